@@ -1,0 +1,78 @@
+/** Canonical records: what every importer yields and a dataset is built from, in the source's own ids. */
+import Type, { type Static, type TProperties, type TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { Provenance } from "./common.ts";
+import { oneOf, text, time } from "./fields.ts";
+import { gpMembers } from "./gp.ts";
+import { principalMembers } from "./principal.ts";
+import { projectMembers } from "./project.ts";
+import { signalMembers } from "./signal.ts";
+
+export const recordKinds = ["gp", "principal", "signal", "project"] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+/** An id as the source writes it; unique for its kind within the source. */
+const sourceId = text("The source's own id.", 200);
+
+const stated = {
+  provenance: Type.Partial(Type.Object(Provenance.properties), { additionalProperties: false }),
+  updated_at: time("When the source says the content last changed."),
+};
+
+const linkToGps = {
+  gps: Type.Array(sourceId, { description: "Source ids of the GPs it belongs to." }),
+};
+
+/** Makes every member optional but the named ones, and lets the source's own spelling replace some. */
+function canonical<
+  const K extends RecordKind,
+  M extends TProperties,
+  R extends keyof M & string,
+  O extends TProperties,
+>(kind: K, members: M, required: readonly R[], replaced: O) {
+  const all = { ...members, ...replaced } as Record<string, TSchema>;
+  const optional = Object.fromEntries(
+    Object.entries(all)
+      .filter(([name]) => name !== "id" && !required.includes(name as R))
+      .map(([name, schema]) => [name, Type.Optional(schema)]),
+  );
+  const needed = Object.fromEntries(required.map((name) => [name, all[name] as TSchema]));
+  return Type.Unsafe<
+    { record: K; id: string } & { [N in R]: Static<M[N]> } & {
+      -readonly [N in Exclude<keyof M, R | "id" | keyof O>]?: Static<M[N]>;
+    } & { -readonly [N in keyof O]?: Static<O[N]> }
+  >(
+    Type.Object(
+      { record: oneOf("Kind of record.", [kind]), id: sourceId, ...needed, ...optional },
+      { additionalProperties: false },
+    ),
+  );
+}
+
+export const canonicalSchemas = {
+  gp: canonical("gp", gpMembers, ["name"], {
+    ...stated,
+    former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
+  }),
+  principal: canonical("principal", principalMembers, ["name"], { ...stated, ...linkToGps }),
+  signal: canonical("signal", signalMembers, ["title", "date"], {
+    ...stated,
+    ...linkToGps,
+    project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
+  }),
+  project: canonical("project", projectMembers, ["name"], { ...stated, ...linkToGps }),
+};
+
+export type CanonicalGp = Static<typeof canonicalSchemas.gp>;
+export type CanonicalPrincipal = Static<typeof canonicalSchemas.principal>;
+export type CanonicalSignal = Static<typeof canonicalSchemas.signal>;
+export type CanonicalProject = Static<typeof canonicalSchemas.project>;
+export type CanonicalRecord = CanonicalGp | CanonicalPrincipal | CanonicalSignal | CanonicalProject;
+
+/** Compiled once; they tell what is wrong, check.ts says it in words. */
+export const canonicalValidators: Readonly<Record<RecordKind, Validator>> = {
+  gp: Compile(canonicalSchemas.gp),
+  principal: Compile(canonicalSchemas.principal),
+  signal: Compile(canonicalSchemas.signal),
+  project: Compile(canonicalSchemas.project),
+};

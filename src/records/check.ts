@@ -1,0 +1,172 @@
+/** Says in words what is wrong with a canonical record, member by member. */
+import {
+  canonicalSchemas,
+  canonicalValidators,
+  recordKinds,
+  type RecordKind,
+} from "./canonical.ts";
+import { fold } from "./fold.ts";
+import type { RecordFault } from "./source-entry.ts";
+
+/** The part of a validator's finding that the words are made from. */
+interface Finding {
+  keyword: string;
+  instancePath: string;
+  params: object;
+  message: string;
+}
+
+// Line breaks and tabs are text in a summary; anything else below a space is a damaged file.
+const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+/**
+ * Everything wrong with one record, at most one fault a member; empty where it may be published.
+ * @param record what an importer yields; any JSON value is allowed.
+ */
+export function checkRecord(record: unknown): RecordFault[] {
+  if (typeof record !== "object" || record === null || Array.isArray(record))
+    return [{ field: "record", reason: "must be an object" }];
+  const kind = (record as { record?: unknown }).record;
+  if (!isRecordKind(kind))
+    return [{ field: "record", reason: `must be one of ${recordKinds.join(", ")}` }];
+  const validator = canonicalValidators[kind];
+  if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record));
+  return valueFaults(record as Record<string, unknown>);
+}
+
+function isRecordKind(value: unknown): value is RecordKind {
+  return typeof value === "string" && (recordKinds as readonly string[]).includes(value);
+}
+
+function schemaFaults(kind: RecordKind, findings: readonly Finding[]): RecordFault[] {
+  const faults = new Map<string, string>();
+  for (const finding of findings)
+    for (const { field, reason } of faultsOf(kind, finding))
+      if (!faults.has(field)) faults.set(field, reason);
+  return [...faults].map(([field, reason]) => ({ field, reason }));
+}
+
+function faultsOf(
+  kind: RecordKind,
+  { keyword, instancePath, params, message }: Finding,
+): RecordFault[] {
+  const field = instancePath.slice(1).replaceAll("/", ".");
+  const given = params as Record<string, unknown>;
+  const said = (reason: string) => [{ field, reason }];
+  switch (keyword) {
+    case "required":
+      return (given["requiredProperties"] as string[]).map((name) => ({
+        field: join(field, name),
+        reason: "is required",
+      }));
+    case "boolean":
+      return said(`is not a member of ${kind === "gp" ? "a gp" : `a ${kind}`}`);
+    case "type":
+      return said(`must be ${typeWords(given["type"])}`);
+    case "enum":
+      return said(`must be one of ${enumWords(given["allowedValues"])}`);
+    case "minLength":
+      return said("must not be empty; leave it out if it is unknown");
+    case "maxLength":
+      return said(`must have at most ${Number(given["limit"])} characters`);
+    case "minimum":
+      return said(`must be at least ${Number(given["limit"])}`);
+    case "maximum":
+      return said(`must be at most ${Number(given["limit"])}`);
+    case "pattern":
+      return said(patternWords(String(given["pattern"])));
+    case "format":
+      return said("is a day or time that does not exist");
+    case "additionalProperties":
+      // Said once for the object, and by "boolean" for each member.
+      return [];
+    default:
+      return said(message);
+  }
+}
+
+const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
+
+function typeWords(type: unknown): string {
+  const words: Record<string, string> = {
+    string: "text",
+    integer: "a whole number",
+    number: "a number",
+    array: "a list",
+    object: "an object",
+  };
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== "null");
+  return types.map((one) => words[String(one)] ?? String(one)).join(" or ");
+}
+
+const enumWords = (values: unknown) =>
+  (values as (string | null)[]).filter((value) => value !== null).join(", ");
+
+function patternWords(pattern: string): string {
+  if (pattern.includes("T[0-9]")) return "must be a time in UTC such as 2026-03-31T12:00:00Z";
+  if (pattern.startsWith("^[0-9]{4}")) return "must be a date: YYYY, YYYY-MM or YYYY-MM-DD";
+  if (pattern.startsWith("^https?")) return "must begin with http:// or https://";
+  return `must match ${pattern}`;
+}
+
+const dateMembers = new Set(
+  recordKinds.flatMap((kind) =>
+    Object.keys((canonicalSchemas[kind] as unknown as { properties: object }).properties).filter(
+      (name) =>
+        name === "date" || name.endsWith("_date") || name.endsWith("_at") || name === "aum_as_of",
+    ),
+  ),
+);
+
+/** What a schema cannot say: days that exist, text that can be searched and sent. */
+function valueFaults(record: Record<string, unknown>): RecordFault[] {
+  const faults: RecordFault[] = [];
+  for (const [field, value] of Object.entries(record)) {
+    const reason =
+      textFault(value) ??
+      (typeof value === "string" && dateMembers.has(field) ? dayFault(value) : undefined) ??
+      foldFault(field, value);
+    if (reason !== undefined) faults.push({ field, reason });
+  }
+  return faults;
+}
+
+function textFault(value: unknown): string | undefined {
+  if (typeof value === "string") {
+    if (controlCharacter.test(value)) return "holds a control character";
+    return value.isWellFormed()
+      ? undefined
+      : "holds half a surrogate pair, which is not Unicode text";
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const part of Object.values(value)) {
+    const reason = textFault(part);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/** The pattern of the schema has been met, so the digits stand where they belong. */
+function dayFault(value: string): string | undefined {
+  if (value.length < 10) return undefined;
+  const part = (start: number, end: number) => Number(value.slice(start, end));
+  const isDay = part(8, 10) <= daysIn(part(0, 4), part(5, 7));
+  const isTime =
+    value.length === 10 || (part(11, 13) < 24 && part(14, 16) < 60 && part(17, 19) < 60);
+  return isDay && isTime ? undefined : "is a day or time that does not exist";
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+const foldedMembers = new Set(["name", "legal_name", "aliases", "tags", "themes", "markets"]);
+
+function foldFault(field: string, value: unknown): string | undefined {
+  if (!foldedMembers.has(field)) return undefined;
+  const texts = Array.isArray(value) ? value : [value];
+  return texts.some((one) => typeof one === "string" && fold(one) === "")
+    ? "holds no letter and no digit, so nobody could find it"
+    : undefined;
+}

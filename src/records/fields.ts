@@ -1,0 +1,54 @@
+/** The kinds of member a record is made of, each a JSON Schema and the type it stands for. */
+import Type, { type TSchema } from "typebox";
+
+/** Years, months or days, as much as the source knows: `2026`, `2026-03`, `2026-03-31`. */
+export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
+const timePattern =
+  "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
+const idPattern = (prefix: string) => `^${prefix}_[0-9a-z]{16}$`;
+
+/** Integers every JSON reader keeps exactly. */
+const wholeMax = Number.MAX_SAFE_INTEGER;
+
+export const text = (description: string, lengthMax = 500) =>
+  Type.String({ description, minLength: 1, maxLength: lengthMax });
+
+export const id = (prefix: string, description: string) =>
+  Type.String({ description, pattern: idPattern(prefix) });
+
+export const date = (description: string) => Type.String({ description, pattern: datePattern });
+
+export const time = (description: string) =>
+  Type.String({ description, pattern: timePattern, format: "date-time" });
+
+/** A date as precisely as known, or a time. */
+export const dateOrTime = (description: string) =>
+  Type.String({ description, pattern: `${datePattern}|${timePattern}` });
+
+export const whole = (description: string, minimum = 0, maximum = wholeMax) =>
+  Type.Integer({ description, minimum, maximum });
+
+export const decimal = (description: string, minimum: number, maximum: number) =>
+  Type.Number({ description, minimum, maximum });
+
+export const link = (description: string) =>
+  Type.String({ description, pattern: "^https?://", maxLength: 2000 });
+
+export const oneOf = <const V extends readonly string[]>(description: string, values: V) =>
+  Type.Unsafe<V[number]>({ type: "string", description, enum: [...values] });
+
+export const list = <S extends TSchema>(description: string, items: S) =>
+  Type.Array(items, { description });
+
+/** A scalar that may be unknown: `null`, never left out. */
+export function orNull<S extends TSchema>(schema: S) {
+  const { type, enum: values, ...rest } = schema as unknown as { type: string; enum?: string[] };
+  return Type.Unsafe<Type.Static<S> | null>({
+    ...rest,
+    type: [type, "null"],
+    ...(values && { enum: [...values, null] }),
+  });
+}
+
+/** What the open vocabularies (tags, themes, markets) take; as long as a query may ask for. */
+export const label = Type.String({ minLength: 1, maxLength: 100 });

@@ -1,0 +1,42 @@
+/** Folds text for comparing: one function for import and query, so both always agree. Answers keep the original text. */
+
+/** Stored with every dataset; a dataset folded by another version is rebuilt before it is served. */
+export const foldVersion = 1;
+
+const marks = /\p{M}+/gu;
+const lettersOfTheirOwn = /[ßæœøđðłþıħς]/gu;
+const deleted = /['’‘ʼ.]+/gu;
+const separators = /[^\p{L}\p{N}]+/gu;
+const plainAscii = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
+
+const spellings: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  ł: "l",
+  þ: "th",
+  ı: "i",
+  ħ: "h",
+  ς: "σ",
+};
+
+/**
+ * The comparable form of a text: no accents, no case, no punctuation, single spaces.
+ * Folding twice changes nothing. The rule is docs/api.md, "Matching".
+ */
+export function fold(text: string): string {
+  if (plainAscii.test(text)) return text;
+  return text
+    .normalize("NFKD")
+    .replace(marks, "")
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(marks, "")
+    .replace(lettersOfTheirOwn, (letter) => spellings[letter] ?? letter)
+    .replace(deleted, "")
+    .replace(separators, " ")
+    .trim();
+}

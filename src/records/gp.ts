@@ -1,0 +1,60 @@
+/** A General Partner: who raises and runs the money. */
+import Type, { type Static } from "typebox";
+import { ExternalIds, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
+import { Principal } from "./principal.ts";
+import { Signal } from "./signal.ts";
+import { propertyTypes, strategies } from "./vocabulary.ts";
+
+/** A GP on its own, as stored; what it embeds is added when it is served. */
+export const gpMembers = {
+  id: id("gp", "Stable id."),
+  former_ids: list("Ids this GP had before it turned out to be one with another.", Type.String()),
+  name: text("Name it is known by."),
+  legal_name: orNull(text("Name as registered.")),
+  aliases: list("Other names; searched too.", text("An alias.")),
+  description: orNull(text("What it does.", 10_000)),
+  website: orNull(link("Its website.")),
+  hq_city: orNull(text("City of the head office.", 200)),
+  hq_state: orNull(text("State of the head office, two letters in the US.", 100)),
+  hq_country: orNull(text("Country of the head office, ISO 3166 two letters.", 100)),
+  founded_year: orNull(whole("Year of foundation.", 1600, 2200)),
+  aum_usd: orNull(whole("Assets under management, whole US dollars.")),
+  aum_as_of: orNull(date("Date of `aum_usd`.")),
+  raised_to_date_usd: orNull(whole("Capital raised so far, whole US dollars.")),
+  strategies: list("How it invests.", oneOf("A strategy.", strategies)),
+  property_types: list("What it invests in.", oneOf("A property type.", propertyTypes)),
+  tags,
+  themes,
+  markets,
+  external_ids: ExternalIds,
+  provenance: Provenance,
+  updated_at: updatedAt,
+};
+
+const {
+  gps: _gpsOfPrincipal,
+  tags: _tags,
+  themes: _themes,
+  markets: _markets,
+  ...principalInGp
+} = Principal.properties;
+const { gps: _gpsOfSignal, ...signalInGp } = Signal.properties;
+
+export const Gp = Type.Object(
+  {
+    ...gpMembers,
+    principals: list(
+      "Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
+      Type.Object(principalInGp, { additionalProperties: false }),
+    ),
+    principals_total: whole("How many principals it has."),
+    signals: list(
+      "Its signals, newest first, at most 100, without `gps`.",
+      Type.Object(signalInGp, { additionalProperties: false }),
+    ),
+    signals_total: whole("How many signals it has."),
+  },
+  { additionalProperties: false },
+);
+export type Gp = Static<typeof Gp>;

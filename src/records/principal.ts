@@ -1,0 +1,33 @@
+/** A principal: a person who runs, directs or owns a GP. */
+import Type, { type Static } from "typebox";
+import { ExternalIds, gps, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
+import { ownershipBands, principalRoles } from "./vocabulary.ts";
+
+export const principalMembers = {
+  id: id("pr", "Stable id."),
+  name: text("Full name."),
+  first_name: orNull(text("First name.", 200)),
+  middle_name: orNull(text("Middle name.", 200)),
+  last_name: orNull(text("Last name.", 200)),
+  title: orNull(text("Title as the source writes it.")),
+  roles: list("What the person is to the GP.", oneOf("A role.", principalRoles)),
+  city: orNull(text("City of the office.", 200)),
+  state: orNull(text("State of the office.", 100)),
+  country: orNull(text("Country of the office, ISO 3166 two letters.", 100)),
+  email: orNull(text("Business address for mail.", 320)),
+  linkedin_url: orNull(link("LinkedIn page.")),
+  ownership_band: orNull(oneOf("Share owned, in per cent.", ownershipBands)),
+  start_date: orNull(date("Since when, as precisely as known.")),
+  first_seen_date: orNull(date("First time the source named the person.")),
+  last_seen_date: orNull(date("Last time the source named the person.")),
+  external_ids: ExternalIds,
+  provenance: Provenance,
+  updated_at: updatedAt,
+};
+
+export const Principal = Type.Object(
+  { ...principalMembers, tags, themes, markets, gps },
+  { additionalProperties: false },
+);
+export type Principal = Static<typeof Principal>;

@@ -1,0 +1,45 @@
+/** A project: a property that is offered, bought, built or renewed. */
+import Type, { type Static } from "typebox";
+import { ExternalIds, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
+import {
+  marketBases,
+  projectStatuses,
+  projectTypes,
+  propertyTypes,
+  strategies,
+} from "./vocabulary.ts";
+
+export const projectMembers = {
+  id: id("pj", "Stable id."),
+  name: text("Name of the project."),
+  type: oneOf("Kind of project.", projectTypes),
+  property_type: oneOf("Kind of property.", propertyTypes),
+  status: oneOf("Where it stands.", projectStatuses),
+  address: orNull(text("Street and number.")),
+  city: orNull(text("City.", 200)),
+  state: orNull(text("State, two letters in the US.", 100)),
+  zip: orNull(text("Postal code.", 20)),
+  country: orNull(text("Country, ISO 3166 two letters.", 100)),
+  market: orNull(label),
+  market_basis: orNull(oneOf("Whose address gave the market.", marketBases)),
+  latitude: orNull(decimal("Degrees north.", -90, 90)),
+  longitude: orNull(decimal("Degrees east.", -180, 180)),
+  units: orNull(whole("Dwellings.")),
+  affordable_units: orNull(whole("Dwellings let or sold below market.")),
+  square_feet: orNull(whole("Floor area, square feet.")),
+  total_amount_usd: orNull(whole("Whole amount, US dollars.")),
+  raised_amount_usd: orNull(whole("Amount raised, US dollars.")),
+  start_date: orNull(date("Start, as precisely as known.")),
+  completion_date: orNull(date("Completion, done or planned.")),
+  first_sale_date: orNull(date("First sale of a share.")),
+  strategy: orNull(oneOf("How it is meant to earn.", strategies)),
+  tags,
+  themes,
+  external_ids: ExternalIds,
+  provenance: Provenance,
+  updated_at: updatedAt,
+};
+
+export const Project = Type.Object({ ...projectMembers, gps }, { additionalProperties: false });
+export type Project = Static<typeof Project>;

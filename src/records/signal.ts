@@ -1,0 +1,29 @@
+/** A market signal: something that happened at a date, an offering, a sale, a fund close. */
+import Type, { type Static } from "typebox";
+import { gps, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
+import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
+
+export const signalMembers = {
+  id: id("sg", "Stable id."),
+  type: oneOf("What happened.", signalTypes),
+  title: text("One line."),
+  summary: orNull(text("A paragraph.", 10_000)),
+  date: date("When it happened, as precisely as known."),
+  published_at: orNull(dateOrTime("When it was published, as precisely as known.")),
+  amount_usd: orNull(
+    whole("Amount, whole US dollars; negative for a decrease.", -Number.MAX_SAFE_INTEGER),
+  ),
+  amount_basis: orNull(oneOf("What the amount counts.", amountBases)),
+  market: orNull(label),
+  property_types: list("Property types concerned.", oneOf("A property type.", propertyTypes)),
+  project_ids: list("Projects concerned.", id("pj", "Id of a project.")),
+  url: orNull(link("Where to read it.")),
+  tags,
+  themes,
+  provenance: Provenance,
+  updated_at: updatedAt,
+};
+
+export const Signal = Type.Object({ ...signalMembers, gps }, { additionalProperties: false });
+export type Signal = Static<typeof Signal>;

@@ -1,0 +1,21 @@
+/** What an importer yields for each place of a file that holds a record, a line or a row. */
+import type { CanonicalGp, CanonicalRecord } from "./canonical.ts";
+
+/** One thing wrong with what was read: which member or column, and what would be right. */
+export interface RecordFault {
+  field: string;
+  reason: string;
+}
+
+export interface SourceEntry {
+  /** As the operator named it. */
+  file: string;
+  /** Line on which the record begins, from 1. */
+  line: number;
+  /** What the line gave. Not yet checked against the schema; empty where it could not be read. */
+  records: CanonicalRecord[];
+  /** GPs the line only names, made once for each id however many lines name them. */
+  namedGps: CanonicalGp[];
+  /** Why the line is to be rejected; empty where nothing is wrong so far. */
+  faults: RecordFault[];
+}

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { canonicalSchemas } from "#records/canonical.ts";
+import { checkRecord } from "#records/check.ts";
+
+const bare = {
+  gp: { record: "gp", id: "1", name: "Acme" },
+  principal: { record: "principal", id: "1", name: "Ana" },
+  signal: { record: "signal", id: "1", title: "T", date: "2026" },
+  project: { record: "project", id: "1", name: "P" },
+} as const;
+
+const fault = (kind: keyof typeof bare, members: object) =>
+  checkRecord({ ...bare[kind], ...members });
+
+/** The closed lists of the contract, word by word. */
+const enums = {
+  "signal.type":
+    "new_offering, offering_amended, capital_raised, first_sale, fully_subscribed, general_solicitation, new_vehicle, new_principal, aum_change, fund_reported, acquisition, disposition, financing, fund_close, leadership_change, project_announced, permit_issued, construction_started, project_completed, news, other",
+  "signal.amount_basis":
+    "offering_total, sold_to_date, sold_delta, regulatory_aum, gross_assets, price, loan, other",
+  "project.type":
+    "property_offering, acquisition, development, rehabilitation, adaptive_reuse, affordable_housing, other",
+  "project.status":
+    "planned, raising, entitled, under_construction, completed, closed, on_hold, cancelled, unknown",
+  "project.market_basis": "property_address, issuer_address, stated",
+  "project.property_type":
+    "multifamily, single_family_rental, build_to_rent, student_housing, senior_housing, manufactured_housing, affordable_housing, residential_other, industrial, cold_storage, industrial_outdoor_storage, office, medical_office, life_science, retail, net_lease, hospitality, self_storage, data_center, land, farmland, parking, marina, mixed_use, healthcare, diversified, unknown",
+  "project.strategy":
+    "core, core_plus, value_add, opportunistic, debt, distressed, development, fund_of_funds, secondaries, co_investment",
+  "principal.ownership_band": "under_5, 5_10, 10_25, 25_50, 50_75, over_75",
+} as const;
+
+test("each enum takes every value of its list, and any other is rejected with the list", () => {
+  for (const [path, list] of Object.entries(enums)) {
+    const [kind, member] = path.split(".") as [keyof typeof bare, string];
+    for (const value of list.split(", "))
+      assert.deepEqual(fault(kind, { [member]: value }), [], `${path} ${value}`);
+    assert.deepEqual(fault(kind, { [member]: "Other Thing" }), [
+      { field: member, reason: `must be one of ${list}` },
+    ]);
+  }
+});
+
+test("lists of enums are checked value by value", () => {
+  const roles =
+    "executive_officer, director, promoter, general_partner, managing_member, control_person, owner, compliance, signer, other";
+  assert.deepEqual(fault("principal", { roles: roles.split(", ") }), []);
+  assert.deepEqual(fault("principal", { roles: ["director", "boss"] }), [
+    { field: "roles.1", reason: `must be one of ${roles}` },
+  ]);
+  assert.equal(fault("gp", { strategies: ["magic"] })[0]?.field, "strategies.0");
+  assert.equal(fault("signal", { property_types: ["castle"] })[0]?.field, "property_types.0");
+  const bases =
+    "stated, adv_file_number, adv_fund_name, related_entity, cluster, series_master, related_entity_deal, issuer_stem, named_sponsor";
+  for (const basis of bases.split(", "))
+    assert.deepEqual(fault("gp", { provenance: { basis } }), []);
+  assert.equal(fault("gp", { provenance: { basis: "hearsay" } })[0]?.field, "provenance.basis");
+});
+
+test("id and name, or title and date, are required; all else may be left out", () => {
+  for (const record of Object.values(bare)) assert.deepEqual(checkRecord(record), []);
+  assert.deepEqual(
+    checkRecord({ record: "gp" })
+      .map(({ field }) => field)
+      .toSorted(),
+    ["id", "name"],
+  );
+  assert.deepEqual(
+    checkRecord({ record: "signal", id: "1" })
+      .map(({ field }) => field)
+      .toSorted(),
+    ["date", "title"],
+  );
+});
+
+test("a member that the record does not have is named", () => {
+  assert.deepEqual(fault("gp", { colour: "red" }), [
+    { field: "colour", reason: "is not a member of a gp" },
+  ]);
+  for (const inherited of ["tags", "themes", "markets"])
+    assert.equal(fault("principal", { [inherited]: ["x"] })[0]?.field, inherited);
+});
+
+test("what is no object, or of no known kind, is said to be so", () => {
+  for (const value of [null, 1, "x", [], true])
+    assert.equal(checkRecord(value)[0]?.field, "record");
+  assert.match(
+    checkRecord({ record: "fund", id: "1" })[0]!.reason,
+    /gp, principal, signal, project/,
+  );
+});
+
+test("dates are as precise as the source and exist", () => {
+  for (const date of ["2026", "2026-02", "2024-02-29", "1999-12-31"])
+    assert.deepEqual(fault("signal", { date }), [], date);
+  for (const date of [
+    "26",
+    "2026-13",
+    "2026-00",
+    "2026-02-30",
+    "2023-02-29",
+    "1900-02-29",
+    "2026-2-3",
+    "03/31/2026",
+    "2026-03-31T00:00:00Z",
+    "",
+  ])
+    assert.equal(fault("signal", { date })[0]?.field, "date", date);
+  assert.deepEqual(fault("gp", { updated_at: "2026-10-02T22:10:05Z" }), []);
+  for (const time of [
+    "2026-10-02",
+    "2026-10-02T25:10:05Z",
+    "2026-10-02T22:10:05+02:00",
+    "2026-02-30T22:10:05Z",
+  ])
+    assert.equal(fault("gp", { updated_at: time })[0]?.field, "updated_at", time);
+});
+
+test("money is whole US dollars, and numbers stay within what they measure", () => {
+  assert.deepEqual(fault("signal", { amount_usd: -5 }), []);
+  for (const members of [{ aum_usd: 1.5 }, { aum_usd: -1 }, { aum_usd: "5" }, { founded_year: 26 }])
+    assert.equal(fault("gp", members).length, 1);
+  for (const members of [{ latitude: 91 }, { longitude: -180.5 }, { units: 2.5 }])
+    assert.equal(fault("project", members).length, 1);
+});
+
+test("a name, tag, theme or market that folds to nothing is rejected, since nobody could find it", () => {
+  assert.equal(fault("gp", { name: "--" })[0]?.field, "name");
+  for (const member of ["aliases", "tags", "themes", "markets"])
+    assert.equal(fault("gp", { [member]: ["ok", "%%"] })[0]?.field, member);
+});
+
+test("text that is empty, holds control characters or half a character is rejected", () => {
+  for (const name of ["", "a\u0000b", "a\u001bb", "\ud800"])
+    assert.equal(fault("gp", { name })[0]?.field, "name");
+  assert.deepEqual(fault("gp", { description: "two\nlines\tand a tab" }), []);
+});
+
+test("addresses lead over http or https, never to a script", () => {
+  assert.deepEqual(fault("gp", { website: "https://acme.example" }), []);
+  for (const website of ["javascript:alert(1)", "acme.example", "data:text/html,x"])
+    assert.equal(fault("gp", { website })[0]?.field, "website");
+});
+
+test("null says unknown wherever a member may be left out, except for lists", () => {
+  for (const [kind, schema] of Object.entries(canonicalSchemas)) {
+    const { properties } = schema as unknown as {
+      properties: Record<string, { type?: string | string[] }>;
+    };
+    for (const [name, { type }] of Object.entries(properties)) {
+      if (!Array.isArray(type)) continue;
+      assert.deepEqual(fault(kind as keyof typeof bare, { [name]: null }), [], `${kind}.${name}`);
+    }
+  }
+});
