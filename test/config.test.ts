@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConfigFault, isLoopback, readConfig, settings } from "#config.ts";
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    assert.ok(error instanceof ConfigFault);
+    return error.faults;
+  }
+  return [];
+}
+
+test("every setting has the default that the list of settings says", () => {
+  const config = readConfig({});
+  assert.deepEqual(
+    [config.host, config.port, config.dataDir, config.publicUrl, config.trustedProxies],
+    ["127.0.0.1", 8080, "./data", null, null],
+  );
+  assert.deepEqual(
+    [
+      config.corsOrigins,
+      config.pageSizeMax,
+      config.logLevel,
+      config.answerCacheBytes,
+      config.isProduction,
+    ],
+    ["*", 100, "info", 67_108_864, false],
+  );
+  assert.deepEqual(
+    readConfig(Object.fromEntries(settings.map(({ name, byDefault }) => [name, byDefault]))),
+    config,
+  );
+});
+
+test("every fault is named at once, with the setting, what it takes and what it is", () => {
+  const wrong = {
+    HOST: "a b",
+    PORT: "http",
+    PUBLIC_URL: "records.example",
+    TRUSTED_PROXIES: "10.0.0.0/33",
+    CORS_ORIGINS: "app.example",
+    PAGE_SIZE_MAX: "5000",
+    LOG_LEVEL: "loud",
+    ANSWER_CACHE_BYTES: "-1",
+  };
+  const faults = faultsOf(wrong);
+  assert.deepEqual(
+    faults.map((fault) => fault.split(" ")[0]),
+    Object.keys(wrong),
+  );
+  for (const [name, value] of Object.entries(wrong))
+    assert.ok(faults.some((fault) => fault.startsWith(name) && fault.includes(`'${value}'`)));
+});
+
+test("a value outside its range is a fault, one on its border is not", () => {
+  for (const [name, inside, outside] of [
+    ["PORT", ["0", "65535"], ["65536", "80.5", "0x50"]],
+    ["PAGE_SIZE_MAX", ["100", "1000"], ["99", "1001"]],
+    ["ANSWER_CACHE_BYTES", ["0", "1099511627776"], ["1e6", "1099511627777"]],
+  ] as const) {
+    for (const value of inside)
+      assert.deepEqual(faultsOf({ [name]: value }), [], `${name}=${value}`);
+    for (const value of outside)
+      assert.equal(faultsOf({ [name]: value }).length, 1, `${name}=${value}`);
+  }
+});
+
+test("PUBLIC_URL loses its slash at the end, and takes no query, fragment or user", () => {
+  assert.equal(
+    readConfig({ PUBLIC_URL: "https://records.example/api/" }).publicUrl,
+    "https://records.example/api",
+  );
+  for (const url of [
+    "https://x.example/?a=1",
+    "https://x.example/#a",
+    "https://me@x.example/",
+    "ftp://x.example",
+  ])
+    assert.equal(faultsOf({ PUBLIC_URL: url }).length, 1, url);
+});
+
+test("TRUSTED_PROXIES takes addresses and ranges of both families, never a number of hops", () => {
+  const { trustedProxies } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1, 192.168.1.7" });
+  assert.ok(
+    trustedProxies!.check("10.200.3.4") &&
+      trustedProxies!.check("::1", "ipv6") &&
+      trustedProxies!.check("192.168.1.7"),
+  );
+  assert.equal(trustedProxies!.check("192.168.1.8"), false);
+  for (const value of ["1", "true", "proxy.example", "10.0.0.0/8/8", "10.0.0.0/"])
+    assert.equal(faultsOf({ TRUSTED_PROXIES: value }).length, 1, value);
+});
+
+test("CORS_ORIGINS takes a star, off, or origins without a path", () => {
+  assert.deepEqual(readConfig({ CORS_ORIGINS: "off" }).corsOrigins, []);
+  assert.deepEqual(
+    readConfig({ CORS_ORIGINS: "https://a.example,http://localhost:3000" }).corsOrigins,
+    ["https://a.example", "http://localhost:3000"],
+  );
+  for (const value of ["https://a.example/", "*.example", "null"])
+    assert.equal(faultsOf({ CORS_ORIGINS: value }).length, 1, value);
+});
+
+test("only addresses of this machine are loopback", () => {
+  for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+    assert.equal(isLoopback(host), true, host);
+  for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example", "localhost.example"])
+    assert.equal(isLoopback(host), false, host);
+});
