@@ -1,0 +1,107 @@
+/** Many texts in one array of bytes, and binary search among them. */
+import { shareNumbers, sharedBytes } from "./shared-arrays.ts";
+
+/** Text i is the UTF-8 from `starts[i]` up to `starts[i + 1]`. */
+export interface PackedTexts {
+  bytes: Uint8Array;
+  starts: Uint32Array;
+}
+
+export function packTexts(texts: readonly string[]): PackedTexts {
+  const starts = new Uint32Array(texts.length + 1);
+  texts.forEach((text, i) => (starts[i + 1] = starts[i]! + Buffer.byteLength(text)));
+  const bytes = sharedBytes(starts[texts.length]!);
+  const target = bufferOver(bytes);
+  texts.forEach((text, i) => target.write(text, starts[i]!, "utf8"));
+  return { bytes, starts: shareNumbers(starts) };
+}
+
+/** The same bytes, with Buffer's methods. */
+export const bufferOver = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+
+export const textCount = (texts: PackedTexts) => texts.starts.length - 1;
+
+export function textAt({ bytes, starts }: PackedTexts, index: number): string {
+  return bufferOver(bytes).toString("utf8", starts[index]!, starts[index + 1]!);
+}
+
+/** Puts texts in the order of their UTF-8 bytes, the order of everything we serve. */
+export function sortByBytes(texts: Iterable<string>): string[] {
+  return [...texts]
+    .map((text) => ({ text, bytes: Buffer.from(text) }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    .map(({ text }) => text);
+}
+
+/** Number of the first text that is not below `sought`; texts must be in byte order. */
+export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
+  let low = 0;
+  let high = textCount(texts);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAt(texts, middle, sought) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Number of the first text from `from` on that does not begin with `prefix`. */
+export function endOfPrefix(texts: PackedTexts, prefix: Uint8Array, from: number): number {
+  let low = from;
+  let high = textCount(texts);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (beginsWith(texts, middle, prefix)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Number of the text equal to `sought`, or -1. */
+export function indexOfText(texts: PackedTexts, sought: Uint8Array): number {
+  const index = lowerBound(texts, sought);
+  return index < textCount(texts) && compareAt(texts, index, sought) === 0 ? index : -1;
+}
+
+function compareAt({ bytes, starts }: PackedTexts, index: number, sought: Uint8Array): number {
+  const start = starts[index]!;
+  const length = starts[index + 1]! - start;
+  const shorter = Math.min(length, sought.length);
+  for (let i = 0; i < shorter; i++) {
+    const difference = bytes[start + i]! - sought[i]!;
+    if (difference !== 0) return difference;
+  }
+  return length - sought.length;
+}
+
+function beginsWith({ bytes, starts }: PackedTexts, index: number, prefix: Uint8Array): boolean {
+  const start = starts[index]!;
+  if (starts[index + 1]! - start < prefix.length) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
+}
+
+export function endsWith(
+  { bytes, starts }: PackedTexts,
+  index: number,
+  suffix: Uint8Array,
+): boolean {
+  const start = starts[index + 1]! - suffix.length;
+  if (start < starts[index]!) return false;
+  for (let i = 0; i < suffix.length; i++) if (bytes[start + i] !== suffix[i]) return false;
+  return true;
+}
+
+/** Does text `index` hold `part` anywhere? */
+export function holds({ bytes, starts }: PackedTexts, index: number, part: Uint8Array): boolean {
+  const last = starts[index + 1]! - part.length;
+  const first = part[0]!;
+  for (let at = starts[index]!; at <= last; at++) {
+    if (bytes[at] !== first) continue;
+    let i = 1;
+    while (i < part.length && bytes[at + i] === part[i]) i++;
+    if (i === part.length) return true;
+  }
+  return false;
+}

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { modelOf } from "../support/dataset.ts";
+import type { GpFilter, ReadModel } from "#search/read-model.ts";
+
+const gp = (name: string, rest: object = {}) => ({ record: "gp", id: name, name, ...rest });
+
+/** Names of the GPs that satisfy the filter, in the order they are served. */
+function find(model: ReadModel, filter: GpFilter): string[] {
+  const { bytes, starts } = model.parts.documents.gp;
+  const { positions } = model.selectGps(filter, { limit: 100, offset: 0 });
+  return positions.map(
+    (at) => JSON.parse(Buffer.from(bytes).toString("utf8", starts[at]!, starts[at + 1]!)).name,
+  );
+}
+
+test("a word of four or more letters may stand anywhere in a name", async (t) => {
+  const model = await modelOf(t, [gp("Blackstone"), gp("Stone Harbor"), gp("Sto Ne")]);
+  assert.deepEqual(find(model, { name: "stone" }), ["Stone Harbor", "Blackstone"]);
+});
+
+test("a shorter word must begin a word of the name", async (t) => {
+  const model = await modelOf(t, [gp("KKR"), gp("Bankkern"), gp("GEM Realty"), gp("Management")]);
+  assert.deepEqual(find(model, { name: "kk" }), ["KKR"]);
+  assert.deepEqual(find(model, { name: "gem" }), ["GEM Realty"]);
+  assert.deepEqual(find(model, { name: "geme" }), ["Management"]);
+});
+
+test("a short word of a script without spaces may stand anywhere", async (t) => {
+  const model = await modelOf(t, [gp("三井不動産"), gp("タワー"), gp("서울투자"), gp("กรุงเทพ")]);
+  for (const [query, name] of [
+    ["不", "三井不動産"],
+    ["ワ", "タワー"],
+    ["투자", "서울투자"],
+    ["เทพ", "กรุงเทพ"],
+  ])
+    assert.deepEqual(find(model, { name: query }), [name]);
+});
+
+test("all words must stand in the same name, in any order", async (t) => {
+  const model = await modelOf(t, [
+    gp("Capital Sequoia"),
+    gp("Sequoia", { aliases: ["Old Capital"] }),
+  ]);
+  assert.deepEqual(find(model, { name: "sequoia cap" }), ["Capital Sequoia"]);
+});
+
+test("name, legal name and aliases are searched", async (t) => {
+  const model = await modelOf(t, [
+    gp("One", { legal_name: "Meridian LLC", aliases: ["Zephyr GP"] }),
+  ]);
+  for (const name of ["one", "meridian", "zephyr"])
+    assert.deepEqual(find(model, { name }), ["One"]);
+});
+
+test("accents, case, width and punctuation make no difference", async (t) => {
+  const model = await modelOf(t, [
+    gp("Société Générale"),
+    gp("J.P. Morgan & Co."),
+    gp("ＫＫＲ"),
+    gp("O'Brien Straße"),
+  ]);
+  assert.deepEqual(find(model, { name: "SOCIETE generale" }), ["Société Générale"]);
+  assert.deepEqual(find(model, { name: "jp morgan co" }), ["J.P. Morgan & Co."]);
+  assert.deepEqual(find(model, { name: "kkr" }), ["ＫＫＲ"]);
+  assert.deepEqual(find(model, { name: "obrien strasse" }), ["O'Brien Straße"]);
+});
+
+test("characters that mean something to a search engine mean nothing here", async (t) => {
+  const model = await modelOf(t, [gp("Acme Capital"), gp("Hundred Percent")]);
+  for (const noise of ["%", "_", "*", '"', "(", ")", ":", "^", "\\"]) {
+    assert.deepEqual(find(model, { name: `acme${noise}` }), ["Acme Capital"], noise);
+    assert.deepEqual(model.selectGps({ name: noise }, { limit: 9, offset: 0 }).total, 0, noise);
+  }
+  assert.deepEqual(find(model, { name: "' OR 1=1 --" }), []);
+  assert.deepEqual(find(model, { name: "a AND" }), []);
+});
+
+test("the id or a former id of a GP means that GP alone", async (t) => {
+  const model = await modelOf(t, [
+    gp("Acme", { former_ids: ["gp_00000000000000zz"] }),
+    gp("Acme Two"),
+  ]);
+  const id = (at: number) =>
+    Buffer.from(model.parts.documents.gp.bytes).toString(
+      "utf8",
+      model.parts.documents.gp.starts[at]! + 7,
+      model.parts.documents.gp.starts[at]! + 26,
+    );
+  assert.deepEqual(find(model, { name: id(0) }), ["Acme"]);
+  assert.deepEqual(find(model, { name: "gp_00000000000000zz" }), ["Acme"]);
+  assert.deepEqual(find(model, { name: id(0).toUpperCase() }), []);
+});
+
+test("tag is compared with tags, strategies and property types, as a whole value", async (t) => {
+  const model = await modelOf(t, [
+    gp("A", { tags: ["ai"] }),
+    gp("B", { property_types: ["retail", "multifamily"] }),
+    gp("C", { strategies: ["value_add"] }),
+  ]);
+  assert.deepEqual(find(model, { tag: ["ai"] }), ["A"]);
+  assert.deepEqual(find(model, { tag: ["multifamily"] }), ["B"]);
+  assert.deepEqual(find(model, { tag: ["Value-Add"] }), ["C"]);
+});
+
+test("a market answers to its title, the part before the comma, each city, and a city with a state", async (t) => {
+  const model = await modelOf(t, [
+    gp("D", { markets: ["Dallas-Fort Worth-Arlington, TX"] }),
+    gp("N", { markets: ["New York-Newark-Jersey City, NY-NJ-PA"] }),
+  ]);
+  for (const market of [
+    "dallas",
+    "fort worth",
+    "dallas tx",
+    "Arlington, TX",
+    "dallas-fort worth-arlington",
+    "Dallas-Fort Worth-Arlington, TX",
+  ])
+    assert.deepEqual(find(model, { market: [market] }), ["D"], market);
+  for (const market of ["newark nj", "jersey city pa"])
+    assert.deepEqual(find(model, { market: [market] }), ["N"]);
+  for (const market of ["worth", "tx", "dallas nj", "dallas fort"])
+    assert.deepEqual(find(model, { market: [market] }), [], market);
+});
+
+test("a city with a hyphen of its own is one city, and other values are matched whole", async (t) => {
+  const model = await modelOf(t, [
+    gp("W", { markets: ["Winston-Salem, NC"] }),
+    gp("P", { markets: ["Asia-Pacific"] }),
+  ]);
+  for (const market of ["winston salem", "Winston-Salem NC"])
+    assert.deepEqual(find(model, { market: [market] }), ["W"]);
+  assert.deepEqual(find(model, { market: ["winston"] }), []);
+  assert.deepEqual(find(model, { market: ["asia pacific"] }), ["P"]);
+  assert.deepEqual(find(model, { market: ["asia"] }), []);
+});
+
+test("different parameters are ANDed on the same GP, repeats of one are ORed", async (t) => {
+  const model = await modelOf(t, [
+    gp("A", { tags: ["x"], themes: ["m"] }),
+    gp("B", { tags: ["y"], themes: ["n"] }),
+  ]);
+  assert.deepEqual(find(model, { tag: ["x", "y"] }), ["A", "B"]);
+  assert.deepEqual(find(model, { tag: ["x", "y"], theme: ["n"] }), ["B"]);
+  assert.deepEqual(find(model, { tag: ["x"], theme: ["n"] }), []);
+});
+
+test("GPs come by rank: equal, begins, at a word, inside a word, apart; then by folded name", async (t) => {
+  const inOrder = [
+    "North Star",
+    "North Starling",
+    "Great North Star",
+    "Greatnorth Star",
+    "Star North",
+    "Star of the North",
+  ];
+  const model = await modelOf(
+    t,
+    inOrder.toReversed().map((name) => gp(name)),
+  );
+  assert.deepEqual(find(model, { name: "north star" }), inOrder);
+});
+
+test("the best of the names that satisfy the query gives the rank", async (t) => {
+  const model = await modelOf(t, [
+    gp("Zeta", { aliases: ["Harbor"] }),
+    gp("Alpha Harbor"),
+    gp("Harbor House"),
+  ]);
+  assert.deepEqual(find(model, { name: "harbor" }), ["Zeta", "Harbor House", "Alpha Harbor"]);
+});
+
+test("nothing searchable finds nothing", async (t) => {
+  const model = await modelOf(t, [gp("A", { tags: ["x"] })]);
+  for (const filter of [{ name: "%%" }, { tag: ["%%"] }, { theme: ["--"] }, { market: ["…"] }])
+    assert.deepEqual(find(model, filter), []);
+});
