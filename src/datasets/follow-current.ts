@@ -1,0 +1,89 @@
+/** Keeps the read model of the current generation at hand, and takes a new one over when the pointer moves. */
+import { Worker } from "node:worker_threads";
+import { openReadModel, type DatasetParts, type ReadModel } from "#search/read-model.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { LoadOrder } from "./load-worker.ts";
+
+export interface Follower {
+  /** The model to answer from; one reference for a whole request. Null while there is no dataset. */
+  model(): ReadModel | null;
+  /** Looks at the pointer now; settles when what it names is served, or cannot be. */
+  look(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface FollowRequest {
+  catalogue: Catalogue;
+  onModel: (model: ReadModel) => void;
+  /** A generation that cannot be served; the one before stays. */
+  onFault: (error: Error) => void;
+}
+
+/** Half of what is promised, so that a new dataset is noticed within a second. */
+const lookEveryMilliseconds = 500;
+
+/** Settles once the current generation is served, or known to be absent or unreadable. */
+export async function followCurrent({
+  catalogue,
+  onModel,
+  onFault,
+}: FollowRequest): Promise<Follower> {
+  let model: ReadModel | null = null;
+  let tried: string | null = null;
+  let looking: Promise<void> | null = null;
+  let lastFault = "";
+  const closing = new AbortController();
+
+  async function lookOnce(): Promise<void> {
+    try {
+      const generation = catalogue.current();
+      // With the time, so that a version that was published again is tried again.
+      const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
+      if (generation === null || named === tried) return;
+      tried = named;
+      const path = catalogue.pathOf(generation.version);
+      const parts = await load({ path, generation }, closing.signal);
+      model = openReadModel(parts);
+      lastFault = "";
+      onModel(model);
+    } catch (error) {
+      // The pointer is looked at twice a second; the same fault is worth one line.
+      const { message } = error as Error;
+      if (message !== lastFault && !closing.signal.aborted) onFault(error as Error);
+      lastFault = message;
+    }
+  }
+
+  const look = () => {
+    looking ??= lookOnce().finally(() => (looking = null));
+    return looking;
+  };
+
+  await look();
+  const timer = setInterval(() => void look(), lookEveryMilliseconds);
+  timer.unref();
+  return {
+    model: () => model,
+    look,
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await looking;
+    },
+  };
+}
+
+/** Whoever aborts does not wait for a load that may take seconds. */
+function load(workerData: LoadOrder, signal: AbortSignal): Promise<DatasetParts> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./load-worker.ts", import.meta.url), { workerData });
+    const stop = () => void worker.terminate();
+    signal.addEventListener("abort", stop);
+    worker.once("message", resolve);
+    worker.once("error", reject);
+    worker.once("exit", () => {
+      signal.removeEventListener("abort", stop);
+      reject(new Error("The worker that loads datasets ended without an answer."));
+    });
+  });
+}

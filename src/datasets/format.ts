@@ -1,0 +1,72 @@
+/** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
+// Types only: with the schemas the worker that loads a dataset would take four times as long to start.
+import type { RecordKind } from "#records/canonical.ts";
+
+/** Raised whenever an older program could misread a newer file. */
+export const formatVersion = 1;
+
+export const idPrefixes: Readonly<Record<RecordKind, string>> = {
+  gp: "gp",
+  principal: "pr",
+  signal: "sg",
+  project: "pj",
+};
+
+const kinds = Object.keys(idPrefixes) as RecordKind[];
+
+const recordTable = (kind: RecordKind) => `
+  create table ${kind} (
+    position integer primary key,
+    id text not null,
+    source text not null,
+    since text not null,
+    content_hash blob not null,
+    updated_at text not null,
+    own_length integer not null,
+    document text not null
+  );`;
+
+/** Tables are filled first and indexed last, which is several times faster than the other way round. */
+export const tables = `
+  create table meta (key text primary key, value text not null) without rowid;
+  create table source (name text primary key, imported_at text not null) without rowid;
+  create table canonical (
+    kind text not null,
+    source text not null,
+    source_id text not null,
+    public_id text not null,
+    sort_key text not null,
+    body text not null
+  );
+  ${kinds.map(recordTable).join("")}
+  create table former_id (former_id text primary key, gp_id text not null) without rowid;
+  create table gp_name (gp integer not null, name text not null, folded text not null);
+  create table facet (parameter text not null, folded text not null, shown text not null, gp integer not null);
+  create table market_spelling (market text not null, folded text not null, shown text not null);
+  create table link (kind text not null, record integer not null, gp integer not null);
+`;
+
+export const indexes = `
+  create unique index canonical_source_id on canonical (source, kind, source_id);
+  create unique index canonical_public_id on canonical (public_id);
+  ${kinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
+`;
+
+/** What `meta` holds, all as text. */
+export interface Meta {
+  format_version: string;
+  fold_version: string;
+  version: string;
+  /** SHA-256 over the content of all documents, times excluded. */
+  hash: string;
+  built_at: string;
+}
+
+/** `20261120T030000Z-9f3c2a7e`: when it was built, and the beginning of its hash. */
+export function versionOf(builtAt: string, hash: string): string {
+  return `${builtAt.slice(0, 19).replaceAll(/[-:]/g, "")}Z-${hash.slice(0, 8)}`;
+}
+
+/** Whole seconds, RFC 3339 UTC. */
+export const timeOf = (milliseconds: number) =>
+  `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openCatalogue, versionShape, type Catalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { hashFile } from "#datasets/file-hash.ts";
+import { rollBack } from "#datasets/publish.ts";
+import {
+  entriesOf,
+  importRecords,
+  openCurrent,
+  temporaryCatalogue,
+  temporaryFolder,
+} from "../support/dataset.ts";
+import { day, documents, filesOf, gp, importDaily, importEntries } from "./published.ts";
+
+const versions = (catalogue: Catalogue) => catalogue.list().map(({ version }) => version);
+const on = (nowMilliseconds: number) => ({ nowMilliseconds });
+
+/** Three generations with a, b and c as their only GP. */
+async function threeGenerations(catalogue: Catalogue): Promise<[string, string, string]> {
+  await importDaily(catalogue, [gp("a")], [gp("b")], [gp("c")]);
+  return versions(catalogue) as [string, string, string];
+}
+
+test("what is known of a generation is true of its file", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await threeGenerations(catalogue);
+  const generation = catalogue.current()!;
+  assert.match(generation.version, versionShape);
+  const { sha256, bytes } = hashFile(catalogue.pathOf(generation.version));
+  assert.deepEqual(generation, {
+    version: generation.version,
+    hash: generation.hash,
+    sha256,
+    bytes,
+    records: { gp: 1, principal: 0, signal: 0, project: 0 },
+    built_at: "2026-11-03T03:00:00Z",
+    published_at: "2026-11-03T03:00:00Z",
+  });
+});
+
+test("publish moves the pointer, notes the time, and changes nothing else", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [first] = await threeGenerations(catalogue);
+  const before = filesOf(catalogue);
+  const generation = catalogue.publish(first, "2026-11-09T00:00:00Z");
+  const { [`${first}.json`]: facts, current, ...rest } = filesOf(catalogue);
+  const { [`${first}.json`]: oldFacts, current: _, ...oldRest } = before;
+  assert.deepEqual(rest, oldRest);
+  assert.equal(current, `${first}\n`);
+  assert.deepEqual(JSON.parse(facts!), {
+    ...JSON.parse(oldFacts!),
+    published_at: "2026-11-09T00:00:00Z",
+  });
+  assert.deepEqual(generation, catalogue.current());
+});
+
+test("roll back moves the pointer to the generation before, step by step, and says where there is none", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [first, second, third] = await threeGenerations(catalogue);
+  const files = Object.keys(filesOf(catalogue));
+  assert.equal(catalogue.currentVersion(), third);
+  assert.equal(rollBack(catalogue, day(4)).version, second);
+  assert.equal(rollBack(catalogue, day(4)).version, first);
+  assert.equal(documents(catalogue, "gp")[0]!["name"], "a");
+  assert.throws(() => rollBack(catalogue, day(4)), /no older dataset to go back to/);
+  assert.equal(catalogue.currentVersion(), first);
+  assert.deepEqual(Object.keys(filesOf(catalogue)), files);
+});
+
+test("roll back passes over what never was current, and needs something to go back from", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  assert.throws(() => rollBack(catalogue, day(1)), DatasetFault);
+  const [first, second] = await threeGenerations(catalogue);
+  const path = join(catalogue.folder, `${second}.json`);
+  writeFileSync(path, JSON.stringify({ ...catalogue.find(second), published_at: null }));
+  assert.equal(rollBack(catalogue, day(4)).version, first);
+});
+
+test("versions sort by time when two builds share a second, and when the clock is set back", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const built: string[] = [];
+  for (const [i, time] of [day(2), day(2), day(2) + 999, day(1), 0].entries())
+    built.push((await importRecords(catalogue, [gp(`g${i}`)], on(time))).published!.version);
+  assert.deepEqual(versions(catalogue), built);
+  assert.deepEqual(
+    catalogue.list().map(({ built_at }) => built_at.slice(-3)),
+    ["00Z", "01Z", "02Z", "03Z", "04Z"],
+  );
+});
+
+test("what is imported after a roll-back is younger than what was rolled back, and replaces no file", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, [gp("a")], on(day(1)));
+  const bad = await importRecords(catalogue, [gp("b")], on(day(1)));
+  const file = readFileSync(catalogue.pathOf(bad.published!.version));
+  rollBack(catalogue, day(1));
+  const same = await importRecords(catalogue, [gp("b")], on(day(1)));
+  assert.equal(same.published!.hash, bad.published!.hash);
+  assert.ok(same.published!.version > bad.published!.version);
+  assert.equal(versions(catalogue).length, 3);
+  assert.deepEqual(readFileSync(catalogue.pathOf(bad.published!.version)), file);
+});
+
+test("a leftover draft, a leftover .tmp and stray files are survived, and the next import clears the draft", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const all = await threeGenerations(catalogue);
+  const strays = [
+    "notes.json",
+    "current.123.tmp",
+    `${all[0]}.json.9.tmp`,
+    "20260101T000000Z-ffffffff.sqlite",
+    "x.sqlite",
+  ];
+  for (const name of strays) writeFileSync(join(catalogue.folder, name), "no dataset");
+  writeFileSync(join(catalogue.folder, ".draft.sqlite"), "half a draft");
+  mkdirSync(join(catalogue.folder, "folder.json"));
+  assert.deepEqual(versions(catalogue), all);
+  assert.equal(catalogue.currentVersion(), all[2]);
+  await importRecords(catalogue, [gp("d")], on(day(4)));
+  assert.equal(documents(catalogue, "gp")[0]!["name"], "d");
+  assert.deepEqual(
+    readdirSync(catalogue.folder).filter((name) => name.startsWith(".")),
+    [],
+  );
+  for (const name of strays)
+    assert.equal(readFileSync(join(catalogue.folder, name), "utf8"), "no dataset");
+});
+
+test("a generation whose file is gone is not listed, published or gone back to", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [first, second, third] = await threeGenerations(catalogue);
+  rmSync(catalogue.pathOf(second));
+  assert.deepEqual(versions(catalogue), [first, third]);
+  assert.throws(() => catalogue.publish(second, ""), /There is no dataset/);
+  assert.equal(catalogue.currentVersion(), third);
+  assert.equal(rollBack(catalogue, day(4)).version, first);
+});
+
+test("a version that is none is refused by name, and no path is made of it", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await threeGenerations(catalogue);
+  const before = filesOf(catalogue);
+  for (const version of ["", "none", "../control", "20260101T000000Z-00000000", "current"]) {
+    assert.throws(() => catalogue.find(version), new RegExp(`There is no dataset '${version}'`));
+    assert.throws(() => catalogue.publish(version, ""), DatasetFault);
+  }
+  assert.deepEqual(filesOf(catalogue), before);
+});
+
+test("a pointer that names no version is a fault, never an empty folder", async (t) => {
+  for (const text of ["", "\n", "latest", "../x"]) {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(catalogue, [gp("a")]);
+    const only = catalogue.currentVersion()!;
+    writeFileSync(join(catalogue.folder, "current"), text);
+    const words = new RegExp(`does not name a dataset; 'gp-records datasets publish ${only}'`);
+    assert.throws(() => catalogue.current(), words);
+    await assert.rejects(importRecords(catalogue, [gp("d")], on(day(4))), words);
+    catalogue.publish(only, "2026-11-09T00:00:00Z");
+    assert.equal(catalogue.currentVersion(), only);
+  }
+});
+
+test("facts that are no JSON are a fault that names the file", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [, , third] = await threeGenerations(catalogue);
+  writeFileSync(join(catalogue.folder, `${third}.json`), "{");
+  assert.throws(() => catalogue.list(), new RegExp(`${third}.json cannot be read`));
+});
+
+test("an empty folder has no current generation", (t) => {
+  const catalogue = temporaryCatalogue(t);
+  assert.deepEqual(
+    [catalogue.current(), catalogue.currentVersion(), catalogue.list()],
+    [null, null, []],
+  );
+});
+
+test(
+  "folders have mode 0700 and files 0600, the draft too",
+  { skip: process.platform === "win32" },
+  async (t) => {
+    const outer = join(temporaryFolder(t), "data");
+    const catalogue = openCatalogue(join(outer, "datasets"));
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    let draftMode = "";
+    function* entries() {
+      yield* entriesOf([gp("a")]);
+      draftMode = modeOf(join(catalogue.folder, ".draft.sqlite"));
+    }
+    await importEntries(catalogue, entries());
+    assert.equal(draftMode, "600");
+    assert.deepEqual([outer, catalogue.folder].map(modeOf), ["700", "700"]);
+    const names = readdirSync(catalogue.folder);
+    assert.equal(names.length, 3);
+    for (const name of names) assert.equal(modeOf(join(catalogue.folder, name)), "600", name);
+  },
+);
+
+test("any folder will do: spaces, per cent, question mark, hash, umlauts", async (t) => {
+  const catalogue = openCatalogue(join(temporaryFolder(t), "a b%20?c#d&ü=1"));
+  await threeGenerations(catalogue);
+  assert.equal(openCurrent(catalogue).parts.documents.gp.ownLengths.length, 1);
+  assert.equal(versions(catalogue).length, 3);
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { formatVersion } from "#datasets/format.ts";
+import { mintId } from "#datasets/mint-id.ts";
+import { foldVersion } from "#records/fold.ts";
+import { cast } from "../support/cast.ts";
+import { documents, gp, importDaily, rows } from "./published.ts";
+
+const page = readFileSync("docs/dataset-format.md", "utf8");
+
+/** The text under a heading, up to the next one of its level or above. */
+function section(heading: string): string {
+  const start = page.indexOf(`\n${heading}\n`);
+  assert.notEqual(start, -1, `the page has no '${heading}'`);
+  const level = /^#+/.exec(heading)![0].length;
+  const text = page.slice(start + heading.length + 2);
+  const end = text.search(new RegExp(`^#{1,${level}} `, "m"));
+  return end === -1 ? text : text.slice(0, end);
+}
+
+/** First cells of all rows in the table whose head begins with this word. */
+function firstCells(text: string, head: string): string[] {
+  const lines = text.split("\n").map((line) => line.split("|").map((cell) => cell.trim())[1]);
+  const start = lines.indexOf(head) + 2;
+  const end = lines.indexOf(undefined, start);
+  return lines.slice(start, end).map((cell) => cell!.replaceAll("`", ""));
+}
+
+const folder = mkdtempSync(join(tmpdir(), "gp-records-"));
+after(() => rmSync(folder, { recursive: true }));
+const catalogue = openCatalogue(folder);
+await importDaily(catalogue, [...cast, gp("merged", { former_ids: ["a"] })]);
+
+const tables = () =>
+  rows(catalogue, "select name from sqlite_schema where type = 'table'").map(({ name }) => name);
+
+test("the page tells of every table of the file, and of no other", () => {
+  const headings = [...section("## Tables").matchAll(/^### (.+)$/gm)];
+  const told = headings.flatMap(([, heading]) => [...heading!.matchAll(/`(\w+)`/g)]);
+  assert.deepEqual(new Set(told.map(([, name]) => name)), new Set(tables()));
+});
+
+test("the page tells of every column of every table in its order, and of no other", () => {
+  for (const table of tables()) {
+    const heading = page
+      .split("\n")
+      .find((line) => line.startsWith("### ") && line.includes(`\`${table}\``))!;
+    assert.deepEqual(
+      firstCells(section(heading), "column"),
+      rows(catalogue, `select name from pragma_table_info('${table}')`).map(({ name }) => name),
+      table,
+    );
+  }
+});
+
+test("the page tells of every key of meta, and of the versions that are written now", () => {
+  const told = firstCells(section("### `meta`"), "key");
+  const meta = rows(catalogue, "select key, value from meta");
+  assert.deepEqual(new Set(told), new Set(meta.map(({ key }) => key)));
+  assert.match(page, new RegExp(`\`format_version\` +\\| +\`${formatVersion}\`;`));
+  assert.match(page, new RegExp(`\`fold_version\` +\\| +\`${foldVersion}\`;`));
+  assert.ok(page.includes(`This page describes format ${formatVersion}.`));
+});
+
+test("the page tells of every member of what is known of a dataset, in its order", () => {
+  const facts = Object.keys(catalogue.current()!);
+  assert.deepEqual(firstCells(section("## What is known of a dataset"), "member"), facts);
+});
+
+test("the page tells of every file of the folder", () => {
+  const told = firstCells(section("## The folder"), "file");
+  const version = catalogue.currentVersion()!;
+  for (const name of readdirSync(catalogue.folder))
+    assert.ok(told.includes(name.replace(version, "<version>")), name);
+});
+
+test("the hash, an id and own_length can be worked out as the page says", () => {
+  const {
+    hash: published,
+    format_version,
+    fold_version,
+  } = Object.fromEntries(
+    rows(catalogue, "select key, value from meta").map(({ key, value }) => [key, value]),
+  );
+  const hashes = ["gp", "principal", "project", "signal"].flatMap((kind) =>
+    rows(catalogue, `select content_hash from ${kind} order by position`),
+  );
+  const content = hash(
+    "sha256",
+    Buffer.concat(hashes.map(({ content_hash }) => content_hash)),
+    "hex",
+  );
+  const text = `gp-records ${format_version} ${fold_version} ${content}`;
+  assert.equal(hash("sha256", text, "hex"), published);
+
+  const digest = hash("sha256", "gp\nown\nkkr", "hex");
+  const id = BigInt(`0x${digest.slice(0, 32)}`)
+    .toString(36)
+    .slice(-16);
+  assert.equal(mintId("gp", "own", "kkr"), `gp_${id}`);
+
+  for (const { document, own_length, content_hash } of rows(catalogue, "select * from principal")) {
+    const own = JSON.parse(`${Buffer.from(document).toString("utf8", 0, own_length)}}`);
+    assert.deepEqual(Object.keys(own).at(-1), "updated_at");
+    const withoutTime = document.replace(own.updated_at, "");
+    assert.deepEqual(
+      Buffer.from(content_hash),
+      Buffer.from(hash("sha256", withoutTime, "hex").slice(0, 32), "hex"),
+    );
+  }
+});
+
+test("every query on the page runs, and the one for a market finds its GPs", () => {
+  const queries = [...page.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql]) => sql!);
+  assert.equal(queries.length, 4);
+  const found = queries.map((sql) => rows(catalogue, sql));
+  assert.equal(found[2]!.length, cast.filter(({ record }) => record === "gp").length);
+  assert.equal(found[3]!.length, 2);
+});
+
+test("every table has what the page says it has", () => {
+  const counts = Object.fromEntries(
+    tables().map((name) => [name, rows(catalogue, `select * from ${name}`).length]),
+  );
+  const gps = documents(catalogue, "gp");
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b);
+  assert.deepEqual(counts, {
+    meta: 5,
+    source: 1,
+    canonical: cast.length + 1,
+    gp: gps.length,
+    principal: 3,
+    signal: 5,
+    project: 2,
+    former_id: 1,
+    gp_name: sum(
+      gps.map(
+        ({ name, legal_name, aliases }) => new Set([name, legal_name ?? name, ...aliases]).size,
+      ),
+    ),
+    facet: sum(
+      gps.map(
+        (one) =>
+          ["tags", "strategies", "property_types", "themes", "markets"].flatMap(
+            (member) => one[member],
+          ).length,
+      ),
+    ),
+    market_spelling: 25,
+    link: 10,
+  });
+});

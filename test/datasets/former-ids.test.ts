@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { mintId } from "#datasets/mint-id.ts";
+import { rollBack } from "#datasets/publish.ts";
+import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { day, documents, filesOf, gp, importDaily } from "./published.ts";
+
+const a = mintId("gp", "own", "a");
+const b = mintId("gp", "own", "b");
+const c = mintId("gp", "own", "c");
+
+const ids = (catalogue: Catalogue) =>
+  Object.fromEntries(documents(catalogue, "gp").map(({ id, former_ids }) => [id, former_ids]));
+
+/** Ids of the GPs that this id leads to. */
+function found(catalogue: Catalogue, id: string): string[] {
+  const { positions } = openCurrent(catalogue).selectGps({ name: id }, { limit: 10, offset: 0 });
+  return positions.map((position) => documents(catalogue, "gp")[position]!["id"]);
+}
+
+test("when two GPs turn out to be one, the older id stays, and the other stands in former_ids and leads to it", async (t) => {
+  for (const formerId of ["a", a]) {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(
+      catalogue,
+      [gp("a")],
+      [gp("a"), gp("b")],
+      [gp("b", { former_ids: [formerId] })],
+    );
+    assert.deepEqual(ids(catalogue), { [a]: [b] });
+    assert.deepEqual([found(catalogue, a), found(catalogue, b)], [[a], [a]]);
+  }
+});
+
+test("of two GPs equally old the id of the one that stays, stays", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  assert.deepEqual(ids(catalogue), { [b]: [a] });
+});
+
+test("a former id leads to its GP also after later imports that no longer mention it", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(
+    catalogue,
+    [gp("a")],
+    [gp("a"), gp("b")],
+    [gp("b", { former_ids: ["a"] })],
+    [gp("b"), gp("c")],
+    [gp("b", { name: "renamed" })],
+  );
+  assert.deepEqual(ids(catalogue), { [a]: [b] });
+  assert.deepEqual([found(catalogue, a), found(catalogue, b)], [[a], [a]]);
+});
+
+test("former ids lead through chains of merges to the GP that is left", async (t) => {
+  const merges = [
+    [gp("b", { former_ids: ["a"] }), gp("c")],
+    [gp("c", { former_ids: ["b"] })],
+    [gp("c", { name: "renamed" })],
+  ];
+  const oldestFirst = temporaryCatalogue(t);
+  await importDaily(
+    oldestFirst,
+    [gp("a")],
+    [gp("a"), gp("b")],
+    [gp("a"), gp("b"), gp("c")],
+    ...merges,
+  );
+  assert.deepEqual(ids(oldestFirst), { [a]: [b, c].toSorted() });
+  const youngestFirst = temporaryCatalogue(t);
+  await importDaily(
+    youngestFirst,
+    [gp("c")],
+    [gp("c"), gp("b")],
+    [gp("a"), gp("b"), gp("c")],
+    ...merges,
+  );
+  assert.deepEqual(ids(youngestFirst), { [c]: [a, b].toSorted() });
+  for (const id of [a, b, c]) assert.deepEqual(found(youngestFirst, id), [c]);
+});
+
+test("GPs that are one have their one id also when they come back after being left out, under either source id", async (t) => {
+  for (const back of ["a", "b"]) {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(
+      catalogue,
+      [gp("a")],
+      [gp("a"), gp("b")],
+      [gp("b", { former_ids: ["a"] }), gp("c")],
+      [gp("c")],
+      [gp("c"), gp(back)],
+    );
+    assert.deepEqual(ids(catalogue), { [a]: [b], [c]: [] });
+  }
+});
+
+test("a source id that gave way to an older one is a name for it still", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(
+    catalogue,
+    [gp("a")],
+    [gp("a"), gp("b")],
+    [gp("b", { former_ids: ["a"] })],
+    [gp("c", { former_ids: ["b"] })],
+  );
+  assert.deepEqual(ids(catalogue), { [a]: [b, c].toSorted() });
+});
+
+test("the order of the lines does not decide which id stays", async (t) => {
+  const last = [gp("b", { former_ids: ["a"] }), gp("d", { former_ids: ["e", "c"] }), gp("f")];
+  const results = [];
+  for (const lines of [last, last.toReversed()]) {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(
+      catalogue,
+      [gp("a"), gp("c")],
+      [..."abcde"].map((id) => gp(id)),
+      lines,
+    );
+    results.push(ids(catalogue));
+  }
+  assert.deepEqual(results[0], results[1]);
+  assert.equal(Object.keys(results[0]!).length, 3);
+});
+
+/** Deliveries, the last of which contradicts itself or what came before. */
+const contradictions: Record<string, { deliveries: object[][]; words: RegExp }> = {
+  "equally old": {
+    deliveries: [
+      [gp("a"), gp("b")],
+      [gp("a"), gp("b", { former_ids: ["a"] })],
+    ],
+    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+  },
+  "older than the one that names it": {
+    deliveries: [[gp("a")], [gp("a"), gp("b", { former_ids: ["a"] })]],
+    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+  },
+  "named by its public id": {
+    deliveries: [[gp("a")], [gp("a"), gp("b", { former_ids: [a] })]],
+    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+  },
+  "back after the merge, younger": {
+    deliveries: [[gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })], [gp("a"), gp("b")]],
+    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+  },
+  "back after the merge, older": {
+    deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] })], [gp("a"), gp("b")]],
+    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+  },
+  "claimed by two": {
+    deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: [a] })]],
+    words: /'[bc]' and '[bc]' of source 'own' both claim gp_/,
+  },
+  "claimed from one that claims": {
+    deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: ["b"] })]],
+    words: /'[bc]' and '[bc]' of source 'own' both claim gp_/,
+  },
+};
+
+for (const [which, { deliveries, words }] of Object.entries(contradictions))
+  test(`a former id that is still a GP of its own is refused with a clear error, and the old dataset stays: ${which}`, async (t) => {
+    for (const last of [deliveries.at(-1)!, deliveries.at(-1)!.toReversed()]) {
+      const catalogue = temporaryCatalogue(t);
+      await importDaily(catalogue, ...deliveries.slice(0, -1));
+      const before = filesOf(catalogue);
+      await assert.rejects(importRecords(catalogue, last, { nowMilliseconds: day(9) }), (error) => {
+        assert.ok(error instanceof DatasetFault, String(error));
+        assert.match(error.message, words);
+        return true;
+      });
+      assert.deepEqual(filesOf(catalogue), before);
+    }
+  });
+
+test("a former id of another source is refused while that source has it, and leads on when it has not", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const other = (records: object[], dayNumber: number) =>
+    importRecords(catalogue, records, { source: "other", nowMilliseconds: day(dayNumber) });
+  const x = mintId("gp", "other", "x");
+  await importDaily(catalogue, [gp("a")]);
+  await other([gp("x"), gp("y")], 2);
+  const claims = [gp("a", { former_ids: [x] })];
+  await assert.rejects(
+    importRecords(catalogue, claims, { nowMilliseconds: day(3) }),
+    /'x' of source 'other' and 'a' of source 'own'/,
+  );
+  await other([gp("y")], 4);
+  await importRecords(catalogue, claims, { nowMilliseconds: day(5) });
+  assert.deepEqual(ids(catalogue)[a], [x]);
+  await other([gp("y", { name: "renamed" })], 6);
+  assert.deepEqual(found(catalogue, x), [a]);
+  await assert.rejects(
+    other([gp("x"), gp("y")], 7),
+    /'x' of source 'other' and 'a' of source 'own'/,
+  );
+});
+
+test("a roll-back parts GPs that had become one", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  rollBack(catalogue, day(3));
+  await importRecords(catalogue, [gp("a"), gp("b", { name: "renamed" })], {
+    nowMilliseconds: day(4),
+  });
+  assert.deepEqual(ids(catalogue), { [a]: [], [b]: [] });
+});
+
+test("former ids that nobody ever had are taken in, and a GP may name itself", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, [gp("a", { former_ids: ["a", a, "gp_0123456789abcdef"] })]);
+  assert.deepEqual(ids(catalogue), { [a]: ["gp_0123456789abcdef"] });
+});

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { appendFileSync, copyFileSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { hashFile } from "#datasets/file-hash.ts";
+import { loadGeneration } from "#datasets/load.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { day, filesOf, gp, importDaily } from "./published.ts";
+
+const currentPath = (catalogue: Catalogue) => catalogue.pathOf(catalogue.currentVersion()!);
+const load = (catalogue: Catalogue) => loadGeneration(currentPath(catalogue), catalogue.current()!);
+
+const refuses = (action: () => unknown, words: RegExp) =>
+  assert.throws(action, (error) => {
+    assert.ok(error instanceof DatasetFault, String(error));
+    assert.match(error.message, words);
+    return true;
+  });
+
+const change = (path: string, sql: string) => {
+  const db = new DatabaseSync(path);
+  db.exec(sql);
+  db.close();
+};
+
+const damages: Record<string, (path: string) => void> = {
+  "a byte more": (path) => appendFileSync(path, "\n"),
+  "half of it": (path) => truncateSync(path, 8192),
+  "nothing of it": (path) => truncateSync(path, 0),
+  "one name changed": (path) => change(path, "update gp_name set name = 'x' where rowid = 1"),
+};
+
+for (const [which, damage] of Object.entries(damages))
+  test(`load refuses a file whose SHA-256 is not the published one: ${which}`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(catalogue, cast);
+    damage(currentPath(catalogue));
+    refuses(() => load(catalogue), /is not the file that was published: its SHA-256 differs/);
+  });
+
+test("load refuses a file that is not there", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, cast);
+  const generation = catalogue.current()!;
+  rmSync(currentPath(catalogue));
+  refuses(() => loadGeneration(catalogue.pathOf(generation.version), generation), /cannot be read/);
+});
+
+test("load refuses another format and another fold, also where the SHA-256 is right", async (t) => {
+  for (const [key, words] of [
+    ["format_version", /has format 9/],
+    ["fold_version", /folded by rule 9/],
+  ] as const) {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(catalogue, cast);
+    const path = currentPath(catalogue);
+    change(path, `update meta set value = '9' where key = '${key}'`);
+    refuses(() => loadGeneration(path, { ...catalogue.current()!, ...hashFile(path) }), words);
+  }
+});
+
+test("the version and time that are served are those of the file", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, cast);
+  const { version, updatedAt } = openCurrent(catalogue).parts;
+  assert.equal(version, catalogue.currentVersion());
+  assert.equal(updatedAt, new Date(day(1)).toISOString().replace(".000", ""));
+});
+
+test("an import builds on no file but the published one, so that damage is not carried over", async (t) => {
+  for (const damage of Object.values(damages)) {
+    const catalogue = temporaryCatalogue(t);
+    await importRecords(catalogue, cast, { source: "other" });
+    const sound = `${catalogue.folder}/sound`;
+    const path = currentPath(catalogue);
+    copyFileSync(path, sound);
+    damage(path);
+    const before = filesOf(catalogue);
+    await assert.rejects(importRecords(catalogue, [gp("a")]), DatasetFault);
+    assert.deepEqual(filesOf(catalogue), before);
+    copyFileSync(sound, path);
+    assert.equal((await importRecords(catalogue, [gp("a")])).outcome, "built");
+  }
+});
+
+test("the worker that loads a dataset does without the schemas, which take longer to start than it takes to load", () => {
+  const reached = new Set<string>();
+  const visit = (path: string) => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    const code = readFileSync(path, "utf8");
+    for (const [, target] of code.matchAll(
+      /^(?:import|\} from|export)(?! type)[^"]*"([#.][^"]+)";$/gm,
+    ))
+      visit(target!.startsWith("#") ? target!.replace("#", "src/") : join(dirname(path), target!));
+  };
+  visit("src/datasets/load-worker.ts");
+  assert.ok(reached.has("src/datasets/load.ts") && reached.has("src/search/suggestions.ts"));
+  assert.ok(!reached.has("src/records/canonical.ts"));
+});

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openReadModel } from "#search/read-model.ts";
+import { loadGeneration } from "#datasets/load.ts";
+import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { cast } from "../support/cast.ts";
+import { documents, gp, importDaily, principal, project, rows, signal } from "./published.ts";
+
+const names = (records: Record<string, any>[]) => records.map(({ name, title }) => name ?? title);
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+test("GPs, principals and projects come by folded name, whatever their case and accents", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const spellings = ["Zeta", "alpha", "Äther", "ALPINE", "Beta & Co.", "beta", "42 North"];
+  await importDaily(
+    catalogue,
+    spellings.flatMap((name, i) => [
+      gp(`g${i}`, { name }),
+      principal(`p${i}`, [], { name }),
+      project(`j${i}`, { name }),
+    ]),
+  );
+  const expected = ["42 North", "alpha", "ALPINE", "Äther", "beta", "Beta & Co.", "Zeta"];
+  for (const kind of ["gp", "principal", "project"])
+    assert.deepEqual(names(documents(catalogue, kind)), expected);
+});
+
+test("folded names compare by their UTF-8 bytes, also beyond the basic plane", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  // In UTF-16 the Gothic letter, a surrogate pair, would stand before the Hangul and the private letter.
+  const letters = ["\u{10330}", "가", "z", "σ", "豈", "\u{20000}", "ﬀ"];
+  await importDaily(
+    catalogue,
+    letters.map((name, i) => gp(`g${i}`, { name })),
+  );
+  const folded = rows(catalogue, "select folded from gp_name order by rowid").map(
+    (row) => row["folded"],
+  );
+  assert.deepEqual(folded, folded.toSorted(byBytes));
+  assert.equal(folded.at(-1), "\u{20000}");
+  assert.ok(folded.indexOf("\u{10330}") > folded.indexOf("가"));
+});
+
+test("equal names come by id", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(
+    catalogue,
+    Array.from({ length: 12 }, (_, i) => gp(`g${i}`, { name: "Same" })),
+  );
+  const ids = documents(catalogue, "gp").map(({ id }) => id);
+  assert.deepEqual(ids, ids.toSorted(byBytes));
+});
+
+test("signals come newest first, a day before its month before its year, equal dates by id", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const dates = [
+    "2025",
+    "2026",
+    "2026-10",
+    "2026-10-01",
+    "2026-10-31",
+    "2026-11",
+    "2026-10",
+    "0999-12-31",
+  ];
+  await importDaily(
+    catalogue,
+    dates.map((date, i) => signal(`s${i}`, { date })),
+  );
+  const found = documents(catalogue, "signal");
+  assert.deepEqual(
+    found.map(({ date }) => date),
+    ["2026-11", "2026-10-31", "2026-10-01", "2026-10", "2026-10", "2026", "2025", "0999-12-31"],
+  );
+  const [one, other] = found.filter(({ date }) => date === "2026-10");
+  assert.ok(one!["id"] < other!["id"]);
+});
+
+test("order is decided at import: positions run from 0 without a gap, over all sources", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, [gp("b"), gp("d")], { source: "left" });
+  await importRecords(catalogue, [gp("c"), gp("a")], { source: "right" });
+  assert.deepEqual(names(documents(catalogue, "gp")), ["a", "b", "c", "d"]);
+  assert.deepEqual(
+    rows(catalogue, "select position from gp order by position").map((row) => row["position"]),
+    [0, 1, 2, 3],
+  );
+});
+
+test("documents end with gps, and own_length cuts them before what they leave out inside a GP", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const awkward = 'Zoë 三井 𐌰 "quoted" \\ ,"updated_at":"2020" \u2028';
+  await importDaily(catalogue, [
+    gp("a", { name: awkward, tags: [awkward], description: awkward }),
+    principal("p", ["a"], { name: awkward, title: awkward }),
+    project("x", { name: awkward, gps: ["a"] }),
+    signal("s", { title: awkward, summary: awkward, gps: ["a"], project_ids: ["x"] }),
+  ]);
+  const leftOut: Record<string, string[]> = {
+    gp: [],
+    principal: ["tags", "themes", "markets", "gps"],
+    project: ["gps"],
+    signal: ["gps"],
+  };
+  for (const [kind, members] of Object.entries(leftOut)) {
+    const [row] = rows(catalogue, `select own_length, document from ${kind}`);
+    const whole = JSON.parse(row!["document"]);
+    const own = JSON.parse(
+      `${Buffer.from(row!["document"]).toString("utf8", 0, row!["own_length"])}}`,
+    );
+    assert.equal(Object.keys(own).at(-1), "updated_at");
+    assert.deepEqual(Object.keys(whole), [...Object.keys(own), ...members]);
+    assert.deepEqual({ ...whole, ...own }, whole);
+    assert.equal(own.name ?? own.title, awkward);
+  }
+});
+
+test("what is loaded is what was written, byte for byte and in its order", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { published } = await importRecords(catalogue, cast);
+  const { parts } = openReadModel(loadGeneration(catalogue.pathOf(published!.version), published!));
+  for (const kind of ["principal", "signal", "project"] as const) {
+    const { bytes, starts, ownLengths } = parts.documents[kind];
+    const stored = rows(catalogue, `select document, own_length from ${kind} order by position`);
+    assert.equal(ownLengths.length, stored.length);
+    stored.forEach(({ document, own_length }, i) => {
+      assert.equal(Buffer.from(bytes.slice(starts[i], starts[i + 1])).toString(), document);
+      assert.equal(ownLengths[i], own_length);
+    });
+  }
+});

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RejectedMax } from "#datasets/rejections.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { documents, filesOf, gp, importDaily, importEntries, principal } from "./published.ts";
+
+const good = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
+const bad = (count: number) => Array.from({ length: count }, (_, i) => gp(`b${i}`, { stauts: 1 }));
+
+test("a repeated id names both lines, and the first stays", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const entries = [
+    ...entriesOf([gp("a"), principal("a", [])], "one.ndjson"),
+    ...entriesOf([gp("b"), gp("a", { name: "again" })], "two.ndjson"),
+  ];
+  const { collected } = await importEntries(catalogue, entries, { lines: 1 });
+  assert.deepEqual(collected.rejections.listed, [
+    {
+      file: "two.ndjson",
+      line: 2,
+      field: "id",
+      reason: "'a' is the id of the gp at one.ndjson:1 too",
+    },
+  ]);
+  assert.deepEqual(
+    documents(catalogue, "gp").map(({ name }) => name),
+    ["a", "b"],
+  );
+});
+
+test("an id twice in one row is a repeated id", async (t) => {
+  const [entry] = entriesOf([gp("a")]);
+  const entries = [{ ...entry!, records: [...entry!.records, ...entry!.records] }];
+  const { collected } = await importEntries(temporaryCatalogue(t), entries);
+  assert.equal(
+    collected.rejections.listed[0]!.reason,
+    "'a' is the id of the gp at records.ndjson:1 too",
+  );
+});
+
+test("the id of a rejected line is free", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const records = [gp("a", { aum_usd: -1 }), gp("a", { name: "right" })];
+  const { collected } = await importRecords(catalogue, records, { rejectedMax: { lines: 1 } });
+  assert.equal(collected.rejections.count, 1);
+  assert.equal(documents(catalogue, "gp")[0]!["name"], "right");
+});
+
+test("a record that claims another source is rejected", async (t) => {
+  const records = [gp("a", { provenance: { source: "sec" } })];
+  const { collected } = await importRecords(temporaryCatalogue(t), records);
+  assert.equal(collected.rejections.listed[0]!.field, "provenance.source");
+});
+
+test("all faults of a line are listed and the line counts once", async (t) => {
+  const records = [gp("a", { aum_usd: -1, website: "ftp://x", founded_year: 1 })];
+  const { collected } = await importRecords(temporaryCatalogue(t), records);
+  assert.equal(collected.rejections.count, 1);
+  assert.deepEqual(collected.rejections.listed.map(({ field }) => field).toSorted(), [
+    "aum_usd",
+    "founded_year",
+    "website",
+  ]);
+});
+
+test("what the importer could not read is rejected with its reason", async (t) => {
+  const entries = entriesOf([gp("a")]).map((entry) => ({
+    ...entry,
+    records: [],
+    faults: [{ field: "line", reason: "is not JSON" }],
+  }));
+  const { collected } = await importEntries(temporaryCatalogue(t), entries);
+  assert.deepEqual(collected.rejections.listed, [
+    { file: "records.ndjson", line: 1, field: "line", reason: "is not JSON" },
+  ]);
+});
+
+const borders: [max: RejectedMax, good: number, bad: number, isPublished: boolean][] = [
+  [{ lines: 0 }, 3, 0, true],
+  [{ lines: 0 }, 3, 1, false],
+  [{ lines: 2 }, 3, 2, true],
+  [{ lines: 2 }, 3, 3, false],
+  [{ percent: 0 }, 3, 1, false],
+  [{ percent: 25 }, 3, 1, true],
+  [{ percent: 25 }, 2, 1, false],
+  [{ percent: 24 }, 3, 1, false],
+  [{ percent: 100 }, 1, 9, true],
+];
+
+for (const [max, goodCount, badCount, isPublished] of borders)
+  test(`with at most ${JSON.stringify(max)} rejected, ${badCount} of ${goodCount + badCount} are ${isPublished ? "published" : "refused"}`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(catalogue, [gp("old")]);
+    const before = filesOf(catalogue);
+    const records = [...bad(badCount), ...good(goodCount)];
+    const result = await importRecords(catalogue, records, { rejectedMax: max });
+    assert.equal(result.outcome, isPublished ? "built" : "refused");
+    assert.equal(result.published !== null, isPublished);
+    if (isPublished) assert.equal(documents(catalogue, "gp").length, goodCount);
+    else assert.deepEqual(filesOf(catalogue), before);
+  });

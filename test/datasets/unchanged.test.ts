@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cast } from "../support/cast.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import {
+  day,
+  documents,
+  filesOf,
+  gp,
+  importDaily,
+  importEntries,
+  principal,
+  rows,
+  signal,
+} from "./published.ts";
+
+const rich = [
+  gp("a", {
+    description: null,
+    tags: ["x", "y"],
+    aliases: ["Ä", "B"],
+    external_ids: { cik: ["1", "2"], crd: ["3"] },
+    provenance: { basis: "cluster", confidence: 0.5 },
+  }),
+  principal("p", ["a"], { roles: ["owner", "director"] }),
+  signal("s", { gps: ["a"], amount_usd: 0 }),
+];
+
+const reversedMembers = (record: object): object =>
+  Object.fromEntries(
+    Object.entries(record)
+      .toReversed()
+      .map(([name, value]) => [
+        name,
+        typeof value === "object" && value !== null && !Array.isArray(value)
+          ? reversedMembers(value)
+          : value,
+      ]),
+  );
+const withoutNulls = (record: object) =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+const unknown: Record<string, object> = {
+  gp: {
+    legal_name: null,
+    aum_usd: null,
+    provenance: { basis: "cluster", confidence: 0.5, url: null },
+  },
+  principal: { title: null, ownership_band: null },
+  signal: { summary: null, amount_basis: null },
+};
+const doubled = (list: string[]) => [...list, ...list];
+const repeated = (record: any) => ({
+  ...record,
+  ...(record.tags && { tags: doubled(record.tags), aliases: doubled(record.aliases) }),
+  ...(record.gps && { gps: doubled(record.gps) }),
+  ...(record.external_ids && {
+    external_ids: { cik: ["1", "2", "1"], crd: ["3", "3"], lei: [] },
+  }),
+});
+
+const sameContent: Record<string, object[]> = {
+  "the same lines": rich,
+  "lines in another order": rich.toReversed(),
+  "members in another order": rich.map(reversedMembers),
+  "members left out that were null": rich.map(withoutNulls),
+  "nulls instead of absent members": rich.map((record) => ({
+    ...record,
+    ...unknown[record.record],
+  })),
+  "repeated list entries": rich.map(repeated),
+  "empty lists instead of absent members": [
+    { ...rich[0], themes: [], former_ids: [] },
+    rich[1]!,
+    { ...rich[2], tags: [], project_ids: [] },
+  ],
+  "the source's own name in provenance": rich.map((record: any) => ({
+    ...record,
+    provenance: { ...record.provenance, source: "own", url: null },
+  })),
+};
+
+for (const [which, records] of Object.entries(sameContent))
+  test(`an import that changes nothing publishes nothing: ${which}`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(catalogue, rich);
+    const before = filesOf(catalogue);
+    const result = await importRecords(catalogue, records, { nowMilliseconds: day(2) });
+    assert.equal(result.outcome, "unchanged", JSON.stringify(result.collected.rejections.listed));
+    assert.deepEqual(result.changes, { added: 0, updated: 0, removed: 0 });
+    assert.equal(result.published, null);
+    assert.deepEqual(filesOf(catalogue), before);
+  });
+
+test("the same input gives the same hash at another time, in another order, in another folder", async (t) => {
+  const hashes = [];
+  for (const [records, nowMilliseconds] of [
+    [cast, day(1)],
+    [cast.toReversed(), day(20)],
+  ] as const) {
+    const catalogue = temporaryCatalogue(t);
+    const { published } = await importRecords(catalogue, records, { nowMilliseconds });
+    hashes.push(published!.hash);
+    assert.ok(published!.version.endsWith(`-${published!.hash.slice(0, 8)}`));
+  }
+  assert.equal(hashes[0], hashes[1]);
+});
+
+test("a change of any record is a change of the hash", async (t) => {
+  const hashOf = async (records: readonly unknown[]) =>
+    (await importRecords(temporaryCatalogue(t), records)).published!.hash;
+  const changed = [
+    rich.slice(0, 2),
+    rich.with(0, gp("a")),
+    rich.with(1, principal("p", [])),
+    rich.with(2, signal("s", { gps: ["a"], amount_usd: 1 })),
+  ];
+  const hashes = await Promise.all([rich, ...changed].map(hashOf));
+  assert.equal(new Set(hashes).size, hashes.length);
+});
+
+test("a source is replaced, and other sources are carried over byte for byte", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const others = `select * from canonical where source <> 'own' order by source, kind, source_id`;
+  const documentsOfOthers = () =>
+    ["gp", "principal", "signal", "project"].map((kind) =>
+      rows(
+        catalogue,
+        `select id, since, content_hash, updated_at, own_length, document from ${kind}
+         where source <> 'own' order by position`,
+      ),
+    );
+  await importRecords(catalogue, cast, { source: "left", nowMilliseconds: day(1) });
+  await importRecords(catalogue, rich, { source: "right", nowMilliseconds: day(2) });
+  const before = [rows(catalogue, others), documentsOfOthers()];
+  await importDaily(catalogue, rich, [gp("b")]);
+  assert.deepEqual([rows(catalogue, others), documentsOfOthers()], before);
+  assert.deepEqual(rows(catalogue, "select source_id from canonical where source = 'own'"), [
+    { source_id: "b" },
+  ]);
+  assert.deepEqual(rows(catalogue, "select name from source"), [
+    { name: "left" },
+    { name: "own" },
+    { name: "right" },
+  ]);
+});
+
+test("the first real import removes the invented records", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, cast, { source: "demo" });
+  const { changes } = await importRecords(catalogue, [gp("a")]);
+  assert.deepEqual(changes, { added: 1, updated: 0, removed: cast.length });
+  assert.deepEqual(rows(catalogue, "select name from source"), [{ name: "own" }]);
+  assert.deepEqual(rows(catalogue, "select distinct source from canonical"), [{ source: "own" }]);
+});
+
+test("an import of invented records leaves the real ones alone", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, rich);
+  const { changes } = await importRecords(catalogue, [gp("invented")], { source: "demo" });
+  assert.deepEqual(changes, { added: 1, updated: 0, removed: 0 });
+  assert.deepEqual(
+    documents(catalogue, "gp").map(({ name }) => name),
+    ["a", "invented"],
+  );
+});
+
+test("a dry run tells what would change and changes nothing on disk", async (t) => {
+  for (const before of [[], [gp("a"), gp("b")]]) {
+    const catalogue = temporaryCatalogue(t);
+    if (before.length > 0) await importDaily(catalogue, before);
+    const files = filesOf(catalogue);
+    const records = [gp("b", { name: "renamed" }), gp("c"), signal("s")];
+    const result = await importRecords(catalogue, records, { isDryRun: true });
+    assert.deepEqual(filesOf(catalogue), files);
+    assert.equal(result.published, null);
+    assert.deepEqual(result.draft?.counts, { gp: 2, principal: 0, signal: 1, project: 0 });
+    const isFirst = before.length === 0;
+    assert.deepEqual(
+      result.changes,
+      isFirst ? { added: 3, updated: 0, removed: 0 } : { added: 2, updated: 1, removed: 1 },
+    );
+  }
+});
+
+test("nothing is published and no draft is left when the entries break off half-way", async (t) => {
+  for (const before of [[], [gp("a")]]) {
+    const catalogue = temporaryCatalogue(t);
+    if (before.length > 0) await importDaily(catalogue, before);
+    const files = filesOf(catalogue);
+    async function* entries() {
+      yield* entriesOf([gp("b"), gp("c")]);
+      throw new Error("the file ends here");
+    }
+    await assert.rejects(importEntries(catalogue, entries()), /the file ends here/);
+    assert.deepEqual(filesOf(catalogue), files);
+  }
+});
+
+test("a delivery of which no record is left is refused, however many rejections are allowed", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, [gp("a")]);
+  const files = filesOf(catalogue);
+  const empty = entriesOf([gp("a")]).map((entry) => ({ ...entry, records: [] }));
+  for (const entries of [[], entriesOf([gp("!"), gp("?")]), empty]) {
+    const result = await importEntries(catalogue, entries, { percent: 100 });
+    assert.equal(result.outcome, "refused");
+    assert.deepEqual(filesOf(catalogue), files);
+  }
+});

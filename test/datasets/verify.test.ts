@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { verifyGeneration } from "#datasets/verify.ts";
+import { cast } from "../support/cast.ts";
+import { temporaryCatalogue, temporaryFolder } from "../support/dataset.ts";
+import { gp, importDaily } from "./published.ts";
+
+/** Path of a sound generation in which every table has rows. */
+async function soundFile(t: TestContext): Promise<string> {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, [...cast, gp("merged", { former_ids: ["a", "b"] })]);
+  return catalogue.pathOf(catalogue.currentVersion()!);
+}
+
+/** The file after some SQL. */
+async function changedFile(t: TestContext, sql: string): Promise<string> {
+  const path = await soundFile(t);
+  const db = new DatabaseSync(path);
+  db.exec(sql);
+  db.close();
+  return path;
+}
+
+const refuses = (path: string, words: RegExp) =>
+  assert.throws(
+    () => verifyGeneration(path),
+    (error) => {
+      assert.ok(error instanceof DatasetFault, String(error));
+      assert.ok(error.message.includes(path));
+      assert.match(error.message, words);
+      return true;
+    },
+  );
+
+test("a sound generation passes", async (t) => {
+  verifyGeneration(await soundFile(t));
+});
+
+test("a flipped byte anywhere in a document is found", async (t) => {
+  const path = await soundFile(t);
+  const bytes = readFileSync(path);
+  const db = new DatabaseSync(path, { readOnly: true });
+  const { document } = db.prepare("select document from principal limit 1").get()!;
+  db.close();
+  const start = bytes.indexOf(document as string);
+  const length = Buffer.byteLength(document as string);
+  for (let at = start; at < start + length; at += 29) {
+    const damaged = Buffer.from(bytes);
+    damaged[at]! ^= 1;
+    writeFileSync(path, damaged);
+    refuses(path, /is damaged/);
+  }
+});
+
+test("a document whose time is not that of its row is found", async (t) => {
+  const sql = "update gp set document = replace(document, '2026-11-01T', '2026-11-02T')";
+  refuses(await changedFile(t, sql), /document gp_\w+ is not what its row says/);
+});
+
+test("documents under each other's ids are found", async (t) => {
+  const sql = `create temp table old as select position, id from signal;
+    update signal set id = position;
+    update signal set id = (select id from old where old.position = (signal.position + 1) % 5)`;
+  refuses(await changedFile(t, sql), /document sg_\w+ is not what its row says/);
+});
+
+test("a wrong own_length is found, also where it ends between two members", async (t) => {
+  for (const sql of [
+    "update principal set own_length = own_length + 1",
+    "update principal set own_length = own_length - 1",
+    `update principal set own_length = instr(document, ',"name"') - 1`,
+    `update principal set own_length = instr(document, ',"gps"') - 1`,
+    "update project set own_length = 0",
+  ])
+    refuses(await changedFile(t, sql), /document p[rj]_\w+ is not what its row says/);
+});
+
+test("a missing row of any table is found", async (t) => {
+  const path = await soundFile(t);
+  const db = new DatabaseSync(path, { readOnly: true });
+  const tables = db
+    .prepare("select name from sqlite_schema where type = 'table'")
+    .all()
+    .map(({ name }) => name as string);
+  db.close();
+  assert.equal(tables.length, 12);
+  const damaged = join(temporaryFolder(t), "damaged.sqlite");
+  for (const table of tables)
+    for (const end of ["asc", "desc"]) {
+      copyFileSync(path, damaged);
+      const open = new DatabaseSync(damaged);
+      const key = open.prepare(`select * from ${table} limit 1`).columns()[0]!.name;
+      const first = `select ${key} from ${table} order by ${key} ${end} limit 1`;
+      const { changes } = open.prepare(`delete from ${table} where ${key} = (${first})`).run();
+      open.close();
+      assert.ok(Number(changes) > 0, table);
+      refuses(damaged, /./);
+    }
+});
+
+test("a link to nowhere, or to another GP than the record names, is found", async (t) => {
+  for (const sql of [
+    "update link set gp = 999 where kind = 'signal'",
+    "update link set record = 999 where kind = 'project'",
+    "insert into link values ('principal', 0, 999)",
+    "update link set gp = (gp + 1) % 5 where kind = 'principal'",
+    "update link set kind = 'gp' where kind = 'project'",
+  ])
+    refuses(await changedFile(t, sql), /the rows of link/);
+});
+
+test("a name, a tag or a market of a GP that is not there is found", async (t) => {
+  for (const table of ["gp_name", "facet"])
+    refuses(
+      await changedFile(t, `update ${table} set gp = 999`),
+      new RegExp(`the rows of ${table}`),
+    );
+});
+
+test("a changed hash, version or time of the whole is found", async (t) => {
+  for (const [sql, words] of [
+    [
+      "update meta set value = replace(value, substr(value, -1), 'x') where key = 'hash'",
+      /another hash/,
+    ],
+    [
+      "update meta set value = '20200101T000000Z-00000000' where key = 'version'",
+      /another version/,
+    ],
+    ["update meta set value = '2020-01-01T00:00:00Z' where key = 'built_at'", /another version/],
+    ["update gp set content_hash = randomblob(16) where position = 3", /document gp_/],
+    ["update gp set position = -1 where position = 0", /gp positions/],
+  ] as const)
+    refuses(await changedFile(t, sql), words);
+});
+
+test("a half file is found, wherever it ends", async (t) => {
+  const path = await soundFile(t);
+  const whole = readFileSync(path);
+  for (const share of [0.02, 0.25, 0.5, 0.75, 0.99]) {
+    writeFileSync(path, whole);
+    truncateSync(path, Math.floor(whole.length * share));
+    refuses(path, /is damaged|cannot be read/);
+  }
+});
+
+test("an empty file, a text file, another database and no file are found", async (t) => {
+  const path = join(temporaryFolder(t), "file.sqlite");
+  refuses(path, /cannot be read/);
+  writeFileSync(path, "");
+  refuses(path, /cannot be read/);
+  const db = new DatabaseSync(path);
+  db.exec("create table other (a); insert into other values (1)");
+  db.close();
+  refuses(path, /cannot be read/);
+  writeFileSync(path, "record,id,name\n".repeat(1000));
+  refuses(path, /cannot be read/);
+});
+
+test("another format version and another fold version are refused with both numbers", async (t) => {
+  const change = (key: string) => `update meta set value = '7' where key = '${key}'`;
+  refuses(
+    await changedFile(t, change("format_version")),
+    /has format 7; this program reads format 1/,
+  );
+  refuses(
+    await changedFile(t, change("fold_version")),
+    /folded by rule 7; this program folds by rule 1/,
+  );
+});
