@@ -1,0 +1,28 @@
+/** How many single-character edits lie between two words (V. I. Levenshtein, 1966). */
+export function editDistance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++)
+      row[j] = Math.min(
+        above[j]! + 1,
+        row[j - 1]! + 1,
+        above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    above = row;
+  }
+  return above[b.length]!;
+}
+
+/** The nearest of the words at a distance of at most two; the first of several. */
+export function nearest(word: string, words: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const candidate of words) {
+    // The lengths alone are a lower bound, and spare long words the table.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = editDistance(word, candidate);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}

@@ -1,0 +1,16 @@
+/** GPs by name, best match first, each with its principals and signals. */
+import { Gp } from "#records/gp.ts";
+import { filterNames, type Operation } from "./operation.ts";
+
+export const fetchGp: Operation = {
+  name: "fetch-gp",
+  path: "/fetch-gp",
+  kind: "gp",
+  record: Gp,
+  summary: "General Partners by name, with their principals and signals.",
+  description:
+    "Every GP one of whose names holds all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
+  filters: filterNames,
+  gpName: { isRequired: true, lengthMin: 2 },
+  select: (model, { filter, ...bounds }) => model.selectGps(filter, bounds),
+};

@@ -1,0 +1,16 @@
+/** Projects of the GPs with a name, by name. */
+import { Project } from "#records/project.ts";
+import type { Operation } from "./operation.ts";
+
+export const fetchProjects: Operation = {
+  name: "fetch-projects",
+  path: "/fetch-projects",
+  kind: "project",
+  record: Project,
+  summary: "Projects, by name.",
+  description:
+    "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives the projects of that GP alone.",
+  filters: ["gp_name"],
+  gpName: { isRequired: false, lengthMin: 1 },
+  select: (model, { filter, ...bounds }) => model.selectLinked("project", filter, bounds),
+};

@@ -1,0 +1,66 @@
+/** What an answer says beside its records: why it is empty or cut, and how to ask better. */
+import { echo } from "#problems.ts";
+import type { Miss, ReadModel, Selection } from "#search/read-model.ts";
+import type { Query } from "./operation.ts";
+
+/** The closed list of `meta.hints[].code`. */
+export const hintCodes = [
+  "no_match",
+  "unknown_value",
+  "no_searchable_character",
+  "past_the_end",
+  "embedded_list_cut",
+] as const;
+
+export interface Hint {
+  code: (typeof hintCodes)[number];
+  parameter: string | null;
+  message: string;
+  suggestions: string[];
+}
+
+/** @param isCut does a GP of the page have more principals or signals than it embeds? */
+export function hintsFor(
+  model: ReadModel,
+  query: Query,
+  selection: Selection,
+  isCut: boolean,
+): Hint[] {
+  const hints = selection.misses.map((miss) => hintOfMiss(model, miss));
+  if (selection.total > 0 && query.offset >= selection.total)
+    hints.push({
+      code: "past_the_end",
+      parameter: "offset",
+      message: `There are ${selection.total} records, so nothing stands at offset ${query.offset}.`,
+      suggestions: [],
+    });
+  if (isCut)
+    hints.push({
+      code: "embedded_list_cut",
+      parameter: null,
+      message:
+        "A GP has more principals or signals than are embedded; /fetch-principals and /fetch-signals with its id as gp_name list them all.",
+      suggestions: [],
+    });
+  return hints;
+}
+
+function hintOfMiss(model: ReadModel, miss: Miss): Hint {
+  const value = echo(miss.value);
+  if (miss.folded === "")
+    return {
+      code: "no_searchable_character",
+      parameter: miss.parameter,
+      message: `'${value}' holds no letter and no digit to search for.`,
+      suggestions: [],
+    };
+  const isName = miss.parameter === "gp_name";
+  return {
+    code: isName ? "no_match" : "unknown_value",
+    parameter: miss.parameter,
+    message: isName
+      ? `No GP has a name that matches '${value}'.`
+      : `No GP carries the ${miss.parameter} '${value}'.`,
+    suggestions: model.suggestionsFor(miss),
+  };
+}

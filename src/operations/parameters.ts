@@ -1,0 +1,84 @@
+/** Query text → a query whose parameters are all valid, or every fault at once. */
+import type { ParameterFault } from "#problems.ts";
+import type { FacetName } from "#search/read-model.ts";
+import type { Operation, Query } from "./operation.ts";
+import {
+  faultOfValue,
+  invalidParameters,
+  missing,
+  repeated,
+  tooMany,
+  unknown,
+  unreadable,
+} from "./parameter-faults.ts";
+import {
+  parameterBounds,
+  parametersOf,
+  type PageParameter,
+  type ParameterName,
+} from "./parameter-names.ts";
+import { readPairs } from "./query-text.ts";
+
+/**
+ * @param text what follows the first `?` of the request, undecoded.
+ * @param all every operation, to tell where else a parameter is known.
+ * @throws Problem invalid-parameters with all faults, in the order of the query, missing ones last.
+ */
+export function readQuery(
+  operation: Operation,
+  text: string,
+  pageSizeMax: number,
+  all: readonly Operation[],
+): Query {
+  const allowed = parametersOf(operation);
+  const faults: ParameterFault[] = [];
+  const values = new Map<ParameterName, string[]>();
+  const read = new Set<string>();
+  for (const pair of readPairs(text)) {
+    const name = allowed.find((one) => one === pair.name);
+    const fault =
+      unreadable(pair) ??
+      (name === undefined
+        ? unknown(pair.name, operation, all, read)
+        : (repeated(name, read) ?? faultOfValue(name, pair.value, operation, pageSizeMax)));
+    if (name !== undefined && fault === undefined) {
+      const known = values.get(name) ?? [];
+      known.push(pair.value);
+      values.set(name, known);
+      if (known.length === parameterBounds.valuesMax + 1) faults.push(tooMany(name));
+    }
+    if (fault !== undefined && fault !== "told") faults.push(fault);
+    read.add(pair.name);
+  }
+  if (operation.gpName.isRequired && !read.has("gp_name")) faults.push(missing(operation));
+  if (faults.length > 0) throw invalidParameters(operation, faults);
+  return queryFrom(values);
+}
+
+function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query {
+  const listOf = (name: FacetName) =>
+    [...new Set(values.get(name)?.map((value) => value.normalize()))].toSorted();
+  const numberOf = (name: PageParameter, byDefault: number) =>
+    Number(values.get(name)?.[0] ?? byDefault);
+  return {
+    filter: {
+      name: values.get("gp_name")?.[0]?.trim().normalize(),
+      tag: listOf("tag"),
+      theme: listOf("theme"),
+      market: listOf("market"),
+    },
+    limit: numberOf("limit", parameterBounds.limitDefault),
+    offset: numberOf("offset", 0),
+  };
+}
+
+/** The query as text: the same for every way to ask the same. */
+export function canonicalQuery({ filter, limit, offset }: Query): string {
+  const pairs = new URLSearchParams();
+  if (filter.name !== undefined) pairs.append("gp_name", filter.name);
+  for (const name of ["tag", "theme", "market"] as const)
+    for (const value of filter[name] ?? []) pairs.append(name, value);
+  pairs.append("limit", String(limit));
+  pairs.append("offset", String(offset));
+  return pairs.toString();
+}
