@@ -1,0 +1,48 @@
+/** Writes records in their order, and keeps those the disk refuses for a later try. */
+import { recordBytes } from "./journal-record.ts";
+
+export interface Backlog {
+  /** Writes a record, after those that wait; its bytes may be reused when this returns. Never throws. */
+  add(record: Buffer, nowMicroseconds: number): void;
+  /** Tries to write what waits. Never throws. */
+  flush(nowMicroseconds: number): void;
+  isEmpty(): boolean;
+}
+
+const retryMicroseconds = 1e6;
+/** Further records are counted in memory only: an endless outage must not take endless memory. */
+const waitingMax = 65_536;
+
+/** @param write returns how many of the records are written, and throws if none can be. */
+export function openBacklog(
+  write: (records: Buffer, nowMicroseconds: number) => number,
+  onFault: (error: unknown) => void,
+): Backlog {
+  const waiting: Buffer[] = [];
+  let retryAt = Number.NEGATIVE_INFINITY;
+
+  const tryToWrite = (records: Buffer, now: number): number => {
+    try {
+      const written = write(records, now);
+      if (written * recordBytes === records.length) return written;
+      onFault(new Error("ENOSPC: only a part could be written"));
+      return written;
+    } catch (error) {
+      retryAt = now + retryMicroseconds;
+      onFault(error);
+      return 0;
+    }
+  };
+  const flush = (now: number) => {
+    waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
+  };
+  return {
+    add(record, now) {
+      if (waiting.length === 0 && tryToWrite(record, now) === 1) return;
+      if (waiting.length < waitingMax) waiting.push(Buffer.from(record));
+      if (now >= retryAt) flush(now);
+    },
+    flush,
+    isEmpty: () => waiting.length === 0,
+  };
+}

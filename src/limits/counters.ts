@@ -1,0 +1,34 @@
+/** Counts the requests of every account and decides whether one more is admitted. */
+import type { Quotas, WindowName } from "./policy.ts";
+
+/** Where an account stands in one window, after the request that was just decided. */
+export interface WindowStanding {
+  readonly name: WindowName;
+  readonly quota: number;
+  readonly windowSeconds: number;
+  /** Requests the window still admits. */
+  readonly remaining: number;
+  /** Whole seconds, rounded up, until the oldest counted request leaves the window; 0 if it counts none. */
+  readonly resetSeconds: number;
+  /** On a refusal, whole seconds, rounded up, until this window alone would admit a request; 0 if it does now. */
+  readonly waitSeconds: number;
+}
+
+export interface Standing {
+  readonly admitted: boolean;
+  /** Minute, hour, day. */
+  readonly windows: readonly WindowStanding[];
+  /** The windows that refuse, shortest first; empty if the request is admitted. */
+  readonly violated: readonly WindowName[];
+  /** Whole seconds, rounded up, until all windows would admit a request; 0 if this one is admitted. */
+  readonly retryAfterSeconds: number;
+}
+
+export interface Counters {
+  /**
+   * Counts one request of an account in all windows, or refuses it and counts it in none.
+   * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
+   */
+  take(account: number, quotas: Quotas): Standing;
+  close(): void;
+}

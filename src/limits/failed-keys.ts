@@ -1,0 +1,56 @@
+/** Counts wrong keys by the network they come from, so that keys cannot be guessed by the thousand. */
+import { clientNetwork } from "./client-network.ts";
+import type { Clock } from "./clock.ts";
+import { append, countIn, openLog, type SlidingLog, waitIn } from "./sliding-log.ts";
+
+/** Wrong keys one network may send within a window. */
+export const failedKeysQuota = 30;
+export const failedKeysWindowSeconds = 60;
+
+export interface FailedKeysStanding {
+  readonly admitted: boolean;
+  /** Whole seconds, rounded up, until a wrong key would be admitted; 0 if this one is. */
+  readonly retryAfterSeconds: number;
+}
+
+export interface FailedKeys {
+  /** Counts one wrong key from an IP address (without a port), or refuses it and counts nothing. */
+  take(address: string): FailedKeysStanding;
+  networkCount(): number;
+}
+
+const windowMicroseconds = [failedKeysWindowSeconds * 1e6];
+
+/** @param addressesMax networks remembered; the one that failed longest ago makes room, which bounds the memory. */
+export function openFailedKeys({
+  clock,
+  addressesMax = 10_000,
+}: {
+  clock: Clock;
+  addressesMax?: number;
+}): FailedKeys {
+  const logs = new Map<string, SlidingLog>();
+  // A Map keeps the order of insertion, so one walk through it that is never begun anew meets the one unused for
+  // longest each time. A new walk would have to step over all that were deleted.
+  const leastRecent = logs.keys();
+  return {
+    take(address) {
+      const network = clientNetwork(address);
+      const log = logs.get(network) ?? openLog(windowMicroseconds);
+      logs.delete(network);
+      logs.set(network, log);
+      if (logs.size > addressesMax) logs.delete(leastRecent.next().value!);
+      return takeFailure(log, clock.monotonicMicroseconds());
+    },
+    networkCount: () => logs.size,
+  };
+}
+
+function takeFailure(log: SlidingLog, now: number): FailedKeysStanding {
+  const admitted = countIn(log, 0, now) < failedKeysQuota;
+  if (admitted) append(log, now);
+  return {
+    admitted,
+    retryAfterSeconds: admitted ? 0 : Math.ceil(waitIn(log, 0, failedKeysQuota, now) / 1e6),
+  };
+}

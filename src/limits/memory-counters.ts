@@ -1,0 +1,58 @@
+/** The counters of one process: exact in memory, and kept in a journal over a restart. */
+import type { Counters } from "./counters.ts";
+import { type JournalOptions, openJournal } from "./journal.ts";
+import { shrink, type SlidingLog } from "./sliding-log.ts";
+import { openWindows, takeFrom } from "./sliding-windows.ts";
+
+export interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
+  /** Where the journal is kept; null for none. */
+  dir: string | null;
+}
+
+export interface MemoryCounters extends Counters {
+  /** Accounts held in memory: those that sent a request within about a day. */
+  accountCount(): number;
+}
+
+const accountMax = 2 ** 32 - 1;
+
+/** Counters that know what earlier runs counted, if they left a journal. A journal that fails stops no answer. */
+export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions): MemoryCounters {
+  const journal = dir === null ? null : openJournal({ dir, clock, onFault });
+  const logs = new Map<number, SlidingLog>();
+  for (const [account, times] of journal?.past ?? []) logs.set(account, openWindows(times));
+  const forgetOne = forgetter(logs);
+  let now = clock.monotonicMicroseconds();
+
+  return {
+    take(account, quotas) {
+      now = Math.max(now, clock.monotonicMicroseconds());
+      const standing = takeFrom(logs.get(account) ?? addLog(logs, account), quotas, now);
+      if (standing.admitted) journal?.append(account, now);
+      forgetOne(now);
+      return standing;
+    },
+    close() {
+      journal?.close();
+    },
+    accountCount: () => logs.size,
+  };
+}
+
+function addLog(logs: Map<number, SlidingLog>, account: number): SlidingLog {
+  if (!Number.isInteger(account) || account < 1 || account > accountMax)
+    throw new RangeError(`An account number must be 1 to ${accountMax}, but is ${account}.`);
+  const log = openWindows();
+  logs.set(account, log);
+  return log;
+}
+
+/** Looks at one account a call, in turn, and forgets it if it counts nothing: no request pays for all accounts. */
+function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
+  let round = logs.entries();
+  return (now) => {
+    const next = round.next();
+    if (next.done) round = logs.entries();
+    else if (!shrink(next.value[1], now)) logs.delete(next.value[0]);
+  };
+}

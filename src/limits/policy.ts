@@ -1,0 +1,25 @@
+/** How many requests an account may send: three sliding windows, decided together. */
+
+export const windows = [
+  { name: "minute", seconds: 60 },
+  { name: "hour", seconds: 3600 },
+  { name: "day", seconds: 86_400 },
+] as const;
+
+export type WindowName = (typeof windows)[number]["name"];
+
+/** Requests each window admits, for one account. */
+export type Quotas = Readonly<Record<WindowName, number>>;
+
+/** What every account has unless the operator gives it other numbers. */
+export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
+
+export const quotaMin = 1;
+/** Also bounds memory: a request is remembered for a day, in 8 bytes. */
+export const quotaMax = 1_000_000;
+
+/** What is wrong with a quota, as the end of a sentence that begins with its name; undefined where nothing is. */
+export function quotaFault(value: unknown): string | undefined {
+  const usable = Number.isInteger(value) && Number(value) >= quotaMin && Number(value) <= quotaMax;
+  return usable ? undefined : `must be a whole number from ${quotaMin} to ${quotaMax}`;
+}

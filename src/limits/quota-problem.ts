@@ -1,0 +1,63 @@
+/** The 429: which quota is used up, and when to try again. */
+import { Problem } from "#problems.ts";
+import type { Standing, WindowStanding } from "./counters.ts";
+import {
+  type FailedKeysStanding,
+  failedKeysQuota,
+  failedKeysWindowSeconds,
+} from "./failed-keys.ts";
+
+/** What to answer to a request that the counters refused. */
+export function quotaProblem(standing: Standing): Problem {
+  return new Problem("quota-exceeded", quotaDetail(standing), quotaProblemMembers(standing));
+}
+
+/** What to answer to a wrong key from an address that sent too many. */
+export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStanding): Problem {
+  const detail = `${failedKeysQuota} wrong keys came from your address within a minute.`;
+  return new Problem("quota-exceeded", `${detail} ${tryAgain(retryAfterSeconds)}`, {
+    "violated-policies": ["failed-keys"],
+    retry_after: retryAfterSeconds,
+    policies: [
+      {
+        name: "failed-keys",
+        quota: failedKeysQuota,
+        window: failedKeysWindowSeconds,
+        remaining: 0,
+        reset: retryAfterSeconds,
+      },
+    ],
+  });
+}
+
+/** The extension members of the problem, in their names on the wire. */
+export function quotaProblemMembers(standing: Standing): Readonly<Record<string, unknown>> {
+  return {
+    "violated-policies": standing.violated,
+    retry_after: standing.retryAfterSeconds,
+    policies: standing.windows.map((window) => ({
+      name: window.name,
+      quota: window.quota,
+      window: window.windowSeconds,
+      remaining: window.remaining,
+      reset: window.resetSeconds,
+    })),
+  };
+}
+
+/** Names the window that decides how long to wait. */
+function quotaDetail({ windows, retryAfterSeconds }: Standing): string {
+  const deciding = windows.filter((window) => window.waitSeconds === retryAfterSeconds);
+  return [...deciding.slice(0, 1).map(allUsed), tryAgain(retryAfterSeconds)].join(" ");
+}
+
+function allUsed({ quota, name }: WindowStanding): string {
+  if (quota === 1) return `The only request of this ${name} is used.`;
+  return `All ${quota.toLocaleString("en-US")} requests of this ${name} are used.`;
+}
+
+function tryAgain(seconds: number): string {
+  return seconds === 1
+    ? "Try again in 1 second."
+    : `Try again in ${seconds.toLocaleString("en-US")} seconds.`;
+}

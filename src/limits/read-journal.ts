@@ -1,0 +1,97 @@
+/** Reads what earlier runs counted, in the time of this run. */
+import { elapsedMicroseconds, type Moment } from "./bridge.ts";
+import { type FinishedSegment, listSegments } from "./journal-folder.ts";
+import { readSegment, type SegmentContent } from "./read-segment.ts";
+import { dayMicroseconds } from "./sliding-windows.ts";
+
+export interface PastRequests {
+  /** Times of the last day by account, in µs on the monotonic clock of this run (below zero before its boot), sorted. */
+  times: Map<number, Float64Array>;
+  segments: FinishedSegment[];
+}
+
+/**
+ * All requests of the last day in a folder of segments. What cannot be read is reported and left alone.
+ * @param bootId of this run; its earlier segments are exact, all others are bridged.
+ */
+export function readJournal(
+  folder: string,
+  bootId: string,
+  now: Moment,
+  onFault: (fault: Error) => void,
+): PastRequests {
+  const contents = new Map<string, SegmentContent>();
+  for (const path of readable(folder, listSegments, onFault) ?? []) {
+    const content = readable(path, readSegment, onFault);
+    if (content !== undefined) contents.set(path, content);
+  }
+  return intoOurTime(contents, bootId, now);
+}
+
+function readable<T>(
+  path: string,
+  read: (path: string) => T,
+  onFault: (fault: Error) => void,
+): T | undefined {
+  try {
+    return read(path);
+  } catch (error) {
+    const reason = `The request counts in ${path} cannot be read: ${(error as Error).message}.`;
+    onFault(new Error(`${reason} What they count is not held against anyone.`, { cause: error }));
+    return undefined;
+  }
+}
+
+function intoOurTime(
+  contents: Map<string, SegmentContent>,
+  bootId: string,
+  now: Moment,
+): PastRequests {
+  const lasts = lastOfEachBoot(contents.values());
+  const collected = new Map<number, number[]>();
+  const segments: FinishedSegment[] = [];
+  for (const [path, content] of contents) {
+    const last = lasts.get(content.bootId) ?? content.last;
+    const shift = last === null || content.bootId === bootId ? 0 : shiftInto(now, last);
+    collect(content, shift, now.monotonicMicroseconds, collected);
+    const newest = (content.last?.monotonicMicroseconds ?? Number.NEGATIVE_INFINITY) + shift;
+    segments.push({ path, newestMicroseconds: Math.min(now.monotonicMicroseconds, newest) });
+  }
+  const times = new Map<number, Float64Array>();
+  for (const [account, found] of collected) times.set(account, Float64Array.from(found).sort());
+  return { times, segments };
+}
+
+/** A segment without a readable boot id stands alone: nothing says which others share its clock. */
+function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, Moment> {
+  const lasts = new Map<string | null, Moment>();
+  for (const { bootId, last } of contents) {
+    if (bootId === null || last === null) continue;
+    const known = lasts.get(bootId);
+    if (known === undefined || last.monotonicMicroseconds >= known.monotonicMicroseconds)
+      lasts.set(bootId, last);
+  }
+  return lasts;
+}
+
+/** What to add to a time of another boot to have it on our monotonic clock. */
+function shiftInto(now: Moment, last: Moment): number {
+  return now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
+}
+
+function collect(
+  content: SegmentContent,
+  shift: number,
+  now: number,
+  into: Map<number, number[]>,
+): void {
+  for (let place = 0; place < content.count; place++) {
+    // Never later than now, or a window would hold it for longer than its own length.
+    const time = Math.min(now, content.monotonicMicroseconds[place]! + shift);
+    if (now - time >= dayMicroseconds) continue;
+    const account = content.accounts[place]!;
+    const times = into.get(account);
+    if (times === undefined) into.set(account, [time]);
+    else times.push(time);
+  }
+}

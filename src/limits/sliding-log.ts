@@ -1,0 +1,83 @@
+/** The exact times of counted requests, and how many of them stand in windows that slide along. */
+
+/**
+ * A ring of times in µs, oldest first. Positions count up for ever; `position & (times.length - 1)` is the slot.
+ * Windows are half-open: a request at `time` is counted while `now - time < window`. Each window remembers the
+ * position of the first request it counts and only ever moves it forward, so a decision is O(1) amortised.
+ */
+export interface SlidingLog {
+  /** Lengths in µs, shortest first; what leaves the last one is forgotten. */
+  readonly windows: readonly number[];
+  readonly firsts: number[];
+  end: number;
+  /** Its length is a power of two. */
+  times: Float64Array;
+}
+
+const timesAtFirst = 8;
+
+/** A log over windows in µs that begins with these times, sorted. */
+export function openLog(windows: readonly number[], times: ArrayLike<number> = []): SlidingLog {
+  const ring = new Float64Array(powerOfTwoFrom(times.length));
+  ring.set(times);
+  return { windows, firsts: windows.map(() => 0), end: times.length, times: ring };
+}
+
+/** Requests in one window now. `now` must never be less than in an earlier call. */
+export function countIn(log: SlidingLog, window: number, now: number): number {
+  const { end, times } = log;
+  const length = log.windows[window]!;
+  const mask = times.length - 1;
+  let first = log.firsts[window]!;
+  while (first < end && now - times[first & mask]! >= length) first++;
+  log.firsts[window] = first;
+  return end - first;
+}
+
+/** Counts a request now; `countIn` must have been called for every window with the same `now`. */
+export function append(log: SlidingLog, now: number): void {
+  const kept = log.end - log.firsts.at(-1)!;
+  if (kept === log.times.length) resize(log, kept * 2);
+  log.times[log.end & (log.times.length - 1)] = now;
+  log.end++;
+}
+
+/** µs until one window counts fewer than `quota` requests, even where it counts far more; 0 if it does so now. */
+export function waitIn(log: SlidingLog, window: number, quota: number, now: number): number {
+  const last = log.end - quota;
+  return last < log.firsts[window]! ? 0 : leaves(log, last, window) - now;
+}
+
+/** µs until the oldest request of a window leaves it; 0 if there is none. */
+export function resetIn(log: SlidingLog, window: number, now: number): number {
+  const first = log.firsts[window]!;
+  return first === log.end ? 0 : leaves(log, first, window) - now;
+}
+
+/** Gives back memory a busier time took; false if the log counts nothing any more. */
+export function shrink(log: SlidingLog, now: number): boolean {
+  const kept = countIn(log, log.windows.length - 1, now);
+  // At an eighth, not at half: a log that hovers around a border must not be copied to and fro.
+  if (log.times.length > timesAtFirst && kept < log.times.length / 8)
+    resize(log, powerOfTwoFrom(kept * 2));
+  return kept > 0;
+}
+
+function leaves(log: SlidingLog, position: number, window: number): number {
+  return log.times[position & (log.times.length - 1)]! + log.windows[window]!;
+}
+
+function resize(log: SlidingLog, length: number): void {
+  const start = log.firsts.at(-1)!;
+  const times = new Float64Array(length);
+  for (let position = start; position < log.end; position++)
+    times[position & (length - 1)] = log.times[position & (log.times.length - 1)]!;
+  log.times = times;
+  // A shorter window may not have moved along yet, to where times are still kept.
+  for (let window = 0; window < log.firsts.length; window++)
+    log.firsts[window] = Math.max(start, log.firsts[window]!);
+}
+
+function powerOfTwoFrom(count: number): number {
+  return Math.max(timesAtFirst, 2 ** Math.ceil(Math.log2(count)));
+}

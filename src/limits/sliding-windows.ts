@@ -1,0 +1,70 @@
+/** Decides a request of one account in minute, hour and day at once, by exact sliding windows. */
+import type { Standing, WindowStanding } from "./counters.ts";
+import { type Quotas, type WindowName, windows } from "./policy.ts";
+import { append, countIn, openLog, resetIn, type SlidingLog, waitIn } from "./sliding-log.ts";
+
+const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
+const none: readonly never[] = Object.freeze([]);
+
+/** How long a request is remembered. */
+export const dayMicroseconds = windowMicroseconds.at(-1)!;
+
+/** The log of one account, holding these earlier times in µs, sorted. */
+export function openWindows(times?: ArrayLike<number>): SlidingLog {
+  return openLog(windowMicroseconds, times);
+}
+
+/** Counts a request at `now` (µs, monotonic) in all windows, or in none. */
+export function takeFrom(log: SlidingLog, quotas: Quotas, now: number): Standing {
+  const admitted = isAdmitted(log, quotas, now);
+  if (admitted) append(log, now);
+  // Written out, not mapped: this runs on every request.
+  const standings = [
+    standingIn(log, 0, quotas, now, admitted),
+    standingIn(log, 1, quotas, now, admitted),
+    standingIn(log, 2, quotas, now, admitted),
+  ];
+  return admitted
+    ? { admitted, windows: standings, violated: none, retryAfterSeconds: 0 }
+    : refusal(standings);
+}
+
+function refusal(standings: WindowStanding[]): Standing {
+  const violated: WindowName[] = [];
+  let retryAfterSeconds = 0;
+  for (const { name, waitSeconds } of standings) {
+    if (waitSeconds > 0) violated.push(name);
+    retryAfterSeconds = Math.max(retryAfterSeconds, waitSeconds);
+  }
+  return { admitted: false, windows: standings, violated, retryAfterSeconds };
+}
+
+/** Asks every window, for each has to move along even where another already refuses. */
+function isAdmitted(log: SlidingLog, quotas: Quotas, now: number): boolean {
+  let admitted = true;
+  for (let index = 0; index < windows.length; index++)
+    if (countIn(log, index, now) >= quotas[windows[index]!.name]) admitted = false;
+  return admitted;
+}
+
+function standingIn(
+  log: SlidingLog,
+  index: number,
+  quotas: Quotas,
+  now: number,
+  admitted: boolean,
+): WindowStanding {
+  const { name, seconds } = windows[index]!;
+  const quota = quotas[name];
+  return {
+    name,
+    quota,
+    windowSeconds: seconds,
+    // Below zero after an operator has lowered the quota.
+    remaining: Math.max(0, quota - (log.end - log.firsts[index]!)),
+    resetSeconds: wholeSeconds(resetIn(log, index, now)),
+    waitSeconds: admitted ? 0 : wholeSeconds(waitIn(log, index, quota, now)),
+  };
+}
+
+const wholeSeconds = (microseconds: number) => Math.ceil(microseconds / 1e6);

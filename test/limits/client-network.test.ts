@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { clientNetwork } from "#limits/client-network.ts";
+
+const networks = {
+  "192.0.2.7": "192.0.2.7",
+  "::ffff:192.0.2.7": "192.0.2.7",
+  "::FFFF:c000:207": "192.0.2.7",
+  "0:0:0:0:0:ffff:192.0.2.7": "192.0.2.7",
+  "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+  "2001:0DB8:0001:0002::": "2001:db8:1:2::/64",
+  "2001:db8::1": "2001:db8:0:0::/64",
+  "::1": "0:0:0:0::/64",
+  "::": "0:0:0:0::/64",
+  "fe80::1%eth0": "fe80:0:0:0::/64",
+  "64:ff9b::192.0.2.7": "64:ff9b:0:0::/64",
+  "2001:db8:1:2:3:4:192.0.2.7": "2001:db8:1:2::/64",
+};
+
+for (const [address, network] of Object.entries(networks))
+  test(`wrong keys from ${address} count for ${network}`, () => {
+    assert.equal(clientNetwork(address), network);
+  });
+
+test("all that is no address counts as one client", () => {
+  const nonsense = [
+    "",
+    "unknown",
+    "192.0.2.7:4711",
+    "300.1.1.1",
+    "2001:db8::1::2",
+    "x".repeat(10_000),
+  ];
+  assert.deepEqual(new Set(nonsense.map(clientNetwork)), new Set(["unknown"]));
+});

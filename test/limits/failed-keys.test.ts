@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openFailedKeys } from "#limits/index.ts";
+import { clockOf, openWorld, second } from "../support/limits-world.ts";
+
+function begin(addressesMax?: number) {
+  const world = openWorld();
+  const clock = clockOf(world);
+  const failedKeys = openFailedKeys(
+    addressesMax === undefined ? { clock } : { clock, addressesMax },
+  );
+  const failMany = (count: number, address: string) =>
+    Array.from({ length: count }, () => failedKeys.take(address)).filter(({ admitted }) => admitted)
+      .length;
+  return { world, failedKeys, failMany };
+}
+
+test("30 wrong keys a minute are looked at, the next is refused without being counted", () => {
+  const { world, failedKeys, failMany } = begin();
+  assert.equal(failMany(1000, "192.0.2.7"), 30);
+  assert.deepEqual(failedKeys.take("192.0.2.7"), { admitted: false, retryAfterSeconds: 60 });
+  world.now += 59.5 * second;
+  assert.deepEqual(failedKeys.take("192.0.2.7"), { admitted: false, retryAfterSeconds: 1 });
+  world.now += 0.5 * second;
+  assert.equal(failMany(1000, "192.0.2.7"), 30);
+});
+
+test("the minute slides: no 60 seconds hold more than 30 wrong keys", () => {
+  const { world, failMany } = begin();
+  failMany(10, "192.0.2.7");
+  world.now += 50 * second;
+  assert.equal(failMany(30, "192.0.2.7"), 20);
+  world.now += 10 * second;
+  assert.equal(failMany(30, "192.0.2.7"), 10);
+});
+
+test("addresses of one IPv6 network count as one client, other addresses do not", () => {
+  const { failMany } = begin();
+  assert.equal(failMany(20, "2001:db8:1:2::1"), 20);
+  assert.equal(failMany(20, "2001:db8:1:2:ffff::9"), 10);
+  assert.equal(failMany(30, "2001:db8:1:3::1"), 30);
+  assert.equal(failMany(30, "192.0.2.8"), 30);
+});
+
+test("the table is bounded: the address that failed longest ago makes room", () => {
+  const { failedKeys, failMany } = begin(3);
+  failMany(30, "192.0.2.1");
+  failMany(30, "192.0.2.2");
+  failMany(30, "192.0.2.3");
+  assert.equal(failMany(1, "192.0.2.1"), 0);
+  failMany(1, "192.0.2.4");
+  assert.equal(failedKeys.networkCount(), 3);
+  assert.equal(failMany(1, "192.0.2.1"), 0);
+  assert.equal(failMany(1, "192.0.2.2"), 1);
+});
+
+test("100,000 addresses leave 10,000 in memory", () => {
+  const { failedKeys } = begin();
+  for (let address = 0; address < 100_000; address++)
+    failedKeys.take(`10.${address >> 16}.${(address >> 8) & 255}.${address & 255}`);
+  assert.equal(failedKeys.networkCount(), 10_000);
+});

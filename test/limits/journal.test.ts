@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { openMemoryCounters, systemClock } from "#limits/index.ts";
+import { beginJournal, quotas } from "../support/limits-journal.ts";
+import { day, hour, minute, second } from "../support/limits-world.ts";
+
+test("what was admitted is counted after a kill, to the microsecond within one boot", (t) => {
+  const { world, open } = beginJournal(t);
+  assert.equal(open().take(10), 10);
+  world.now += minute - 1;
+  world.wallOffsetMilliseconds += day / 1000;
+  assert.equal(open().take(1), 0);
+  world.now += 1;
+  assert.equal(open().take(11), 10);
+});
+
+test("counts of several accounts and several runs come back, each its own", (t) => {
+  const { open } = beginJournal(t);
+  const first = open();
+  first.take(3, 1);
+  first.take(10, 4_294_967_295);
+  first.close();
+  open().take(4, 1);
+  const last = open();
+  assert.equal(last.take(10, 1), 3);
+  assert.equal(last.take(10, 4_294_967_295), 0);
+  assert.equal(last.take(10, 2), 10);
+});
+
+test("kill -9 loses no request, in five processes one after another", async (t) => {
+  const { dir } = beginJournal(t);
+  let told = 0;
+  for (let kills = 0; kills < 5; kills++) told += await tellUntilKilled(dir, 200 + 50 * kills);
+  const million = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
+  const counters = openMemoryCounters({
+    dir,
+    clock: systemClock(),
+    onFault: (fault) => assert.fail(fault?.message),
+  });
+  t.after(() => counters.close());
+  const counted = 999_999 - counters.take(1, million).windows[2]!.remaining;
+  // One more may have been admitted in each process than it came to tell.
+  assert.ok(counted >= told && counted <= told + 5, `${told} told, ${counted} counted`);
+});
+
+/** Kills the process when it has told that many, and returns how many it told in all. */
+async function tellUntilKilled(dir: string, count: number): Promise<number> {
+  const script = join(import.meta.dirname, "../support/limits-until-killed.ts");
+  const child = spawn(process.execPath, [script, dir], { stdio: ["ignore", "pipe", "inherit"] });
+  let told = 0;
+  for await (const line of createInterface(child.stdout)) {
+    told = Number(line);
+    if (told === count) child.kill("SIGKILL");
+  }
+  if (child.signalCode === null) await once(child, "exit");
+  return told;
+}
+
+test("a folder that cannot be used is named once, requests are answered and counted, and saved when it can be", async (t) => {
+  const { world, dir, open, faults } = beginJournal(t);
+  writeFileSync(join(dir, "counts"), "not a folder");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const counters = open((fault) => {
+    faults.push(fault?.message ?? null);
+    if (fault === null) resolve();
+  });
+  assert.equal(counters.take(5), 5);
+  rmSync(join(dir, "counts"));
+  world.now += second;
+  assert.equal(counters.take(6), 5);
+  await promise;
+  assert.equal(faults.length, 2);
+  assert.match(faults[0]!, /^The request counts in .*counts cannot be read: EEXIST/);
+  assert.equal(open().take(1), 0);
+});
+
+test(
+  "on a full disk requests are answered, and what was cut off is saved whole later",
+  { skip: process.platform === "win32" },
+  (t) => {
+    const { world, dir, open, files, path } = beginJournal(t);
+    const script = join(import.meta.dirname, "../support/limits-full-disk.ts");
+    // 8 blocks of 512 bytes hold the header and 167 2/3 records.
+    const child = spawnSync(
+      "sh",
+      ["-c", 'ulimit -f 8; exec "$@"', "sh", process.execPath, script, dir],
+      { encoding: "utf8" },
+    );
+    const [fault, remaining, ...rest] = child.stdout.trim().split("\n");
+    assert.match(fault!, /^Request counts cannot be saved in .*counts: ENOSPC/);
+    assert.equal(remaining, "999 999 699");
+    assert.deepEqual(rest, []);
+    assert.equal(files().length, 2);
+    assert.equal(statSync(path(0)).size, 4096);
+    world.now += hour;
+    assert.equal(open().counted(), 301);
+  },
+);
+
+test("files begin anew each hour and at each start, and go when a day has passed over all they hold", (t) => {
+  const { world, open, files } = beginJournal(t);
+  const counters = open();
+  for (let hours = 0; hours < 30; hours++, world.now += hour) counters.take(1);
+  // In hour 29 the request of hour 5 is just a day old.
+  const kept = Array.from(
+    { length: 24 },
+    (_, index) => `${String(index + 7).padStart(8, "0")}.counts`,
+  );
+  assert.deepEqual(files(), kept);
+  assert.equal(open().counted(), 23);
+  world.now += 2 * day;
+  assert.equal(open().counted(), 0);
+  assert.equal(files().length, 1);
+});
+
+test("while no new file can be made the old one serves on, and nothing is lost or reported", (t) => {
+  const { world, dir, open, files, faults } = beginJournal(t);
+  const counters = open();
+  counters.take(2);
+  renameSync(join(dir, "counts"), join(dir, "away"));
+  writeFileSync(join(dir, "counts"), "not a folder");
+  world.now += hour;
+  counters.take(3);
+  rmSync(join(dir, "counts"));
+  renameSync(join(dir, "away"), join(dir, "counts"));
+  assert.equal(files().length, 1);
+  world.now += second;
+  counters.take(4);
+  assert.equal(files().length, 2);
+  assert.deepEqual(faults, []);
+  assert.equal(open().counted(), 9);
+});
+
+test("an idle service saves what waits as soon as the folder can be used", async (t) => {
+  const { dir } = beginJournal(t);
+  writeFileSync(join(dir, "counts"), "not a folder");
+  const isWell = Promise.withResolvers<void>();
+  const onFault = (fault: Error | null) => fault === null && isWell.resolve();
+  const counters = openMemoryCounters({ dir, clock: systemClock(), onFault });
+  t.after(() => counters.close());
+  counters.take(1, quotas);
+  // The first try to repair it comes with the next timers and must fail.
+  await setTimeout(0);
+  rmSync(join(dir, "counts"));
+  await isWell.promise;
+  const next = openMemoryCounters({ dir, clock: systemClock(), onFault });
+  t.after(() => next.close());
+  assert.equal(next.take(1, quotas).windows[2]!.remaining, quotas.day - 2);
+});
+
+test("closing saves what waits, if it can be saved by then", (t) => {
+  const { dir, open } = beginJournal(t);
+  writeFileSync(join(dir, "counts"), "not a folder");
+  const counters = open();
+  counters.take(5);
+  rmSync(join(dir, "counts"));
+  counters.close();
+  assert.equal(open().counted(), 5);
+});
+
+test("only the owner can read the counts", { skip: process.platform === "win32" }, (t) => {
+  const { dir, open, path } = beginJournal(t);
+  open().take(1);
+  assert.equal(statSync(join(dir, "counts")).mode & 0o777, 0o700);
+  assert.equal(statSync(path(0)).mode & 0o777, 0o600);
+});
+
+test("nothing is reported after closing, even if the folder is gone before the last sync is done", async (t) => {
+  const { world, dir, open, faults } = beginJournal(t);
+  const counters = open();
+  counters.take(1);
+  world.now += hour;
+  counters.take(1);
+  counters.close();
+  rmSync(dir, { recursive: true });
+  for (let passed = 0; passed < 10; passed++) await access(import.meta.dirname);
+  assert.deepEqual(faults, []);
+});

@@ -1,0 +1,99 @@
+/** Says by counting one by one what a limiter must answer: slow, and too plain to be wrong. */
+import assert from "node:assert/strict";
+import { type Quotas, type Standing, windows } from "#limits/index.ts";
+
+/** What is to be held against an answer: the times (µs) of all requests of the account admitted before. */
+export interface Expectation {
+  quotas: Quotas;
+  now: number;
+  /** When they truly were. */
+  truly: readonly number[];
+  /** As late as the limiter may believe they were; null if a wall clock set back leaves that open. */
+  atTheLatest: readonly number[] | null;
+}
+
+export function assertRight(standing: Standing, expected: Expectation): void {
+  const { quotas, now, truly, atTheLatest } = expected;
+  if (standing.admitted) {
+    assert.ok(isBelowEveryQuota(truly, quotas, now), "a window admitted more than its quota");
+    assert.equal(standing.retryAfterSeconds, 0);
+    assert.deepEqual(standing.violated, []);
+  } else assertRightRefusal(standing, expected);
+  assert.ok(standing.windows.every(isWithinItsBounds), "remaining or reset is out of bounds");
+  const isExact = atTheLatest?.every((time, index) => time === truly[index]) ?? false;
+  if (isExact) assertExact(standing, standing.admitted ? [...truly, now] : truly, expected);
+}
+
+function assertRightRefusal(
+  standing: Standing,
+  { quotas, now, truly, atTheLatest }: Expectation,
+): void {
+  const { violated, retryAfterSeconds } = standing;
+  const longest = Math.max(
+    ...windows.map(({ name, seconds }) => (violated.includes(name) ? seconds : 0)),
+  );
+  assert.ok(
+    retryAfterSeconds >= 1 && retryAfterSeconds <= longest,
+    `Retry-After is ${retryAfterSeconds}`,
+  );
+  assert.ok(
+    retryAfterSeconds >= secondsUntilAdmitted(truly, quotas, now),
+    "Retry-After is too short",
+  );
+  if (atTheLatest === null) return;
+  assert.ok(!isBelowEveryQuota(atTheLatest, quotas, now), "refused below every quota");
+  assert.ok(
+    retryAfterSeconds <= secondsUntilAdmitted(atTheLatest, quotas, now),
+    "Retry-After is too long",
+  );
+}
+
+function isWithinItsBounds({
+  quota,
+  remaining,
+  resetSeconds,
+  windowSeconds,
+}: Standing["windows"][number]): boolean {
+  return remaining >= 0 && remaining <= quota && resetSeconds >= 0 && resetSeconds <= windowSeconds;
+}
+
+/** Compares every member of the windows and which of them refuse. */
+function assertExact(
+  standing: Standing,
+  times: readonly number[],
+  { quotas, now }: Expectation,
+): void {
+  const expected = windows.map(({ name, seconds }) => {
+    const inside = times.filter((time) => now - time < seconds * 1e6);
+    const quota = quotas[name];
+    return {
+      name,
+      quota,
+      windowSeconds: seconds,
+      remaining: Math.max(0, quota - inside.length),
+      resetSeconds:
+        inside.length === 0 ? 0 : Math.ceil((Math.min(...inside) + seconds * 1e6 - now) / 1e6),
+    };
+  });
+  assert.partialDeepStrictEqual(standing.windows, expected);
+  const full = expected.filter((window) => window.remaining === 0).map((window) => window.name);
+  if (!standing.admitted) assert.deepEqual(standing.violated, full);
+}
+
+function isBelowEveryQuota(times: readonly number[], quotas: Quotas, now: number): boolean {
+  return windows.every(
+    ({ name, seconds }) => times.filter((time) => now - time < seconds * 1e6).length < quotas[name],
+  );
+}
+
+/** The least whole number of seconds from 1 on after which a request would be admitted, found by trying. */
+function secondsUntilAdmitted(times: readonly number[], quotas: Quotas, now: number): number {
+  let refused = 0;
+  let admitted = 86_401;
+  while (admitted - refused > 1) {
+    const middle = Math.floor((refused + admitted) / 2);
+    if (isBelowEveryQuota(times, quotas, now + middle * 1e6)) admitted = middle;
+    else refused = middle;
+  }
+  return admitted;
+}

@@ -1,0 +1,68 @@
+/** What ends one run of a limiter and begins the next. */
+import { appendFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type EpochEnd, epochOf, type Life, openCounters } from "./limits-life.ts";
+import { day, hour, minute, reboot, second, type World } from "./limits-world.ts";
+
+export function restart(life: Life): void {
+  life.tally.restarts++;
+  reopen(life, () => {
+    life.world.now += life.random.pick([0, 1000, second, minute]);
+  });
+}
+
+/** A reboot, or a new container: another boot id, but the monotonic clock goes on. */
+export function startAgainElsewhere(life: Life): void {
+  const { random, world } = life;
+  life.tally.reboots++;
+  reopen(life, () => {
+    if (random.chance(0.8)) reboot(world, random.pick([0, second, 30 * second, minute, hour]));
+    else world.boot++;
+    world.now += random.pick([0, second, 20 * second, hour]);
+  });
+}
+
+function reopen(life: Life, meanwhile: () => void): void {
+  const old = life.counters;
+  const isKilled = life.random.chance(0.7);
+  if (!isKilled) old.close();
+  else if (life.random.chance(0.5)) tearNewestFile(life);
+  life.runs++;
+  meanwhile();
+  setWallClock(life);
+  life.counters = openCounters(life.world, life.dir);
+  // A killed process closes nothing, so the next one has been opened before. Closing writes nothing either.
+  if (isKilled) old.close();
+}
+
+/** What a write that a crash cut off may leave: a part of a record, or space without content. */
+function tearNewestFile({ random, dir, tally }: Life): void {
+  const folder = join(dir, "counts");
+  const newest = readdirSync(folder).sort().at(-1)!;
+  const torn = Buffer.alloc(random.between(1, 60), random.pick([0, 0x5a]));
+  appendFileSync(join(folder, newest), torn);
+  tally.tornFiles++;
+}
+
+/**
+ * Sets the wall clock as it may be at a start: right, or set back. Set forward it would be believed, and nothing could
+ * be asserted.
+ */
+function setWallClock(life: Life): void {
+  const { random, world } = life;
+  const current = epochOf(life);
+  const others = [...life.epochs].filter(([epoch]) => epoch !== current).map(([, last]) => last);
+  const recent = others.filter(({ lastAt }) => world.now - lastAt < 2 * day);
+  if (recent.length > 0)
+    world.wallOffsetMilliseconds = Math.min(...recent.map((last) => last.wallOffsetMilliseconds));
+  if (random.chance(0.3))
+    world.wallOffsetMilliseconds -= random.between(1, random.pick([5, 60_000, 86_400_000]));
+  life.isClockSetBack = others.some((last) => seemsYoungerThanADay(last, world));
+  if (life.isClockSetBack) life.tally.clocksSetBack++;
+}
+
+/** By a wall clock that was set back since. */
+function seemsYoungerThanADay({ wallOffsetMilliseconds, lastAt }: EpochEnd, world: World): boolean {
+  const setBackMilliseconds = wallOffsetMilliseconds - world.wallOffsetMilliseconds;
+  return setBackMilliseconds > 0 && world.now - lastAt - setBackMilliseconds * 1000 < 2 * day;
+}

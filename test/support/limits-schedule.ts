@@ -1,0 +1,127 @@
+/** Random lives of a limiter by the thousand, each again with the same seed. */
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { windows } from "#limits/index.ts";
+import { beginLife, type Life, someQuotas, take, type Tally } from "./limits-life.ts";
+import { randomFrom } from "./limits-random.ts";
+import { restart, startAgainElsewhere } from "./limits-restarts.ts";
+import { day, hour, minute, second } from "./limits-world.ts";
+
+export interface Schedules {
+  firstSeed: number;
+  schedules: number;
+  /** Empty, and left empty. */
+  folder: string;
+  tally: Tally;
+}
+
+/** @throws an error that names the seed of the first schedule that went wrong. */
+export async function runSchedules({
+  firstSeed,
+  schedules,
+  folder,
+  tally,
+}: Schedules): Promise<void> {
+  for (let seed = firstSeed; seed < firstSeed + schedules; seed++) {
+    const dir = join(folder, String(seed));
+    runSchedule(seed, dir, tally);
+    // Files that were being synced are closed only when the event loop comes round.
+    await setImmediate();
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/**
+ * One schedule: bursts, pauses, freezes, quotas that change, a wall clock that steps, restarts by kill and by close,
+ * reboots and new containers.
+ */
+function runSchedule(seed: number, dir: string, tally: Tally): void {
+  const life = beginLife(randomFrom(seed), dir, tally);
+  try {
+    const steps = life.random.between(20, 100);
+    for (let step = 0; step < steps; step++) life.random.pick(events)(life);
+  } catch (error) {
+    throw new Error(`Schedule of seed ${seed}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    life.counters.close();
+  }
+}
+
+const events: readonly ((life: Life) => void)[] = [
+  burst,
+  burst,
+  burst,
+  burst,
+  wait,
+  wait,
+  wait,
+  wait,
+  waitForABorder,
+  waitForABorder,
+  changeQuotas,
+  stepWallClock,
+  restart,
+  startAgainElsewhere,
+];
+
+function burst(life: Life): void {
+  const account = life.random.between(0, life.quotas.length - 1);
+  const requests = life.random.between(1, 8);
+  for (let request = 0; request < requests; request++) {
+    const standing = take(life, account);
+    if (!standing.admitted && life.random.chance(0.3))
+      retry(life, account, standing.retryAfterSeconds);
+    if (life.random.chance(0.5)) life.world.now += life.random.between(0, 2 * second);
+  }
+}
+
+function retry(life: Life, account: number, seconds: number): void {
+  if (seconds > 1 && life.random.chance(0.5)) {
+    life.world.now += (seconds - 1) * second;
+    const early = take(life, account);
+    assert.ok(
+      !early.admitted && early.retryAfterSeconds === 1,
+      "Retry-After was a second too long",
+    );
+    life.tally.retriesASecondEarly++;
+    life.world.now += second;
+  } else life.world.now += seconds * second;
+  assert.ok(take(life, account).admitted, "Retry-After was not true at the first try");
+  life.tally.retriesOnTheSecond++;
+}
+
+function wait({ random, world }: Life): void {
+  const most = random.pick([
+    0,
+    1,
+    1000,
+    second,
+    20 * second,
+    minute,
+    10 * minute,
+    hour,
+    5 * hour,
+    day,
+  ]);
+  world.now += random.between(0, most);
+}
+
+/** Until a request is about to leave a window, leaves it, or has just left. */
+function waitForABorder({ random, world, admitted }: Life): void {
+  const request = random.pick(
+    random.pick(admitted).slice(-10).concat({ at: world.now, epoch: "" }),
+  );
+  const border = request.at + random.pick(windows).seconds * second + random.between(-1, 1);
+  world.now = Math.max(world.now, border);
+}
+
+function changeQuotas({ random, quotas }: Life): void {
+  quotas[random.between(0, quotas.length - 1)] = someQuotas(random);
+}
+
+function stepWallClock({ random, world }: Life): void {
+  const step = random.pick([1, 1000, 60_000, 3_600_000, 86_400_000]);
+  world.wallOffsetMilliseconds += random.pick([-1, 1]) * random.between(1, step);
+}
