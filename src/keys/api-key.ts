@@ -1,0 +1,53 @@
+/** The text of an API key: how one is made, checked without a store, found in other text and hidden. */
+import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { randomText } from "#store/random-text.ts";
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const prefix = "gpr_";
+const randomLength = 30;
+const checkLength = 6;
+const keyLength = prefix.length + randomLength + checkLength;
+const hintLength = 8;
+
+const wholeKey = /^gpr_[0-9A-Za-z]{36}$/;
+
+/** What a scanner for leaked secrets looks for; not global, so it may be tested again and again. */
+export const keyPattern = /\bgpr_[0-9A-Za-z]{36}\b/;
+
+/** A new key: `gpr_`, 30 random characters (about 178 bits), 6 that check them. */
+export function makeKey(): string {
+  const body = prefix + randomText(base62, randomLength);
+  return body + checkOf(body);
+}
+
+export type KeyReading = { digest: string } | { fault: "malformed" | "checksum" };
+
+/** The digest to look a key up by, or what is wrong with its text. */
+export function readKey(text: string): KeyReading {
+  if (text.length !== keyLength || !wholeKey.test(text)) return { fault: "malformed" };
+  const bodyLength = keyLength - checkLength;
+  if (text.slice(bodyLength) !== checkOf(text.slice(0, bodyLength))) return { fault: "checksum" };
+  return { digest: hash("sha256", text, "base64") };
+}
+
+/** SHA-256 of a key, 32 bytes, as it is stored. A slow hash would add nothing: nobody can try 2^178 keys. */
+export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffer");
+
+/** The form of a stored digest that `readKey` gives. */
+export const digestText = (digest: Uint8Array): string =>
+  Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("base64");
+
+/** What may be shown of a key: its first 8 characters. */
+export const hintOf = (key: string): string => key.slice(0, hintLength);
+
+/** CRC-32 (the one of zip and PNG) in base 62, most significant digit first, filled up with zeros. */
+function checkOf(body: string): string {
+  let rest = crc32(body);
+  let check = "";
+  for (let place = 0; place < checkLength; place++) {
+    check = base62[rest % 62] + check;
+    rest = Math.floor(rest / 62);
+  }
+  return check;
+}

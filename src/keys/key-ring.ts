@@ -1,0 +1,114 @@
+/** What the server checks keys with: all of them in memory, read again when another process changed them. */
+import { Problem } from "#problems.ts";
+import { watchControl } from "#store/control-watch.ts";
+import { readKey } from "./api-key.ts";
+import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
+
+export interface KeyRing {
+  /**
+   * @param presented the value of `x-api-key` as it came.
+   * @throws Problem `api-key-invalid`, `api-key-expired`, `api-key-revoked`, or `access-denied` for a suspended
+   *   account; the rules are docs/errors.md.
+   */
+  verify(presented: string): LiveKey;
+  /** Can the store be read now? */
+  answers(): boolean;
+  close(): void;
+}
+
+export interface KeyRingOptions {
+  /** Path of `control.sqlite`. */
+  path: string;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
+  onFault?: (fault: Error | null) => void;
+}
+
+/** @throws StoreFault if the store cannot be read. */
+export function openKeyRing({ path, now = Date.now, onFault = () => {} }: KeyRingOptions): KeyRing {
+  const watch = watchControl(path, now);
+  let keys = keysByDigest(watch.readIfChanged() ?? []);
+  let isFaulty = false;
+  let isFresh = false;
+  const forget = () => {
+    isFresh = false;
+  };
+
+  const refresh = () => {
+    try {
+      const rows = watch.readIfChanged();
+      if (rows !== undefined) keys = keysByDigest(rows);
+      if (isFaulty) onFault(null);
+      isFaulty = false;
+    } catch (error) {
+      if (!isFaulty) onFault(error as Error);
+      isFaulty = true;
+    }
+  };
+
+  // Asking SQLite costs some 3 µs, so it is asked once in a turn of the event loop: a socket that becomes readable
+  // after a revocation was committed is read in a later poll, and so after the flag was reset. Only bytes that
+  // arrive within the very turn that has asked already, behind others on the same socket, may still find the key.
+  const refreshOnceInATurn = () => {
+    if (isFresh) return;
+    isFresh = true;
+    setImmediate(forget);
+    refresh();
+  };
+
+  return {
+    verify(presented) {
+      const reading = readKey(presented);
+      if ("fault" in reading) throw invalid(reading.fault);
+      refreshOnceInATurn();
+      // A look-up by digest tells, by its time, at most about the digest of the sender's own guess, which leads to
+      // no key; a comparison in constant time after it would protect nothing more.
+      const known = keys.get(reading.digest);
+      if (known === undefined) throw invalid("unknown");
+      refuseEnded(known, now());
+      return known.key;
+    },
+    answers() {
+      refresh();
+      return !isFaulty;
+    },
+    close: () => watch.close(),
+  };
+}
+
+const invalidDetails = {
+  malformed:
+    "The key has not the shape of one: gpr_ and 36 letters and digits, 40 characters in all.",
+  checksum: "The key holds a typing error: its last 6 characters do not fit the others.",
+  unknown: "This service never issued the key.",
+};
+
+const invalid = (reason: keyof typeof invalidDetails) =>
+  new Problem("api-key-invalid", invalidDetails[reason], { reason });
+
+function refuseEnded(
+  { key, revokedAt, expiresAt, expiresAtMilliseconds, isSuspended }: KnownKey,
+  now: number,
+): void {
+  // There is no account page yet to send anybody to.
+  const members = { key_hint: key.hint, account_url: null };
+  if (revokedAt !== null)
+    throw new Problem("api-key-revoked", `The key ${key.hint}… was revoked at ${revokedAt}.`, {
+      ...members,
+      revoked_at: revokedAt,
+    });
+  if (now >= expiresAtMilliseconds)
+    throw new Problem("api-key-expired", `The key ${key.hint}… expired at ${expiresAt}.`, {
+      ...members,
+      expired_at: expiresAt,
+    });
+  if (isSuspended)
+    throw new Problem(
+      "access-denied",
+      "The account of this key is suspended. Ask the operator of the service.",
+      {
+        reason: "account_suspended",
+      },
+    );
+}

@@ -1,0 +1,53 @@
+/** A key as the server holds it in memory, made from its rows in the control store. */
+import type { KeyRow } from "#store/control-watch.ts";
+import { type Quotas, quotasOf } from "#store/control-tables.ts";
+import { digestText } from "./api-key.ts";
+
+/** What a request with a valid key is allowed. */
+export interface LiveKey {
+  readonly id: string;
+  readonly name: string;
+  /** The first 8 characters of the key. */
+  readonly hint: string;
+  /** What the quota is counted by. */
+  readonly accountNumber: number;
+  readonly accountId: string;
+  /** The account's own numbers; the same object until the store changes. */
+  readonly quotas: Quotas;
+  /** A demo's key; never to be accepted from a request that came through a proxy. */
+  readonly isDemo: boolean;
+}
+
+/** A key that was issued at some time, valid or not. */
+export interface KnownKey {
+  key: LiveKey;
+  revokedAt: string | null;
+  expiresAt: string | null;
+  /** `expiresAt` in milliseconds since 1970; infinite where there is none. */
+  expiresAtMilliseconds: number;
+  isSuspended: boolean;
+}
+
+/** All keys by their digest, in the form `readKey` gives it. */
+export function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
+  return new Map(rows.map((row) => [digestText(row.digest), knownKey(row)]));
+}
+
+function knownKey(row: KeyRow): KnownKey {
+  return {
+    key: {
+      id: row.id,
+      name: row.name,
+      hint: row.hint,
+      accountNumber: row.account_number,
+      accountId: row.account_id,
+      quotas: quotasOf(row),
+      isDemo: row.is_demo === 1,
+    },
+    revokedAt: row.revoked_at,
+    expiresAt: row.expires_at,
+    expiresAtMilliseconds:
+      row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
+    isSuspended: row.suspended_at !== null,
+  };
+}

@@ -1,0 +1,28 @@
+/** Names that people give to accounts and keys. */
+import { StoreFault } from "./store-fault.ts";
+
+const nameLengthMax = 100;
+
+// Controls, halves of surrogate pairs and line separators would garble a terminal, a log line or a page.
+const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+/**
+ * The name as it is stored: NFC, trimmed.
+ * @param what the thing named, such as `account`, for the error.
+ * @throws StoreFault `invalid` if it is empty, over 100 characters (code points) or unprintable.
+ */
+export function cleanName(what: string, text: string): string {
+  const name = text.normalize("NFC").trim();
+  const reason = faultOf(name);
+  if (reason !== undefined) throw new StoreFault("invalid", `The name of the ${what} ${reason}.`);
+  return name;
+}
+
+function faultOf(name: string): string | undefined {
+  if (name === "") return "must not be empty";
+  if (Array.from(name).length > nameLengthMax)
+    return `must have at most ${nameLengthMax} characters`;
+  return unprintable.test(name)
+    ? "must not hold line breaks or other control characters"
+    : undefined;
+}

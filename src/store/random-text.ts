@@ -1,0 +1,21 @@
+/** Texts nobody can guess, for ids and keys. */
+import { randomBytes } from "node:crypto";
+
+const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+const idLength = 16;
+
+/** A new id such as `ac_4k0t…`: the prefix, `_` and 16 characters of [0-9a-z], about 82 bits. */
+export function makeId(prefix: string): string {
+  return `${prefix}_${randomText(idAlphabet, idLength)}`;
+}
+
+/** `length` characters of `alphabet` (at most 256), each equally likely, from the system's secure source. */
+export function randomText(alphabet: string, length: number): string {
+  // Bytes beyond the last whole multiple of the alphabet are thrown away: a remainder would favour its beginning.
+  const bytesEnd = 256 - (256 % alphabet.length);
+  let text = "";
+  while (text.length < length)
+    for (const byte of randomBytes(length))
+      if (byte < bytesEnd && text.length < length) text += alphabet[byte % alphabet.length];
+  return text;
+}

@@ -1,0 +1,20 @@
+/** What the stores refuse on purpose: an error whose words are meant for the person at the terminal. */
+
+/**
+ * - `not_found`: nothing has this name or id
+ * - `conflict`: the present state of the store does not allow it
+ * - `invalid`: a value is not one the store takes
+ * - `busy`: another process holds what is needed
+ * - `unusable`: the folder, the file or the disk has to be put right first
+ */
+export type StoreFaultKind = "not_found" | "conflict" | "invalid" | "busy" | "unusable";
+
+export class StoreFault extends Error {
+  readonly kind: StoreFaultKind;
+
+  constructor(kind: StoreFaultKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreFault";
+    this.kind = kind;
+  }
+}

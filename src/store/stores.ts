@@ -1,0 +1,46 @@
+/** The two stores of a data folder: where they are and how durable each one is. */
+import { join } from "node:path";
+import type { ControlTables } from "./control-tables.ts";
+import { controlMigrations, usageMigrations } from "./migrations/index.ts";
+import { openStore, type Store } from "./open-store.ts";
+import type { UsageTables } from "./usage-tables.ts";
+
+export type ControlStore = Store<ControlTables>;
+export type UsageStore = Store<UsageTables>;
+
+const busyMillisecondsDefault = 5000;
+
+export const controlFile = (dataDir: string) => join(dataDir, "control.sqlite");
+export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
+
+/**
+ * Accounts and keys. A committed revocation survives a power failure.
+ * @throws StoreFault as `openStore` does.
+ */
+export function openControl(
+  dataDir: string,
+  busyMilliseconds = busyMillisecondsDefault,
+): Promise<ControlStore> {
+  return openStore({
+    file: controlFile(dataDir),
+    migrations: controlMigrations,
+    synchronous: "full",
+    busyMilliseconds,
+  });
+}
+
+/**
+ * What happened. A power failure may cost the last seconds of it.
+ * @throws StoreFault as `openStore` does.
+ */
+export function openUsage(
+  dataDir: string,
+  busyMilliseconds = busyMillisecondsDefault,
+): Promise<UsageStore> {
+  return openStore({
+    file: usageFile(dataDir),
+    migrations: usageMigrations,
+    synchronous: "normal",
+    busyMilliseconds,
+  });
+}

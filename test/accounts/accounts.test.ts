@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import {
+  createAccount,
+  listAccounts,
+  resumeAccount,
+  setQuotas,
+  suspendAccount,
+} from "#accounts/accounts.ts";
+import { findAccount, requireAccount } from "#accounts/find-account.ts";
+import { quotaMax as accountQuotaMax } from "#accounts/quotas.ts";
+import { quotaMax as limiterQuotaMax } from "#limits/policy.ts";
+import { StoreFault } from "#store/store-fault.ts";
+import { openControl } from "#store/stores.ts";
+import { outcomeOfScript } from "../support/command-line.ts";
+import { day, noon } from "../support/control.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+async function openAccounts(t: TestContext) {
+  const control = await openControl(temporaryFolder(t));
+  t.after(() => control.close());
+  const create = (name: string, quotas = {}) => createAccount(control, { name, quotas, now: noon });
+  return { control, create };
+}
+
+const kindOf = (kind: string) => (error: unknown) =>
+  error instanceof StoreFault && error.kind === kind;
+
+test("a new account has an id, a number of its own and the service's default quotas", async (t) => {
+  const { control, create } = await openAccounts(t);
+  const one = await create(" Acme Capital ");
+  const other = await create("Beta", { day: 5 });
+  assert.match(one.id, /^ac_[0-9a-z]{16}$/);
+  assert.deepEqual(one, {
+    number: one.number,
+    id: one.id,
+    name: "Acme Capital",
+    quotas: { minute: null, hour: null, day: null },
+    suspendedAt: null,
+    createdAt: "2026-11-21T12:00:00.000Z",
+  });
+  assert.notEqual(other.number, one.number);
+  assert.deepEqual(other.quotas, { minute: null, hour: null, day: 5 });
+  assert.deepEqual(await listAccounts(control), [one, other]);
+});
+
+test("two accounts never share a name, whatever the letter case, Unicode form or spaces around", async (t) => {
+  const { create, control } = await openAccounts(t);
+  const { id } = await create("Société Ünïted");
+  for (const name of ["société ünïted", "  SOCIÉTÉ ÜNÏTED ", "Société Ünïted".normalize("NFD")])
+    await assert.rejects(create(name), (error: Error) => {
+      assert.ok(kindOf("conflict")(error));
+      return error.message.includes(id);
+    });
+  assert.equal((await listAccounts(control)).length, 1);
+});
+
+test("processes that make accounts at once in a new data folder lose none and share no number", async (t) => {
+  const dataDir = join(temporaryFolder(t), "new");
+  const module = (name: string) => JSON.stringify(import.meta.resolve(name));
+  const script = (process: number) => `
+    const { openControl } = await import(${module("#store/stores.ts")});
+    const { createAccount } = await import(${module("#accounts/accounts.ts")});
+    const control = await openControl(${JSON.stringify(dataDir)});
+    for (let count = 0; count < 20; count++)
+      await createAccount(control, { name: "account ${process}-" + count, quotas: {}, now: 0 });
+    await control.close();`;
+  const outcomes = await Promise.all([1, 2, 3].map((process) => outcomeOfScript(script(process))));
+  for (const { exitCode, err } of outcomes) assert.equal(exitCode, 0, err);
+  const control = await openControl(dataDir);
+  t.after(() => control.close());
+  const numbers = (await listAccounts(control)).map((account) => account.number);
+  assert.deepEqual(
+    numbers.toSorted((a, b) => a - b),
+    Array.from({ length: 60 }, (_, index) => index + 1),
+  );
+});
+
+test("an account is found by its id or by its name in any letter case", async (t) => {
+  const { control, create } = await openAccounts(t);
+  const account = await create("Acme");
+  for (const given of [account.id, "Acme", "ACME", " acme "])
+    assert.deepEqual(await findAccount(control.database, given), account);
+  assert.equal(await findAccount(control.database, "Acm"), undefined);
+});
+
+test("an unknown account is named, with the command that lists those there are", async (t) => {
+  const { control } = await openAccounts(t);
+  const message = /There is no account 'Acme'\. `gp-records accounts list`/;
+  await assert.rejects(requireAccount(control.database, "Acme"), message);
+  await assert.rejects(setQuotas(control, "Acme", { day: 1 }), message);
+  await assert.rejects(suspendAccount(control, "Acme", noon), message);
+  await assert.rejects(resumeAccount(control, "Acme"), message);
+});
+
+test("each quota is set by itself and goes back to the default by itself", async (t) => {
+  const { control, create } = await openAccounts(t);
+  await create("Acme", { minute: 1, hour: 2, day: 3 });
+  assert.deepEqual((await setQuotas(control, "Acme", { hour: 20 })).quotas, {
+    minute: 1,
+    hour: 20,
+    day: 3,
+  });
+  assert.deepEqual((await setQuotas(control, "Acme", { minute: null, day: null })).quotas, {
+    minute: null,
+    hour: 20,
+    day: null,
+  });
+});
+
+test("a quota the limiter cannot count is refused by the name of its window", async (t) => {
+  const { control, create } = await openAccounts(t);
+  assert.equal(accountQuotaMax, limiterQuotaMax);
+  await create("Acme", { day: accountQuotaMax });
+  for (const day of [0, -1, 1.5, Number.NaN, accountQuotaMax + 1])
+    await assert.rejects(
+      setQuotas(control, "Acme", { day }),
+      /quota per day must be a whole number from 1 to 1000000/,
+    );
+  await assert.rejects(create("Beta", { minute: 0 }), /quota per minute/);
+});
+
+test("a suspension keeps the time it began until it is lifted", async (t) => {
+  const { control, create } = await openAccounts(t);
+  await create("Acme");
+  const since = "2026-11-21T12:00:00.000Z";
+  assert.equal((await suspendAccount(control, "Acme", noon)).suspendedAt, since);
+  assert.equal((await suspendAccount(control, "Acme", noon + day)).suspendedAt, since);
+  assert.equal((await resumeAccount(control, "Acme")).suspendedAt, null);
+  assert.equal((await resumeAccount(control, "Acme")).suspendedAt, null);
+});
+
+test("a name that could be taken for an id, or cannot be shown, is refused", async (t) => {
+  const { create } = await openAccounts(t);
+  for (const name of ["ac_0123456789abcdef", "AC_0123456789ABCDEF", "", "a\tb"])
+    await assert.rejects(create(name), kindOf("invalid"), JSON.stringify(name));
+});

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { sql } from "kysely";
+import { controlMigrations } from "#store/migrations/index.ts";
+import { openStore, type StoreShape } from "#store/open-store.ts";
+import { StoreFault, type StoreFaultKind } from "#store/store-fault.ts";
+import { controlFile, openControl, openUsage, usageFile } from "#store/stores.ts";
+import { outcomeOfScript } from "../support/command-line.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const faultOf = (kind: StoreFaultKind, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StoreFault, String(error));
+  assert.equal(error.kind, kind);
+  assert.match(error.message, words);
+  return true;
+};
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+function schemaOf(file: string): unknown[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const rows = database.prepare("select type, name, sql from sqlite_schema order by name").all();
+  database.close();
+  return rows;
+}
+
+const shapeIn = (t: TestContext, migrations: StoreShape["migrations"]): StoreShape => ({
+  file: join(temporaryFolder(t), "some.sqlite"),
+  migrations,
+  synchronous: "full",
+  busyMilliseconds: 50,
+});
+
+test("only the operator can read the data folder and the stores with their side files", async (t) => {
+  const dataDir = join(temporaryFolder(t), "new", "data");
+  const stores = [await openControl(dataDir), await openUsage(dataDir)];
+  assert.equal(modeOf(dataDir), "700");
+  const files = readdirSync(dataDir);
+  assert.equal(files.length, 6, files.join());
+  for (const file of files) assert.equal(modeOf(join(dataDir, file)), "600", file);
+  for (const store of stores) await store.close();
+});
+
+test("control survives a power failure with every commit, usage trades the last ones for speed", async (t) => {
+  const dataDir = temporaryFolder(t);
+  for (const [open, synchronous] of [
+    [openControl, 2],
+    [openUsage, 1],
+  ] as const) {
+    const store = await open(dataDir);
+    const pragma = async (name: string) =>
+      Object.values((await sql.raw(`pragma ${name}`).execute(store.database)).rows[0] as object)[0];
+    assert.equal(await pragma("journal_mode"), "wal");
+    assert.equal(await pragma("synchronous"), synchronous);
+    assert.equal(await pragma("foreign_keys"), 1);
+    await store.close();
+  }
+});
+
+test("opening a store again changes nothing in its schema", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await (await openControl(dataDir)).close();
+  const first = readFileSync(controlFile(dataDir));
+  await (await openControl(dataDir)).close();
+  assert.ok(first.equals(readFileSync(controlFile(dataDir))));
+});
+
+test("a store written by a newer program is refused by name and left byte for byte as it was", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await (await openControl(dataDir)).close();
+  const newer = new DatabaseSync(controlFile(dataDir));
+  newer.exec(
+    "insert into kysely_migration values ('9999-of-tomorrow', '2030-01-01T00:00:00.000Z')",
+  );
+  newer.close();
+  const before = readFileSync(controlFile(dataDir));
+  await assert.rejects(
+    openControl(dataDir),
+    faultOf("conflict", /control\.sqlite.*9999-of-tomorrow.*newer version/),
+  );
+  assert.ok(before.equals(readFileSync(controlFile(dataDir))));
+  assert.deepEqual(readdirSync(dataDir), ["control.sqlite"]);
+});
+
+test("an older store gains the missing steps and keeps its rows", async (t) => {
+  const first = {
+    up: (database: any) => database.schema.createTable("one").addColumn("a", "text").execute(),
+  };
+  const second = {
+    up: (database: any) => database.schema.createTable("two").addColumn("b", "text").execute(),
+  };
+  const shape = shapeIn(t, { "0001": first });
+  const old = await openStore<{ one: { a: string } }>(shape);
+  await old.database.insertInto("one").values({ a: "kept" }).execute();
+  await old.close();
+  const store = await openStore<{ one: { a: string }; two: { b: string } }>({
+    ...shape,
+    migrations: { "0001": first, "0002": second },
+  });
+  assert.deepEqual(
+    { ...(await store.database.selectFrom("one").selectAll().executeTakeFirst()) },
+    { a: "kept" },
+  );
+  assert.deepEqual(await store.database.selectFrom("two").selectAll().execute(), []);
+  await store.close();
+});
+
+test("a migration that fails leaves nothing of itself nor of the steps before it", async (t) => {
+  const broken = {
+    up: async () => {
+      throw new Error("no such luck");
+    },
+  };
+  const shape = shapeIn(t, { ...controlMigrations, "0002-broken": broken });
+  await assert.rejects(openStore(shape), /no such luck/);
+  assert.deepEqual(schemaOf(shape.file), []);
+  await (await openStore({ ...shape, migrations: controlMigrations })).close();
+});
+
+test("a migration killed half-way leaves a store that opens well", async (t) => {
+  const shape = shapeIn(t, {});
+  const script = `
+    const { openStore } = await import(${JSON.stringify(import.meta.resolve("#store/open-store.ts"))});
+    const up = async (database) => {
+      await database.schema.createTable("half").addColumn("a", "text").execute();
+      process.kill(process.pid, "SIGKILL");
+    };
+    await openStore({ ...${JSON.stringify(shape)}, migrations: { "0001": { up } } });`;
+  const { exitCode } = await outcomeOfScript(script);
+  assert.equal(exitCode, null);
+  await (await openStore({ ...shape, migrations: controlMigrations })).close();
+  assert.ok(schemaOf(shape.file).every((row) => (row as { name: string }).name !== "half"));
+});
+
+test("a second writer waits no longer than it was told to, then says that another process is writing", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const one = await openControl(dataDir);
+  const other = await openControl(dataDir, 50);
+  t.after(() => Promise.all([one.close(), other.close()]));
+  await one.write(async () => {
+    const began = performance.now();
+    await assert.rejects(
+      other.write(async () => {}),
+      faultOf("busy", /Another process is writing .*control\.sqlite/),
+    );
+    const waited = performance.now() - began;
+    assert.ok(waited >= 40 && waited < 2000, `${waited} ms`);
+  });
+  await other.write(async () => {});
+});
+
+test("readers go on while another process writes", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const one = await openControl(dataDir);
+  const other = await openControl(dataDir, 0);
+  t.after(() => Promise.all([one.close(), other.close()]));
+  await one.write(async () => {
+    assert.deepEqual(await other.database.selectFrom("account").selectAll().execute(), []);
+  });
+});
+
+test("a transaction that throws leaves nothing behind and frees the lock", async (t) => {
+  const store = await openUsage(temporaryFolder(t));
+  t.after(() => store.close());
+  const row = { key_id: "key_a", last_used_at: "2026-11-21T12:00:00.000Z" };
+  const failing = store.write(async (transaction) => {
+    await transaction.insertInto("key_use").values(row).execute();
+    throw new Error("changed my mind");
+  });
+  await assert.rejects(failing, /changed my mind/);
+  assert.deepEqual(await store.database.selectFrom("key_use").selectAll().execute(), []);
+  await store.write((transaction) => transaction.insertInto("key_use").values(row).execute());
+});
+
+test("a file that is no store is refused by name and left alone", async (t) => {
+  const dataDir = temporaryFolder(t);
+  writeFileSync(usageFile(dataDir), "This is a text and no database. ".repeat(100));
+  const before = readFileSync(usageFile(dataDir));
+  await assert.rejects(
+    openUsage(dataDir),
+    faultOf("unusable", /usage\.sqlite is damaged or not an SQLite/),
+  );
+  assert.ok(before.equals(readFileSync(usageFile(dataDir))));
+});
+
+test("a data folder that cannot be made is refused by name, with what to do", async (t) => {
+  const file = join(temporaryFolder(t), "file");
+  writeFileSync(file, "");
+  await assert.rejects(
+    openControl(join(file, "data")),
+    faultOf("unusable", /file.data.control\.sqlite .*DATA_DIR/),
+  );
+});

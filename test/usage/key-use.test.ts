@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { openUsage } from "#store/stores.ts";
+import { openWriter } from "#store/writer.ts";
+import { openKeyUse, readLastUse } from "#usage/key-use.ts";
+import { minute, noon } from "../support/control.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+async function openUse(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const writer = openWriter({ dataDir, onFault: (fault) => assert.equal(fault, null) });
+  t.after(() => writer.close());
+  const use = openKeyUse({ writer });
+  const lastUse = async () => {
+    const usage = await openUsage(dataDir);
+    const found = await readLastUse(usage);
+    await usage.close();
+    return found;
+  };
+  return { use, lastUse };
+}
+
+const at = (time: number) => new Date(time).toISOString();
+
+test("the use of a key survives closing", async (t) => {
+  const { use, lastUse } = await openUse(t);
+  use.note("key_a", noon);
+  use.note("key_b", noon + 1);
+  await use.close();
+  assert.deepEqual(Object.fromEntries(await lastUse()), {
+    key_a: at(noon),
+    key_b: at(noon + 1),
+  });
+});
+
+test("a key's use is written at most once a minute, each key by itself", async (t) => {
+  const { use, lastUse } = await openUse(t);
+  for (let time = noon; time < noon + minute; time += 1000) use.note("key_a", time);
+  use.note("key_a", noon + minute - 1);
+  use.note("key_b", noon + minute - 1);
+  await use.close();
+  const found = await lastUse();
+  assert.equal(found.get("key_a"), at(noon));
+  assert.equal(found.get("key_b"), at(noon + minute - 1));
+});
+
+test("after a minute the next use is written", async (t) => {
+  const { use, lastUse } = await openUse(t);
+  use.note("key_a", noon);
+  use.note("key_a", noon + minute);
+  await use.close();
+  assert.equal((await lastUse()).get("key_a"), at(noon + minute));
+});
+
+test("a clock that was set back does not keep a key from being noted again", async (t) => {
+  const { use, lastUse } = await openUse(t);
+  use.note("key_a", noon);
+  use.note("key_a", noon - 60 * minute);
+  use.note("key_a", noon - 59 * minute);
+  use.note("key_b", noon - 59 * minute);
+  await use.close();
+  assert.equal((await lastUse()).get("key_a"), at(noon - 59 * minute));
+});
