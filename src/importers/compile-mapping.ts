@@ -1,0 +1,105 @@
+/** Makes of a mapping one function from the cells of a row to its records. */
+import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
+import type { RecordFault } from "#records/source-entry.ts";
+import { clean, comparable } from "./cells.ts";
+import { compileField, type Cells, type MappingContext } from "./compile-source.ts";
+import { isoFormats } from "./dates.ts";
+import { fieldsOf, idField, namesField, writtenFields, type Field } from "./fields.ts";
+import type { Condition, Mapping, RecordBlock } from "./mapping.ts";
+import { compileNamedGps } from "./named-gps.ts";
+import { Unreadable } from "./unreadable.ts";
+
+export interface CompiledMapping {
+  /** Columns the file must have, in the order in which `read` expects their cells. */
+  columns: readonly string[];
+  read: (cells: Cells) => RowReading;
+}
+
+/** What one row gives; nothing but faults where it has any. */
+export interface RowReading {
+  records: CanonicalRecord[];
+  namedGps: CanonicalGp[];
+  faults: RecordFault[];
+}
+
+/** @param mapping as checked by check-mapping.ts. */
+export function compileMapping(mapping: Mapping): CompiledMapping {
+  const columns: string[] = [];
+  const context: MappingContext = {
+    slotOf: (column) => {
+      const slot = columns.indexOf(clean(column));
+      return slot >= 0 ? slot : columns.push(clean(column)) - 1;
+    },
+    missing: new Set(["", ...(mapping.missing ?? []).map(comparable)]),
+    dates: mapping.dates ?? isoFormats,
+  };
+  const blocks = mapping.records.map((block) => compileBlock(block, context));
+  const readNamedGps = mapping.named_gps && compileNamedGps(mapping.named_gps, context);
+
+  const read = (cells: Cells): RowReading => {
+    const faults: RecordFault[] = [];
+    const namedGps = orFault(namesField.path, readNamedGps?.(cells), faults) ?? [];
+    const records = blocks.flatMap((block) => block(cells, namedGps, faults) ?? []);
+    if (faults.length > 0) return { records: [], namedGps: [], faults };
+    // A row that every condition passes over names nobody.
+    return { records, namedGps: records.length > 0 ? namedGps : [], faults };
+  };
+  return { columns, read };
+}
+
+type ReadBlock = (
+  cells: Cells,
+  namedGps: readonly CanonicalGp[],
+  faults: RecordFault[],
+) => CanonicalRecord | undefined;
+
+function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
+  const applies = compileCondition(block.when, context);
+  const readId = compileField(block.id, idField, context);
+  const known = fieldsOf(block.record);
+  const readers = writtenFields(block.fields).map(
+    ([path, written]) => [path, compileField(written, known.get(path) as Field, context)] as const,
+  );
+  return (cells, namedGps, faults) => {
+    if (!applies(cells)) return undefined;
+    const id =
+      readId(cells) ?? new Unreadable("is missing; what it is made from is blank in this row");
+    const record: Record<string, unknown> = { record: block.record, id: orFault("id", id, faults) };
+    for (const [path, readField] of readers)
+      set(record, path, orFault(path, readField(cells), faults));
+    if (block.record !== "gp" && namedGps.length > 0)
+      record["gps"] = [
+        ...new Set([...((record["gps"] as string[]) ?? []), ...namedGps.map(({ id }) => id)]),
+      ];
+    return record as unknown as CanonicalRecord;
+  };
+}
+
+/** The value, or undefined and one fault more. */
+function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[]): V | undefined {
+  if (!(value instanceof Unreadable)) return value;
+  faults.push({ field, reason: value.reason });
+  return undefined;
+}
+
+/** Paths have at most two steps: `external_ids.cik`. */
+function set(record: Record<string, unknown>, path: string, value: unknown): void {
+  if (value === undefined) return;
+  const [group = "", member] = path.split(".");
+  if (member === undefined) record[group] = value;
+  else record[group] = { ...(record[group] as object | undefined), [member]: value };
+}
+
+function compileCondition(
+  when: RecordBlock["when"],
+  context: MappingContext,
+): (cells: Cells) => boolean {
+  if (when === undefined) return () => true;
+  const { column, is }: Condition = typeof when === "string" ? { column: when } : when;
+  const slot = context.slotOf(column);
+  const wanted = is && new Set(is.map(comparable));
+  return (cells) => {
+    const cell = comparable(cells[slot] ?? "");
+    return wanted === undefined ? !context.missing.has(cell) : wanted.has(cell);
+  };
+}

@@ -1,0 +1,27 @@
+/** The one error of the importers: a file that cannot be used as a whole, so that nothing of it is imported. */
+import type { RecordFault } from "#records/source-entry.ts";
+
+export class ImportFault extends Error {
+  /** As the operator named it. */
+  readonly file: string;
+  /** Line at which reading had to stop, from 1; null where no line is to blame. */
+  readonly line: number | null;
+  readonly reason: string;
+  /** Every single fault of a mapping file, each with its path in the file; empty for other files. */
+  readonly faults: readonly RecordFault[];
+
+  constructor(
+    file: string,
+    line: number | null,
+    reason: string,
+    faults: readonly RecordFault[] = [],
+  ) {
+    const listed = faults.map((fault) => `\n  ${fault.field}: ${fault.reason}`).join("");
+    super(`${line === null ? file : `${file}:${line}`}: ${reason}${listed}`);
+    this.name = "ImportFault";
+    this.file = file;
+    this.line = line;
+    this.reason = reason;
+    this.faults = faults;
+  }
+}

@@ -1,0 +1,75 @@
+/** The JSON Schema of mapping files, with the fields of each kind of record, for editors and other tools. */
+import { canonicalSchemas, recordKinds, type RecordKind } from "#records/canonical.ts";
+import { fieldsOf, type Field } from "./fields.ts";
+import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
+
+const source = { anyOf: [{ type: "string", minLength: 1 }, { $ref: "#/$defs/source" }] };
+const sources = { anyOf: [...source.anyOf, { type: "array", items: source }] };
+
+/** As published in examples/mappings/mapping.schema.json; a test compares them. */
+export function mappingSchema(): unknown {
+  return JSON.parse(
+    JSON.stringify({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      title: "How the columns of a CSV file become records",
+      ...Mapping,
+      properties: {
+        ...Mapping.properties,
+        records: {
+          type: "array",
+          minItems: 1,
+          description: "What each row makes; every block makes one record.",
+          items: { anyOf: recordKinds.map((kind) => ({ $ref: `#/$defs/${kind}` })) },
+        },
+        named_gps: {
+          ...NamedGps,
+          properties: { ...NamedGps.properties, names: sources },
+        },
+      },
+      $defs: {
+        source: SourceOfField,
+        ...Object.fromEntries(recordKinds.map((kind) => [kind, blockSchema(kind)])),
+      },
+    }),
+  );
+}
+
+function blockSchema(kind: RecordKind): object {
+  const required = (canonicalSchemas[kind] as { required?: string[] }).required ?? [];
+  return {
+    ...RecordBlock,
+    properties: {
+      record: { const: kind },
+      when: {
+        description:
+          "The record is made only where this column is not missing, or is one of some cells.",
+        anyOf: [{ type: "string", minLength: 1 }, Condition],
+      },
+      id: { description: "The source's own id, unique for its kind.", ...source },
+      fields: {
+        ...objectOf(fieldSchemas(kind)),
+        required: required.filter((name) => name !== "record" && name !== "id"),
+      },
+    },
+  };
+}
+
+function fieldSchemas(kind: RecordKind): Record<string, object> {
+  const schemas: Record<string, object> = {};
+  const groups = new Map<string, Record<string, object>>();
+  for (const [path, field] of fieldsOf(kind)) {
+    const [name = "", member] = path.split(".");
+    if (member === undefined) schemas[name] = fieldSchema(field);
+    else groups.set(name, { ...groups.get(name), [member]: fieldSchema(field) });
+  }
+  for (const [name, members] of groups) schemas[name] = objectOf(members);
+  return schemas;
+}
+
+function fieldSchema({ description, list }: Field): object {
+  return { ...(description !== "" && { description }), ...(list ? sources : source) };
+}
+
+function objectOf(properties: Record<string, object>): object {
+  return { type: "object", properties, additionalProperties: false };
+}

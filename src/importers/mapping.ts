@@ -1,0 +1,149 @@
+/** What a mapping file says: how the columns of a CSV file become records. The schema in examples/mappings is made from this. */
+import Type, { type Static, type TSchema } from "typebox";
+import { recordKinds } from "#records/canonical.ts";
+import { oneOf } from "#records/fields.ts";
+import { dateFormats } from "./dates.ts";
+
+export const encodings = ["utf-8", "windows-1252", "latin1"] as const;
+export type Encoding = (typeof encodings)[number];
+
+const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
+const columnName = Type.String({ minLength: 1, description: "A column, as the header names it." });
+const words = (description: string) => Type.Array(Type.String(), { description });
+const dates = Type.Array(oneOf("A way to write dates.", dateFormats), {
+  minItems: 1,
+  description: "How dates are written, the first format that fits decides. Without it: ISO 8601.",
+});
+
+/** A value as it stands in the record. */
+const value = (description: string) =>
+  Type.Unsafe<string | number>({ type: ["string", "number"], description });
+const valueOrList = (description: string) =>
+  Type.Unsafe<string | number | string[] | null>({
+    type: ["string", "number", "array", "null"],
+    items: { type: "string" },
+    description,
+  });
+
+/** Where the value of one field comes from. A bare column name stands for `{ "column": … }`. */
+export const SourceOfField = Type.Object(
+  {
+    column: optional(columnName),
+    columns: optional(
+      Type.Array(columnName, {
+        minItems: 1,
+        description: "A list takes all of them, a single value the first that is not missing.",
+      }),
+    ),
+    template: optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "Text with columns in braces: `{First Name} {Last Name}`. Missing if one of them is, unless it is marked optional: `{Middle Name?}`.",
+      }),
+    ),
+    constant: optional(valueOrList("The same for every row.")),
+    missing: optional(words("Cells that say nothing, beside the mapping's own list.")),
+    values: optional(
+      Type.Record(Type.String(), valueOrList("The value; null for missing."), {
+        description: "What each cell means; compared without regard to case and spaces around.",
+      }),
+    ),
+    otherwise: optional(
+      oneOf(
+        "A cell that is not in `values` or cannot be read: reject the row (default), keep the cell as it stands, or count it as missing.",
+        ["reject", "keep", "missing"],
+      ),
+    ),
+    otherwise_value: optional(
+      value("The value of a cell that is not in `values` or cannot be read."),
+    ),
+    present: optional(value("The value wherever the cell is not missing, whatever it says.")),
+    separator: optional(
+      Type.String({ minLength: 1, description: "Cuts a cell into several values." }),
+    ),
+    dates: optional(dates),
+    multiply_by: optional(
+      Type.Number({ exclusiveMinimum: 0, description: "For numbers in thousands or millions." }),
+    ),
+    case: optional(
+      oneOf("Texts all in capitals as `Title Case`; for places, not for firms.", ["title"]),
+    ),
+    fold: optional(
+      Type.Boolean({ description: "For ids: the text without case, accents and punctuation." }),
+    ),
+  },
+  { additionalProperties: false, description: "Where a value comes from." },
+);
+export type SourceOfField = Static<typeof SourceOfField>;
+
+/** As written in the file: a column's name, a source, or for lists several. */
+export type Written = string | SourceOfField;
+
+export const Condition = Type.Object(
+  { column: columnName, is: optional(words("Cells that make the record.")) },
+  { additionalProperties: false },
+);
+
+export type Condition = Static<typeof Condition>;
+
+/** One record a row. `id` and `fields` are described by check-mapping.ts and mapping-schema.ts, which know the kinds. */
+export const RecordBlock = Type.Object(
+  {
+    record: oneOf("Kind of record.", recordKinds),
+    when: optional(Type.Unsafe<string | Condition>({ type: ["string", "object"] })),
+    id: Type.Unsafe<Written>({ type: ["string", "object"] }),
+    fields: Type.Unsafe<Record<string, WrittenField>>({ type: "object" }),
+  },
+  { additionalProperties: false },
+);
+export type WrittenField = Written | Written[] | Record<string, Written | Written[]>;
+export type RecordBlock = Static<typeof RecordBlock>;
+
+export const NamedGps = Type.Object(
+  {
+    names: Type.Unsafe<Written | Written[]>({ type: ["string", "object", "array"] }),
+    confidence: optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: "How sure it is that the name is that of a GP; 0.5 without it.",
+      }),
+    ),
+    constants: optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: "object",
+        description: "Members every GP made this way gets, as they stand in the record.",
+      }),
+    ),
+  },
+  { additionalProperties: false, description: "GPs the rows only name." },
+);
+export type NamedGps = Static<typeof NamedGps>;
+
+export const Mapping = Type.Object(
+  {
+    $schema: optional(Type.String({ description: "Lets editors check the file." })),
+    description: optional(Type.String({ description: "What the mapping is for." })),
+    encoding: optional(oneOf("How the file is encoded; utf-8 without it.", encodings)),
+    delimiter: optional(
+      Type.String({
+        pattern: "^[\\t -!#-/:-@\\[-`{-~]$",
+        description: "What stands between cells; a comma without it.",
+      }),
+    ),
+    quotes: optional(
+      Type.Boolean({
+        description: 'Whether `"` encloses cells; true without it, false between tabs.',
+      }),
+    ),
+    missing: optional(
+      words("Cells that say nothing, in every column: `N/A`, `-`. A blank one never does."),
+    ),
+    dates: optional(dates),
+    records: Type.Array(Type.Unsafe<RecordBlock>({ type: "object" }), { minItems: 1 }),
+    named_gps: optional(Type.Unsafe<NamedGps>({ type: "object" })),
+  },
+  { additionalProperties: false },
+);
+export type Mapping = Static<typeof Mapping>;

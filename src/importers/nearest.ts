@@ -1,0 +1,33 @@
+/** Finds the names most like one that was not found, for messages. */
+import { fold } from "#records/fold.ts";
+
+const likenessMin = 0.5;
+const suggestionsMax = 3;
+
+/** Up to three of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
+export function nearest(wanted: string, names: Iterable<string>): string[] {
+  const sought = gramsOf(wanted);
+  return Array.from(names, (name) => ({ name, likeness: dice(sought, gramsOf(name)) }))
+    .filter(({ likeness }) => likeness >= likenessMin)
+    .sort((a, b) => b.likeness - a.likeness)
+    .slice(0, suggestionsMax)
+    .map(({ name }) => name);
+}
+
+/** Trigrams see what belongs together; the letters, each with its count, forgive two that changed places. */
+function gramsOf(text: string): Set<string> {
+  const folded = fold(text);
+  const padded = `  ${folded} `;
+  const grams = new Set<string>();
+  for (let at = 0; at + 3 <= padded.length; at++) grams.add(padded.slice(at, at + 3));
+  const counts = new Map<string, number>();
+  for (const letter of folded.replaceAll(" ", "")) {
+    counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    grams.add(`${letter}${counts.get(letter)}`);
+  }
+  return grams;
+}
+
+function dice(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return (2 * a.intersection(b).size) / (a.size + b.size);
+}

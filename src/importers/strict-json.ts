@@ -1,0 +1,84 @@
+/** JSON as a careful sender writes it: no repeated keys, no `__proto__`, bounded depth (RFC 8259, I-JSON RFC 7493). */
+import { quoted, Unreadable } from "./unreadable.ts";
+
+const depthMax = 32;
+
+interface Survey {
+  keys: number;
+  tooDeep: boolean;
+  namesPrototype: boolean;
+}
+
+/** The value of one JSON text, or why it is refused. */
+export function parseStrictJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return new Unreadable(`is not JSON: ${parserWords(error as Error)}`);
+  }
+  const survey: Survey = { keys: 0, tooDeep: false, namesPrototype: false };
+  surveyValue(value, 1, survey);
+  if (survey.tooDeep) return new Unreadable(`is nested deeper than ${depthMax} levels`);
+  if (survey.namesPrototype) return new Unreadable('holds the key "__proto__"');
+  if (hasEachKeyOnce(text, survey.keys)) return value;
+  const repeated = firstRepeatedKey(text);
+  return repeated === undefined
+    ? value
+    : new Unreadable(`gives the key ${quoted(repeated)} twice in one object`);
+}
+
+/** The parser counts lines of its own text, which is one line; that would mislead beside the line of the file. */
+function parserWords(error: Error): string {
+  return error.message.replace(
+    / in JSON at position \d+ \(line 1 column (\d+)\)/,
+    " at character $1",
+  );
+}
+
+function surveyValue(value: unknown, depth: number, survey: Survey): void {
+  if (typeof value !== "object" || value === null) return;
+  if (depth > depthMax) {
+    survey.tooDeep = true;
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (const item of value) surveyValue(item, depth + 1, survey);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    survey.keys++;
+    if (key === "__proto__") survey.namesPrototype = true;
+    surveyValue((value as Record<string, unknown>)[key], depth + 1, survey);
+  }
+}
+
+/**
+ * Counts `":` in the text instead of reading it again: that is one for each key written, while `JSON.parse`
+ * leaves one for each key kept. Unsure, hence false, where a space stands before a colon or anything is escaped:
+ * an escaped quote hides where a key ends, and V8 14 may decode an escaped key of a known shape wrongly.
+ */
+function hasEachKeyOnce(text: string, keysKept: number): boolean {
+  if (text.includes("\\") || /"[ \t]+:/.test(text)) return false;
+  let keysWritten = 0;
+  for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) keysWritten++;
+  return keysWritten === keysKept;
+}
+
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"(?=([ \t\r\n]*:)?)|[{}]/g;
+
+/** The slow, exact way; the text is known to be JSON. */
+function firstRepeatedKey(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [written, colon] of text.matchAll(token)) {
+    if (written === "{") open.push(new Set());
+    else if (written === "}") open.pop();
+    else if (colon !== undefined) {
+      const key = JSON.parse(written) as string;
+      const keys = open.at(-1) as Set<string>;
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+  }
+  return undefined;
+}

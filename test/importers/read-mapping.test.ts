@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { readMapping } from "#importers/read-mapping.ts";
+import { faultOf, gpMapping, writtenFile, writtenMapping } from "./written-file.ts";
+
+async function faultsOf(t: TestContext, mapping: object): Promise<Record<string, string>> {
+  const { faults } = await faultOf(writtenMapping(t, mapping));
+  return Object.fromEntries(faults.map(({ field, reason }) => [field, reason]));
+}
+
+test("every fault of a mapping is told at once, each with its path in the file", async (t) => {
+  const mapping = {
+    encoding: "utf8",
+    delimiter: "a",
+    speed: 1,
+    records: [
+      {
+        record: "project",
+        id: { column: "Id", template: "{Id}" },
+        fields: {
+          stauts: "Status",
+          status: { column: "Status", values: { "(1) Begun": "begun", "(2) Done": "completed" } },
+          units: { column: "Units", valeus: {} },
+          address: { template: "{Street" },
+          start_date: { column: "Start", dates: ["MM/DD/YY"], multiply_by: 2 },
+          city: ["City"],
+          external_ids: { sic: "Sic", cik: { column: "Cik", separator: "" } },
+          provenance: { source: "Source" },
+        },
+      },
+      { record: "fund", id: "Id", fields: {} },
+      { record: "gp", fields: { name: { constant: 5, missing: [] } } },
+    ],
+    named_gps: { names: { column: "" }, confidence: 2, constants: { tags: "x", founded: 1 } },
+  };
+  assert.deepEqual(await faultsOf(t, mapping), {
+    encoding: "must be one of utf-8, windows-1252, latin1",
+    delimiter: "must be one character that is no letter, digit or quote",
+    speed:
+      "is not known here; known are $schema, description, encoding, delimiter, quotes, missing, dates, records, named_gps",
+    "records[0].id": "must have exactly one of column, columns, template, constant",
+    "records[0].fields.name": "is required",
+    "records[0].fields.stauts": "is not known here; did you mean status?",
+    'records[0].fields.status.values["(1) Begun"]':
+      "must be one of planned, raising, entitled, under_construction, completed, closed, on_hold, cancelled, unknown",
+    "records[0].fields.units.valeus": "is not known here; did you mean values?",
+    "records[0].fields.address.template":
+      "must hold columns in braces, as in {First Name} {Last Name}",
+    "records[0].fields.start_date.dates[0]":
+      "must be one of YYYY-MM-DD, YYYY-MM, YYYY, YYYYMMDD, MM/DD/YYYY, DD/MM/YYYY, MM/YYYY, DD-MON-YYYY",
+    "records[0].fields.city": "must be a column or an object",
+    "records[0].fields.external_ids.sic":
+      "is not known here; known are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
+    "records[0].fields.external_ids.cik.separator": "must not be empty",
+    "records[0].fields.provenance.source": "is not known here; known are basis, confidence, url",
+    "records[1].record": "must be one of gp, principal, signal, project",
+    "records[2].id": "is required",
+    "records[2].fields.name.constant": "must be text",
+    "records[2].fields.name.missing": "must not stand beside constant",
+    "named_gps.names.column": "must not be empty",
+    "named_gps.confidence": "must be <= 1",
+    "named_gps.constants.tags": "must be a list",
+    "named_gps.constants.founded": "is not a member of a gp",
+  });
+});
+
+const wrong: [what: string, fields: object, path: string, reason: RegExp][] = [
+  [
+    "multiplies a text",
+    { hq_city: { column: "A", multiply_by: 2 } },
+    "hq_city.multiply_by",
+    /is for numbers only/,
+  ],
+  [
+    "folds a date",
+    { aum_as_of: { column: "A", fold: true } },
+    "aum_as_of.fold",
+    /is for texts only/,
+  ],
+  [
+    "cuts up a single value",
+    { hq_city: { column: "A", separator: ";" } },
+    "hq_city.separator",
+    /is for lists only/,
+  ],
+  [
+    "gives the same cell two meanings",
+    { hq_state: { column: "A", values: { nevada: "NV", " NEVADA": "CA" } } },
+    'hq_state.values[" NEVADA"]',
+    /is the same cell as "nevada"/,
+  ],
+  [
+    "gives a number as text",
+    { aum_usd: { constant: "5" } },
+    "aum_usd.constant",
+    /must be a whole number/,
+  ],
+  [
+    "gives a list for a single value",
+    { hq_city: { constant: ["A"] } },
+    "hq_city.constant",
+    /must be one value/,
+  ],
+  [
+    "gives a day that does not exist",
+    { aum_as_of: { constant: "2031-02-30" } },
+    "aum_as_of.constant",
+    /exists/,
+  ],
+  [
+    "gives an unknown word for present",
+    { strategies: { column: "A", present: "x" } },
+    "strategies.present",
+    /must be one of core/,
+  ],
+  [
+    "says twice what happens otherwise",
+    { hq_city: { column: "A", otherwise: "keep", otherwise_value: "B" } },
+    "hq_city.otherwise_value",
+    /must not stand beside otherwise/,
+  ],
+];
+for (const [what, fields, path, reason] of wrong)
+  test(`a mapping that ${what} is refused before any file is read`, async (t) => {
+    const faults = await faultsOf(t, gpMapping(fields));
+    assert.deepEqual(Object.keys(faults), [`records[0].fields.${path}`]);
+    assert.match(Object.values(faults)[0] ?? "", reason);
+  });
+
+test("a mapping that is no JSON object or repeats a key is refused", async (t) => {
+  const refuse = async (text: string) =>
+    (await faultOf(readMapping(writtenFile(t, "m.json", text)))).message;
+  assert.match(await refuse("{"), /m\.json: is not JSON/);
+  assert.match(await refuse("[]"), /is not a mapping\n {2}mapping: must be an object$/);
+  assert.match(await refuse('{"records": [], "records": []}'), /gives the key "records" twice/);
+  assert.match(await refuse('{"records": []}'), /records: must not be empty$/);
+});
+
+test("a mapping that is not there is refused by name", async () => {
+  assert.equal(
+    (await faultOf(readMapping("no/map.json"))).message,
+    "no/map.json: there is no such file",
+  );
+});
