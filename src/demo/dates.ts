@@ -1,0 +1,55 @@
+/** Days as numbers and as text, up to the last day of the invented world. */
+import { pick, type Random } from "./random.ts";
+
+const dayMilliseconds = 86_400_000;
+
+/** Whole days since 1 January 1970. */
+export const dayOf = (year: number, month = 1, day = 1): number =>
+  Date.UTC(year, month - 1, day) / dayMilliseconds;
+
+/** Nothing that has happened is later; what is planned may be. */
+export const lastDay = dayOf(2026, 11, 20);
+export const lastYear = 2026;
+
+const two = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, "0"));
+
+const firstYear = 1980;
+const firstDay = dayOf(firstYear);
+// Each day is asked for dozens of times; made when the first is.
+let texts: readonly string[] | undefined;
+
+/** `YYYY-MM-DD` of a day from 1980 to 2039. */
+export function dayText(day: number): string {
+  texts ??= allDays();
+  return texts[day - firstDay] as string;
+}
+
+function allDays(): string[] {
+  const days: string[] = [];
+  for (let year = firstYear; year < 2040; year++)
+    for (let month = 1; month <= 12; month++) {
+      const length = dayOf(year, month + 1) - dayOf(year, month);
+      for (let day = 1; day <= length; day++) days.push(`${year}-${two[month]}-${two[day]}`);
+    }
+  return days;
+}
+
+/** A day as precisely as a source may know it: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
+export function roughDay(random: Random, day: number): string {
+  const draw = random();
+  const text = dayText(day);
+  if (draw < 0.4) return text;
+  return draw < 0.75 ? text.slice(0, 7) : text.slice(0, 4);
+}
+
+const minutes = two.slice(0, 24).flatMap((hour) => two.map((minute) => `T${hour}:${minute}:00Z`));
+
+/** Some minute of a day, `YYYY-MM-DDThh:mm:00Z`. */
+export const someTime = (random: Random, day: number): string =>
+  dayText(day) + pick(random, minutes);
+
+/** A day of the last `spanDays`, the more likely the later. */
+export function recentDay(random: Random, spanDays: number): number {
+  const share = random();
+  return lastDay - Math.floor(share * share * share * spanDays);
+}

@@ -1,0 +1,71 @@
+/** What becomes of one project, from its announcement to its sale. */
+import { story, type SignalType, type Story } from "./stories.ts";
+
+export const projectStories: ReadonlyMap<SignalType, Story> = new Map([
+  story(
+    "project_announced",
+    "site",
+    "other",
+    1,
+    "{gp} announces {project}, a {amount} project in {city}",
+    "{gp} announces {project} in {city} | {gp} presents plans for {project}",
+  ),
+  story("permit_issued", "site", null, 0, "", "{city} issues the building permit for {project}"),
+  story(
+    "construction_started",
+    "site",
+    "other",
+    1,
+    "Work begins on {project}, {amount} of {property} in {city}",
+    "{gp} breaks ground on {project} | Construction of {project} starts in {city}",
+  ),
+  story("project_completed", "site", null, 0, "", "{gp} completes {project} | {project} opens"),
+  story(
+    "acquisition",
+    "deal",
+    "price",
+    1,
+    "{gp} buys {project} for {amount} | {project} in {city} goes to {gp} for {amount}",
+    "{gp} buys {project} in {city}",
+  ),
+  story(
+    "disposition",
+    "deal",
+    "price",
+    1.3,
+    "{gp} sells {project} for {amount}",
+    "{gp} sells {project} in {city}",
+  ),
+  story(
+    "financing",
+    "deal",
+    "loan",
+    0.62,
+    "{gp} closes a {amount} loan on {project} | {project} in {city} gets {amount} of debt",
+    "{gp} refinances {project}",
+  ),
+  story(
+    "new_offering",
+    "offering",
+    "offering_total",
+    1,
+    "{gp} offers {amount} of {project}",
+    "{gp} offers shares of {project}",
+  ),
+  story(
+    "first_sale",
+    "offering",
+    "sold_to_date",
+    0.1,
+    "Offering of {project} records a first sale of {amount}",
+    "Offering of {project} records its first sale",
+  ),
+  story(
+    "fully_subscribed",
+    "offering",
+    "offering_total",
+    1,
+    "Offering of {project} is fully subscribed at {amount}",
+    "",
+  ),
+]);

@@ -1,0 +1,32 @@
+/** How sentences call property of each type. */
+import type { PropertyType } from "./specialties.ts";
+
+export const propertyWords: Readonly<Record<PropertyType, string>> = {
+  multifamily: "apartments",
+  single_family_rental: "rental homes",
+  build_to_rent: "build-to-rent homes",
+  student_housing: "student housing",
+  senior_housing: "senior housing",
+  manufactured_housing: "manufactured home communities",
+  affordable_housing: "affordable housing",
+  residential_other: "residential property",
+  industrial: "warehouses",
+  cold_storage: "cold storage",
+  industrial_outdoor_storage: "outdoor storage yards",
+  office: "office buildings",
+  medical_office: "medical offices",
+  life_science: "laboratories",
+  retail: "shopping centers",
+  net_lease: "net lease property",
+  hospitality: "hotels",
+  self_storage: "self storage",
+  data_center: "data centers",
+  land: "land",
+  farmland: "farmland",
+  parking: "parking",
+  marina: "marinas",
+  mixed_use: "mixed-use blocks",
+  healthcare: "care facilities",
+  diversified: "real estate",
+  unknown: "property",
+};
