@@ -1,0 +1,29 @@
+/** The page at `/changelog`: what changed in the API, and what may change. */
+import type { ChangelogEntry } from "./changelog-entries.ts";
+import { html, type Html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { prose } from "./prose.ts";
+import { dayElement } from "./times.ts";
+
+/** @param entries newest first. */
+export const changelogPage = (entries: readonly ChangelogEntry[]): string =>
+  layout({
+    title: "Changelog",
+    description: "What changed in the gp-records API, version by version.",
+    path: "/changelog",
+    main: html`<h1>What changed in the API?</h1>
+      <p class="lede">
+        Minor versions only add, so your program keeps working: ignore members you do not know.
+        <a href="/docs#versions">How versions work</a>
+      </p>
+      ${entries.map(section)}`,
+  });
+
+const section = ({ version, date, changes }: ChangelogEntry): Html =>
+  html`<section>
+    <h2 id="v${version}">Version ${version}</h2>
+    <p class="muted">${dayElement(date)}</p>
+    <ul>
+      ${changes.map((change) => html`<li>${prose(change)}</li> `)}
+    </ul>
+  </section>`;

@@ -1,0 +1,92 @@
+/** The page at `/docs`: the reference, made from the operations, records and errors themselves. */
+import { operations } from "#operations/index.ts";
+import {
+  answerSection,
+  authenticationSection,
+  errorSection,
+  formatSection,
+  hintSection,
+  matchingSection,
+  versionSection,
+} from "./docs-guide.ts";
+import { operationSection } from "./docs-operation.ts";
+import { quotaSection, type QuotaWindow } from "./docs-quota.ts";
+import { html, type Html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { valueListTable } from "./value-lists.ts";
+
+export interface DocsFacts {
+  /** Origin (and path) the public reaches the service under, without a slash at the end. */
+  publicUrl: string | null;
+  /** Largest `limit`. */
+  pageSizeMax: number;
+  /** Default quotas, shortest window first. */
+  quotas: readonly QuotaWindow[];
+  /** Media types the operations answer in, the default first. */
+  formats: readonly string[];
+}
+
+export const docsPage = ({ publicUrl, pageSizeMax, quotas, formats }: DocsFacts): string =>
+  layout({
+    title: "Docs",
+    description:
+      "Reference of the gp-records API: operations, parameters, records, quotas, errors.",
+    path: "/docs",
+    scripts: ["docs.js"],
+    main: html`<h1>How do I call the API?</h1>
+      <p class="lede">
+        Send a GET request with your key in a header. The four operations share their parameters,
+        the shape of their answers and their errors.
+      </p>
+      <div class="with-contents">
+        ${contents()}
+        <div>
+          ${authenticationSection()}
+          <section>
+            <h2 id="operations">Operations</h2>
+            ${operations.map((operation) => operationSection(operation, pageSizeMax, publicUrl))}
+          </section>
+          ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
+          ${formatSection(formats)} ${errorSection()}
+          <section>
+            <h2 id="values">Closed lists of values</h2>
+            <p>
+              These members take no other value; a minor version may add some. Tags, themes and
+              markets are open.
+            </p>
+            ${valueListTable()}
+          </section>
+          ${versionSection()}
+        </div>
+      </div>`,
+  });
+
+const sections = [
+  ["authentication", "Authentication"],
+  ["operations", "Operations"],
+  ["answer", "Answer and paging"],
+  ["matching", "Matching"],
+  ["hints", "Hints"],
+  ["quota", "Quota"],
+  ["formats", "Formats and caching"],
+  ["errors", "Errors"],
+  ["values", "Values"],
+  ["versions", "Versions"],
+] as const;
+
+const contents = (): Html =>
+  html`<nav class="contents" aria-label="On this page">
+    <ul>
+      ${sections.map(
+        ([anchor, label]) =>
+          html`<li>
+            <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
+          </li> `,
+      )}
+    </ul>
+  </nav>`;
+
+const operationLinks = (): Html =>
+  html`<ul>
+    ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
+  </ul>`;

@@ -1,0 +1,92 @@
+/** The index of errors at `/errors` and the page of each at `/errors/<code>`. */
+import { parameterFaultCodes, problemCodes, problemKinds, type ProblemCode } from "#problems.ts";
+import { jsonBlock } from "./code-block.ts";
+import { exampleProblemBody } from "./example-problems.ts";
+import { faultMeanings } from "./fault-words.ts";
+import { html, type Html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { problemAdvice } from "./problem-advice.ts";
+import { problemExplanations } from "./problem-explanations.ts";
+import { memberMeaning } from "./problem-members.ts";
+import { prose } from "./prose.ts";
+import { table } from "./table.ts";
+
+export const errorsPage = (): string =>
+  layout({
+    title: "Errors",
+    description: "Every error code of the gp-records API, with its HTTP status and what to do.",
+    path: "/errors",
+    main: html`<h1>Which errors are there?</h1>
+      <p class="lede">
+        Every error is <code>application/problem+json</code> (RFC 9457). Programs read
+        <code>code</code>, people read <code>detail</code>. Choose a code to see an example and what
+        to do about it.
+      </p>
+      ${errorTable()}
+      <p>A search that finds nothing is not an error: it is a 200 with an empty list.</p>`,
+  });
+
+/** All codes with status and title, each linked to its page. */
+export const errorTable = (): Html =>
+  table({
+    label: "Error codes",
+    columns: ["Code", { label: "Status", isNumber: true }, { label: "Title", isPlain: true }],
+    rows: problemCodes.map((code) => [
+      html`<a href="/errors/${code}"><code>${code}</code></a>`,
+      problemKinds[code].status,
+      problemKinds[code].title,
+    ]),
+  });
+
+export function errorPage(code: ProblemCode): string {
+  const { status, title } = problemKinds[code];
+  const { again, counted } = problemAdvice[code];
+  const body = exampleProblemBody(code);
+  return layout({
+    title,
+    description: `${title}: what the error ${code} means and what to do.`,
+    path: `/errors/${code}`,
+    main: html`<p><a href="/errors">Errors</a></p>
+      <h1>${title}</h1>
+      <p class="lede">HTTP status ${status}, code <code>${code}</code></p>
+      <p>${prose(problemExplanations[code])}</p>
+      <h2>What to do</h2>
+      <dl class="facts">
+        <div>
+          <dt>Send the same request again?</dt>
+          <dd>${prose(again)}</dd>
+        </div>
+        <div>
+          <dt>Did it count against the quota?</dt>
+          <dd>${prose(counted)}</dd>
+        </div>
+      </dl>
+      ${code === "invalid-parameters" && faultCodes()}
+      <h2>Example</h2>
+      ${jsonBlock(`Example of ${code}`, body)}
+      <h2>Members</h2>
+      ${memberTable(Object.keys(body))}`,
+  });
+}
+
+const memberTable = (names: readonly string[]): Html =>
+  table({
+    label: "Members of the answer",
+    columns: ["Member", { label: "Meaning", isPlain: true }],
+    rows: names.map((name) => [html`<code>${name}</code>`, prose(memberMeaning(name))]),
+  });
+
+const faultCodes = (): Html =>
+  html`<h2>Codes in <code>errors</code></h2>
+    <p>
+      Each entry of <code>errors</code> has <code>parameter</code>, <code>code</code> and
+      <code>detail</code>, and the members its code names below.
+    </p>
+    ${table({
+      label: "Codes of parameter faults",
+      columns: ["Code", { label: "Meaning and remedy", isPlain: true }],
+      rows: parameterFaultCodes.map((code) => [
+        html`<code id="${code}">${code}</code>`,
+        prose(faultMeanings[code]),
+      ]),
+    })}`;

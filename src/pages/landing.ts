@@ -1,0 +1,100 @@
+/** The page at `/`: what the service is, and the first request. */
+import { operations } from "#operations/index.ts";
+import { parametersOf } from "#operations/parameter-names.ts";
+import type { RecordKind } from "#records/canonical.ts";
+import { copyBlock, curlLine } from "./code-block.ts";
+import { exampleTarget } from "./example-query.ts";
+import { html, type Html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { codes, grouped } from "./prose.ts";
+import { table } from "./table.ts";
+import { timeElement } from "./times.ts";
+
+/** What the landing page says of the service at this moment. */
+export interface ServiceFacts {
+  /** Records of the current dataset; null while there is none. */
+  counts: Readonly<Record<RecordKind, number>> | null;
+  datasetVersion: string | null;
+  /** RFC 3339 in UTC. */
+  datasetUpdatedAt: string | null;
+  /** Origin (and path) the public reaches the service under, without a slash at the end. */
+  publicUrl: string | null;
+}
+
+export function landingPage(facts: ServiceFacts): string {
+  const [first] = operations;
+  return layout({
+    title: "Records of real-estate General Partners",
+    description:
+      "A read-only HTTP API over real-estate General Partners, their principals, market signals and projects.",
+    path: "/",
+    main: html`<h1>Records of real-estate General Partners, over HTTP</h1>
+      <p class="lede">
+        Ask for General Partners (GPs), their principals, market signals and projects. Four read
+        operations, JSON answers, one API key.
+      </p>
+      ${datasetFacts(facts)}
+      <h2>Send a request</h2>
+      ${copyBlock("Request with curl", curlLine(facts.publicUrl, exampleTarget(first!)))}
+      <p><a class="button" href="/docs">Read the docs</a></p>
+      <h2>Four operations</h2>
+      ${operationTable()}
+      <h2>Get a key</h2>
+      <p>
+        Ask the operator of this service for an API key. Send it in the header
+        <code>x-api-key</code> with every request; a key in the address is not read.
+        <a href="/docs#quota">How many requests a key may send</a>
+      </p>
+      <h2>For programs</h2>
+      <ul>
+        <li><a href="/openapi.json">openapi.json</a> describes the API for client generators.</li>
+        <li><a href="/errors">Errors</a> has a page for each code an answer may carry.</li>
+        <li><a href="/changelog">Changelog</a> says what each version added.</li>
+      </ul>`,
+  });
+}
+
+const countLabels: Readonly<Record<RecordKind, string>> = {
+  gp: "General Partners",
+  principal: "Principals",
+  signal: "Signals",
+  project: "Projects",
+};
+
+function datasetFacts({ counts, datasetVersion, datasetUpdatedAt }: ServiceFacts): Html {
+  if (counts === null)
+    return html`<div class="card">
+      <p>
+        No records are published yet. The operator publishes them with an import; until then the
+        operations answer <a href="/errors/unavailable">503</a>.
+      </p>
+    </div>`;
+  const kinds = Object.keys(countLabels) as RecordKind[];
+  return html`<div class="card">
+    <dl class="counts">
+      ${kinds.map(
+        (kind) =>
+          html`<div>
+            <dt>${countLabels[kind]}</dt>
+            <dd>${grouped(counts[kind])}</dd>
+          </div>`,
+      )}
+    </dl>
+    <p class="muted">
+      Dataset <code>${datasetVersion}</code>${
+        datasetUpdatedAt !== null && html`, updated ${timeElement(datasetUpdatedAt)}`
+      }
+    </p>
+  </div>`;
+}
+
+const operationTable = (): Html =>
+  table({
+    label: "The four operations",
+    columns: ["Operation", { label: "Returns", isPlain: true }, "Parameters"],
+    rows: operations.map((operation) => [
+      html`<a href="/docs#${operation.name}"><code>${operation.path}</code></a>`,
+      operation.summary,
+      codes(parametersOf(operation)),
+    ]),
+  });

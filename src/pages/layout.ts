@@ -1,0 +1,64 @@
+/** The frame every page stands in: head, navigation, main, foot. */
+import { apiVersion } from "#operations/page.ts";
+import { html, type Html, type Part } from "./html.ts";
+
+export interface PageContent {
+  /** Names the page in tabs and bookmarks. */
+  title: string;
+  /** One sentence for search engines. */
+  description: string;
+  /** Path of the page, to mark it in the navigation; a page below a listed one marks that. */
+  path: string;
+  /** Names of assets beside those that every page has. */
+  scripts?: readonly string[];
+  /** Holds the one `h1`. */
+  main: Part;
+}
+
+const links = [
+  { path: "/docs", label: "Docs" },
+  { path: "/errors", label: "Errors" },
+  { path: "/changelog", label: "Changelog" },
+] as const;
+
+export function layout(content: PageContent): string {
+  const { path, main } = content;
+  return html`<!doctype html>
+    <html lang="en">
+      ${head(content)}
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header>
+          <a href="/" ${path === "/" && html`aria-current="page"`}
+            ><img src="/assets/icon.svg" alt="" width="16" height="16" /> gp-records</a
+          >
+          <nav aria-label="Main">
+            ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path)}>${link.label}</a> `)}
+          </nav>
+          <button type="button" class="quiet" data-theme-switch hidden></button>
+        </header>
+        <main id="main" tabindex="-1">${main}</main>
+        <footer>
+          <p>gp-records API ${apiVersion} · <a href="/openapi.json">openapi.json</a></p>
+        </footer>
+      </body>
+    </html> `.markup;
+}
+
+/** The theme is chosen before the first paint, so its script alone is not deferred. */
+const head = ({ title, description, scripts = [] }: PageContent): Html =>
+  html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${title} · gp-records</title>
+    <meta name="description" content="${description}" />
+    <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="/assets/style.css" />
+    <script src="/assets/theme.js"></script>
+    ${["page.js", ...scripts].map((name) => html`<script src="/assets/${name}" defer></script>`)}
+  </head>`;
+
+function current(link: string, path: string): Part {
+  if (link === path) return html`aria-current="page"`;
+  return path.startsWith(`${link}/`) && html`aria-current="true"`;
+}

@@ -1,0 +1,59 @@
+/** The type of a record's member in words, read from its JSON Schema. */
+import type { Operation } from "#operations/operation.ts";
+import { datePattern } from "#records/fields.ts";
+
+/** The part of JSON Schema that records use. */
+export interface MemberSchema {
+  type?: string | readonly string[];
+  description?: string;
+  enum?: readonly (string | null)[];
+  pattern?: string;
+  format?: string;
+  items?: MemberSchema;
+  properties?: Readonly<Record<string, MemberSchema>>;
+}
+
+/** Members of an object in their order. */
+export const membersOf = (schema: Operation["record"] | MemberSchema): [string, MemberSchema][] =>
+  Object.entries((schema as MemberSchema).properties ?? {});
+
+/** May it be `null`? */
+export const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
+
+/** The closed list of its values, or undefined where it has none. */
+export const valuesOf = (schema: MemberSchema): string[] | undefined =>
+  schema.enum?.filter((value) => value !== null);
+
+/** One of them in words: `text`, `date`, `list of ids`. */
+export function typeWords(schema: MemberSchema): string {
+  const [type] = typesOf(schema.type);
+  switch (type) {
+    case "array":
+      return `list of ${plurals[typeWords(schema.items ?? {})] ?? "values"}`;
+    case "integer":
+      return "whole number";
+    case "string":
+      return textWords(schema);
+    default:
+      return type ?? "any";
+  }
+}
+
+const typesOf = (type: MemberSchema["type"]): readonly string[] =>
+  typeof type === "string" ? [type] : (type ?? []);
+
+const plurals: Readonly<Record<string, string>> = {
+  text: "texts",
+  id: "ids",
+  value: "values",
+  object: "objects",
+};
+
+function textWords({ enum: values, format, pattern = "" }: MemberSchema): string {
+  if (values !== undefined) return "value";
+  if (format === "date-time") return "time";
+  if (pattern === datePattern) return "date";
+  if (pattern.startsWith(datePattern)) return "date or time";
+  if (pattern.startsWith("^http")) return "URL";
+  return /^\^[a-z]+_/.test(pattern) ? "id" : "text";
+}

@@ -1,0 +1,44 @@
+/** What each error means and what to do about it, in the words of its page. */
+import type { ProblemCode } from "#problems.ts";
+
+/** Backticks mark code. */
+export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
+  "invalid-parameters":
+    "At least one query parameter is missing, misspelt, repeated or out of range. `errors` lists every fault of the request at once, each with the parameter, a code and what would be right. Correct them and send the request again; the request counted 1 of your quota.",
+  "malformed-request":
+    "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client.",
+  "api-key-missing":
+    "Send your key in the header `x-api-key`, exactly once. A key in the query string, in `Authorization` or in a cookie is not read.",
+  "api-key-invalid":
+    "`reason` says why: `malformed` is not the shape of a key (`gpr_` and 36 letters and digits), `checksum` is a typing error, `unknown` is a key this service never issued. Copy the key again; if it stays refused, ask for a new one.",
+  "api-key-expired":
+    "The key was valid until `expired_at`. Make a new one, or ask the operator of the service for one.",
+  "api-key-revoked":
+    "Somebody with access to the account, or the operator, revoked the key at `revoked_at`. Use another key of the account, or ask the operator.",
+  "access-denied":
+    "The key is known, but its account may not use the service now: with `reason` `account_suspended` the operator has suspended it. Ask the operator.",
+  "unknown-path":
+    "The service has four operations; `operations` lists their paths, and `suggestion` names the nearest one. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
+  "method-not-allowed":
+    "The service is read-only. Use one of the methods in `allowed`, usually GET.",
+  "not-acceptable":
+    "The `Accept` header excludes every format this path can answer in. Leave it out, or name one of `available`.",
+  "request-timeout":
+    "The connection was open but the request was not complete in time. Send the whole request at once.",
+  "version-retired":
+    "The version in the path was retired on the date in `sunset`. Use the version in `successor`; the changelog says what differs.",
+  "content-too-large":
+    "The operations take no request body. Send the parameters in the query string; a body of up to `maximum` bytes is ignored.",
+  "uri-too-long":
+    "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
+  "expectation-failed":
+    "The `Expect` header holds something other than `100-continue`. Leave the header out.",
+  "quota-exceeded":
+    "All requests of a minute, an hour or a day are used, or too many wrong keys came from your address. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` tell on each answer what is left.",
+  "headers-too-large":
+    "All headers together have more than `maximum` bytes. Send fewer or shorter ones.",
+  "internal-error":
+    "The service made a mistake. Try again; if it happens again, give the operator the `request_id`.",
+  unavailable:
+    "`reason` says why: `starting` and `draining` pass within seconds, `overloaded` and `timeout` when the load does, `no_dataset` when the operator has published records, `store_down` when a store is reachable again. Try again after `retry_after` seconds.",
+};

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apiVersion } from "#operations/page.ts";
+import { changelogEntries } from "#pages/changelog-entries.ts";
+import { changelogPage } from "#pages/changelog.ts";
+
+test("the newest entry is of the version that is served", () => {
+  assert.equal(changelogEntries[0]?.version, apiVersion);
+});
+
+test("entries stand newest first, each with a day and something that changed", () => {
+  const dates = changelogEntries.map(({ date }) => date);
+  assert.deepEqual(dates, dates.toSorted().toReversed());
+  for (const { date, changes } of changelogEntries) {
+    assert.match(date, /^\d{4}-\d{2}-\d{2}$/);
+    assert.notEqual(changes.length, 0);
+  }
+});
+
+test("an entry is shown as text with its code marked", () => {
+  const page = changelogPage([
+    { version: "1.4", date: "2027-01-02", changes: ["A <b>new</b> parameter `city`."] },
+  ]);
+  assert.match(page, /<li>A &lt;b&gt;new&lt;\/b&gt; parameter <code>city<\/code>\.<\/li>/);
+  assert.match(page, /<time datetime="2027-01-02">/);
+});

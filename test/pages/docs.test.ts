@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Compile } from "typebox/compile";
+import { hintCodes } from "#operations/hints.ts";
+import { operations } from "#operations/index.ts";
+import { parametersOf } from "#operations/parameter-names.ts";
+import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import { docsPage } from "#pages/docs.ts";
+import { exampleTarget } from "#pages/example-query.ts";
+import { exampleRecords } from "#pages/example-records.ts";
+import { membersOf } from "#pages/member-type.ts";
+import { problemCodes, problemKinds } from "#problems.ts";
+import * as vocabulary from "#records/vocabulary.ts";
+import { docsFacts } from "../support/public-pages.ts";
+
+const page = docsPage(docsFacts);
+
+/** The part of the page about one operation. */
+function sectionOf(name: string): string {
+  const start = page.indexOf(`<h3 id="${name}">`);
+  assert.notEqual(start, -1, name);
+  return page.slice(start, page.indexOf("</section>", start));
+}
+
+test("every operation has its parameters in a table and in a form", () => {
+  for (const operation of operations) {
+    const section = sectionOf(operation.name);
+    assert.ok(section.includes(`<code>GET ${operation.path}</code>`));
+    for (const name of parametersOf(operation)) {
+      assert.ok(section.includes(`<th scope="row"><code>${name}</code></th>`), name);
+      assert.match(section, new RegExp(`<(input|textarea) name="${name}"`));
+    }
+    assert.equal(section.match(/ name="/g)?.length, parametersOf(operation).length);
+  }
+});
+
+test("every member of every record stands in its table, and those that may be null say so", () => {
+  for (const { name, record } of operations) {
+    const section = sectionOf(name);
+    for (const [member, schema] of membersOf(record)) {
+      const row = section.slice(section.indexOf(`<th scope="row"><code>${member}</code></th>`));
+      const type = row.slice(0, row.indexOf("</tr>"));
+      assert.equal(
+        type.includes(" or null</td>"),
+        [schema.type].flat().includes("null"),
+        `${name} ${member}`,
+      );
+      assert.doesNotMatch(type, /<td>(any|undefined|)<\/td>/, `${name} ${member}`);
+    }
+  }
+});
+
+test("every closed list of values stands on the page once", () => {
+  const lists = Object.values(vocabulary).filter((list) => list !== vocabulary.externalIdKeys);
+  for (const values of lists)
+    assert.equal(page.split(`>${values.join(", ")}<`).length, 2, values.join());
+});
+
+test("every hint code and every error code stands on the page", () => {
+  for (const code of hintCodes)
+    assert.ok(page.includes(`<th scope="row"><code>${code}</code></th>`), code);
+  for (const code of problemCodes) {
+    assert.ok(page.includes(`<a href="/errors/${code}"><code>${code}</code></a>`), code);
+    assert.ok(page.includes(problemKinds[code].title), code);
+  }
+});
+
+test("the numbers are those of the service", () => {
+  assert.ok(page.includes("whole number, 1 to 250"));
+  assert.match(page, /"minute";q=60;w=60/);
+  for (const number of ["3,600", "1,000", "86,400", "10,000"])
+    assert.ok(page.includes(`>${number}</td>`), number);
+  for (const format of docsFacts.formats)
+    assert.ok(page.includes(`<code>${format}</code>`), format);
+});
+
+test("the example records are what the schemas describe, member for member", () => {
+  for (const { kind, record } of operations) {
+    const validator = Compile(record);
+    assert.deepEqual(validator.Errors(exampleRecords[kind]), [], kind);
+    assert.deepEqual(
+      Object.keys(exampleRecords[kind]),
+      membersOf(record).map(([name]) => name),
+    );
+  }
+});
+
+test("every example request is one the service accepts", () => {
+  for (const operation of operations) {
+    const target = exampleTarget(operation);
+    const query = readQuery(operation, target.slice(target.indexOf("?") + 1), 100, operations);
+    assert.notEqual(canonicalQuery(query), "");
+    assert.ok(sectionOf(operation.name).includes(target));
+  }
+});
+
+test("the field of the key has no name, so no form can put the key into an address", () => {
+  const fields = page.match(/<input[^>]*type="password"[^>]*>/g)!;
+  assert.equal(fields.length, operations.length);
+  for (const field of fields) {
+    assert.doesNotMatch(field, /\sname=/);
+    assert.match(field, /autocomplete="off"/);
+  }
+});
+
+test("every field of a form stands inside its label", () => {
+  const fields = page.match(/<(input|textarea)\b/g)!.length;
+  const labelled = page.match(/<label\s*>(?:(?!<\/label>).)*?<(input|textarea)\b/gs)!.length;
+  assert.equal(labelled, fields);
+});
+
+test("what the docs are told is text, whatever is in it", () => {
+  const evil = `"><script>alert(1)</script>`;
+  const quotas = [{ name: evil, quota: 1, seconds: 1 }];
+  const told = docsPage({ publicUrl: evil, pageSizeMax: 100, quotas, formats: [evil] });
+  assert.ok(!told.includes("<script>alert"));
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { problemAnswer } from "#http/send-problem.ts";
+import { quotaProblem } from "#limits/quota-problem.ts";
+import { errorPage, errorsPage } from "#pages/errors.ts";
+import { exampleProblem, exampleProblemBody, exampleRequestId } from "#pages/example-problems.ts";
+import { memberMeaning } from "#pages/problem-members.ts";
+import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+
+test("the index leads to every error, with status and title", () => {
+  const page = errorsPage();
+  for (const code of problemCodes) {
+    const { status, title } = problemKinds[code];
+    const row = page.slice(page.indexOf(`<a href="/errors/${code}"><code>${code}</code></a>`));
+    assert.match(
+      row.slice(0, row.indexOf("</tr>")),
+      new RegExp(`>${status}</td><td>${title}</td>`),
+    );
+  }
+});
+
+test("the example of every error is, byte for byte, what the service would send", () => {
+  for (const code of problemCodes) {
+    const { body } = problemAnswer(exampleProblem(code), exampleRequestId);
+    assert.equal(JSON.stringify(exampleProblemBody(code)), body.toString(), code);
+  }
+});
+
+test("the example of a used-up quota is what the limiter says", () => {
+  const window = (
+    name: "minute" | "hour" | "day",
+    numbers: readonly number[],
+    waitSeconds: number,
+  ) => {
+    const [quota = 0, windowSeconds = 0, remaining = 0, resetSeconds = 0] = numbers;
+    return { name, quota, windowSeconds, remaining, resetSeconds, waitSeconds };
+  };
+  const problem = quotaProblem({
+    admitted: false,
+    violated: ["minute"],
+    retryAfterSeconds: 23,
+    windows: [
+      window("minute", [60, 60, 0, 23], 23),
+      window("hour", [1000, 3600, 412, 90], 0),
+      window("day", [10_000, 86_400, 8123, 811], 0),
+    ],
+  });
+  assert.deepEqual(exampleProblem("quota-exceeded"), problem);
+});
+
+test("the page of every error shows its example and a meaning for each member", () => {
+  for (const code of problemCodes) {
+    const page = errorPage(code);
+    assert.ok(page.includes(`<h1>${problemKinds[code].title}</h1>`), code);
+    assert.ok(page.includes(`"code": "${code}"`), code);
+    for (const member of Object.keys(exampleProblemBody(code))) {
+      assert.notEqual(memberMeaning(member), "", `${member} of ${code}`);
+      assert.ok(
+        page.includes(`<th scope="row"><code>${member}</code></th>`),
+        `${member} of ${code}`,
+      );
+    }
+  }
+});
+
+test("the page of invalid parameters explains every code of a fault, and no other page does", () => {
+  for (const fault of parameterFaultCodes) {
+    assert.ok(
+      errorPage("invalid-parameters").includes(`<code id="${fault}">${fault}</code>`),
+      fault,
+    );
+    assert.ok(!errorPage("unavailable").includes(`<code id="${fault}">`), fault);
+  }
+});

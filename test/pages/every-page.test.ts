@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readAssets } from "#pages/assets.ts";
+import { publicPages } from "../support/public-pages.ts";
+
+const pages = publicPages();
+const assets = new Map(readAssets().map((asset) => [`/assets/${asset.name}`, asset]));
+
+/** Values of an attribute, in the order of the page. */
+const valuesOf = (page: string, attribute: string) =>
+  [...page.matchAll(new RegExp(`<[a-z][^>]*\\s${attribute}="([^"]*)"`, "g"))].map(
+    (match) => match[1]!,
+  );
+
+const loaded = (page: string) => [
+  ...valuesOf(page, "src"),
+  ...[...page.matchAll(/<link\b[^>]*\shref="([^"]*)"/g)].map((match) => match[1]!),
+];
+
+for (const [path, page] of pages)
+  test(`${path} loads our own assets alone, and weighs at most 60 KB with them`, (t) => {
+    const names = [...new Set(loaded(page))];
+    assert.ok(names.includes("/assets/style.css"));
+    const sizes = names.map(
+      (name) => assets.get(name)?.bytes.length ?? assert.fail(`${name} is no asset`),
+    );
+    const bytes = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(page));
+    t.diagnostic(`${bytes} bytes`);
+    assert.ok(bytes <= 60_000, `${bytes} bytes`);
+  });
+
+test("no page needs an inline script, style or handler, which its policy forbids", () => {
+  for (const [path, page] of pages) {
+    assert.doesNotMatch(page, /<[^>]*\s(style|on[a-z]+)\s*=/i, path);
+    assert.doesNotMatch(page, /<style|<base|<iframe|javascript:/i, path);
+    for (const [, attributes, content] of page.matchAll(/<script\b([^>]*)>(.*?)<\/script>/gs)) {
+      assert.match(attributes!, /\ssrc="\/assets\//, path);
+      assert.equal(content, "", path);
+    }
+  }
+});
+
+test("scripts and styles name no other host and make no markup from text", () => {
+  for (const { name, bytes } of assets.values()) {
+    const text = bytes.toString().replace('xmlns="http://www.w3.org/2000/svg"', "");
+    assert.doesNotMatch(text, /https?:|\/\/[a-z]|@import|\burl\(/i, name);
+    assert.doesNotMatch(
+      text,
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/,
+      name,
+    );
+  }
+});
+
+test("every page has one h1, the landmarks, a skip link, a language and a title of its own", () => {
+  const titles = new Set<string>();
+  for (const [path, page] of pages) {
+    for (const tag of ["h1", "main", "header", "footer"])
+      assert.equal(page.match(new RegExp(`<${tag}\\b`, "g"))?.length, 1, `${tag} of ${path}`);
+    assert.match(page, /<nav aria-label="Main">/, path);
+    assert.match(page, /^<!doctype html>\s*<html lang="en">/, path);
+    assert.match(page, /<a class="skip" href="#main">/, path);
+    titles.add(/<title>(.*?)<\/title>/.exec(page)![1]!);
+  }
+  assert.equal(titles.size, pages.size);
+});
+
+test("headings descend one level at a time", () => {
+  for (const [path, page] of pages) {
+    let above = 0;
+    for (const [, level] of page.matchAll(/<h([1-6])\b/g)) {
+      assert.ok(Number(level) <= above + 1, `h${level} after h${above} on ${path}`);
+      above = Number(level);
+    }
+  }
+});
+
+test("ids are unique, and every link within the pages leads to something", () => {
+  const known = new Set([...pages.keys(), "/openapi.json"]);
+  for (const [path, page] of pages) {
+    const ids = valuesOf(page, "id");
+    assert.equal(new Set(ids).size, ids.length, path);
+    for (const [, href] of page.matchAll(/<a\b[^>]*\shref="([^"]*)"/g)) {
+      const [target = "", fragment] = href!.split("#");
+      if (/^https?:/.test(target)) continue;
+      assert.ok(target === "" || known.has(target), `${href} on ${path}`);
+      if (fragment === undefined) continue;
+      const aim = target === "" ? page : pages.get(target)!;
+      assert.ok(valuesOf(aim, "id").includes(fragment), `${href} on ${path}`);
+    }
+  }
+});
+
+test("the navigation marks the page one is on, or the list it belongs to", () => {
+  const marked = (path: string) =>
+    /<a\s+href="([^"]*)"\s+aria-current="(\w+)"/.exec(pages.get(path)!)?.slice(1);
+  assert.deepEqual(marked("/docs"), ["/docs", "page"]);
+  assert.deepEqual(marked("/errors/unavailable"), ["/errors", "true"]);
+  assert.deepEqual(marked("/"), ["/", "page"]);
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import fc from "fast-check";
+import { bodyText, html } from "#pages/html.ts";
+import { prose } from "#pages/prose.ts";
+
+test("whatever text is put into a template, no tag, attribute or entity comes of it", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      const { markup } = html`<p title="${text}">${text}</p>`;
+      const inner = markup.slice('<p title="'.length, -"</p>".length);
+      assert.equal(inner.match(/[<>"]/g)?.join(""), '">');
+      assert.doesNotMatch(inner, /&(?!amp;|lt;|gt;|#34;|#39;)/);
+    }),
+  );
+});
+
+test("markup of a template is kept as it is inside another, alone and in lists", () => {
+  const item = html`<b>${"a & b"}</b>`;
+  assert.equal(
+    html`<p>${item}${[item, item]}</p>`.markup,
+    `<p>${"<b>a &amp; b</b>".repeat(3)}</p>`,
+  );
+});
+
+test("nothing is written for what is absent, and zero is written", () => {
+  assert.equal(html`<p>${null}${undefined}${false}${0}</p>`.markup, "<p>0</p>");
+});
+
+test("an object that only looks like markup is not taken for it", () => {
+  const forged = { markup: "<script>" } as unknown as string;
+  assert.throws(() => html`<p>${forged}</p>`);
+});
+
+test("text of an element keeps its quotes and still opens no tag", () => {
+  assert.equal(bodyText(`{"a": "</code>&"}`).markup, `{"a": "&lt;/code&gt;&amp;"}`);
+});
+
+test("backticks make code, and what stands between is escaped", () => {
+  assert.equal(prose("Send `<limit>` & go.").markup, "Send <code>&lt;limit&gt;</code> &amp; go.");
+  assert.equal(prose("one ` alone").markup, "one ` alone");
+});
+
+test("markup is made from text in one file only", () => {
+  const folder = new URL("../../src/pages/", import.meta.url);
+  const makers = readdirSync(folder)
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /new Html\(/.test(readFileSync(new URL(name, folder), "utf8")));
+  assert.deepEqual(makers, ["html.ts"]);
+});

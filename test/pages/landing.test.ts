@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { operations } from "#operations/index.ts";
+import { parametersOf } from "#operations/parameter-names.ts";
+import { landingIndex } from "#pages/landing-index.ts";
+import { landingPage } from "#pages/landing.ts";
+import { serviceFacts } from "../support/public-pages.ts";
+
+test("the landing page names every operation with its parameters and what the dataset holds", () => {
+  const page = landingPage(serviceFacts);
+  for (const operation of operations) {
+    assert.ok(
+      page.includes(`<a href="/docs#${operation.name}"><code>${operation.path}</code></a>`),
+    );
+    for (const name of parametersOf(operation)) assert.ok(page.includes(`<code>${name}</code>`));
+  }
+  for (const count of ["12,873", "48,211", "166,004", "9,312"])
+    assert.ok(page.includes(`<dd>${count}</dd>`));
+  assert.match(page, /<time datetime="2026-11-20T03:00:00Z" title="2026-11-20 03:00 UTC"/);
+});
+
+test("one line of curl stands ready with a placeholder for the key", () => {
+  const page = landingPage({ ...serviceFacts, publicUrl: "https://records.example" });
+  assert.ok(
+    page.includes(
+      `curl -H "x-api-key: YOUR_KEY" "https://records.example/fetch-gp?gp_name=capital"`,
+    ),
+  );
+});
+
+test("without a dataset the landing page says so and what happens next", () => {
+  const page = landingPage({
+    counts: null,
+    datasetVersion: null,
+    datasetUpdatedAt: null,
+    publicUrl: null,
+  });
+  assert.match(page, /No records are published yet/);
+  assert.doesNotMatch(page, /null|undefined/);
+});
+
+test("what the landing page is told is text, whatever is in it", () => {
+  const evil = `"><script>alert(1)</script>`;
+  const page = landingPage({
+    ...serviceFacts,
+    datasetVersion: evil,
+    datasetUpdatedAt: evil,
+    publicUrl: evil,
+  });
+  assert.ok(!page.includes("<script>alert"));
+  assert.ok(page.includes("&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"));
+});
+
+test("programs get the links as JSON, absolute where the public URL is known", () => {
+  const relative = landingIndex(serviceFacts);
+  assert.deepEqual(
+    relative.operations.map(({ name, url }) => [name, url]),
+    operations.map(({ name, path }) => [name, path]),
+  );
+  assert.equal(relative.links.openapi, "/openapi.json");
+  assert.deepEqual(relative.dataset?.records, serviceFacts.counts);
+  const absolute = landingIndex({
+    ...serviceFacts,
+    counts: null,
+    publicUrl: "https://records.example/api",
+  });
+  assert.equal(absolute.links.docs, "https://records.example/api/docs");
+  assert.equal(absolute.dataset, null);
+});

@@ -1,0 +1,69 @@
+/** The public pages as a service would make them, and a server of them for browsers. */
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { readAssets } from "#pages/assets.ts";
+import { changelogEntries } from "#pages/changelog-entries.ts";
+import { changelogPage } from "#pages/changelog.ts";
+import { docsPage, type DocsFacts } from "#pages/docs.ts";
+import { errorPage, errorsPage } from "#pages/errors.ts";
+import { landingPage, type ServiceFacts } from "#pages/landing.ts";
+import { problemCodes } from "#problems.ts";
+
+export const serviceFacts: ServiceFacts = {
+  counts: { gp: 12_873, principal: 48_211, signal: 166_004, project: 9312 },
+  datasetVersion: "20261120T030000Z-9f3c2a7e",
+  datasetUpdatedAt: "2026-11-20T03:00:00Z",
+  publicUrl: null,
+};
+
+export const docsFacts: DocsFacts = {
+  publicUrl: null,
+  pageSizeMax: 250,
+  quotas: [
+    { name: "minute", quota: 60, seconds: 60 },
+    { name: "hour", quota: 1000, seconds: 3600 },
+    { name: "day", quota: 10_000, seconds: 86_400 },
+  ],
+  formats: ["application/json", "text/csv"],
+};
+
+/** Path → page. */
+export const publicPages = (): Map<string, string> =>
+  new Map([
+    ["/", landingPage(serviceFacts)],
+    ["/docs", docsPage(docsFacts)],
+    ["/errors", errorsPage()],
+    ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
+    ["/changelog", changelogPage(changelogEntries)],
+  ]);
+
+/** The policy the pages are served under; what it forbids must not be in them. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/**
+ * Serves pages and assets on loopback until the test ends.
+ * @param fetchGp answers `/fetch-gp`.
+ * @returns the origin.
+ */
+export async function servePages(t: TestContext, fetchGp: RequestListener): Promise<string> {
+  const pages = publicPages();
+  const assets = new Map(readAssets().map((asset) => [`/assets/${asset.name}`, asset]));
+  const pathOf = ({ url = "/" }: IncomingMessage) => url.split("?", 1)[0]!;
+  const server = createServer((request, response) => {
+    const path = pathOf(request);
+    if (path === "/fetch-gp") return fetchGp(request, response);
+    response.setHeader("content-security-policy", contentSecurityPolicy);
+    const asset = assets.get(path);
+    response.setHeader("content-type", asset?.contentType ?? "text/html; charset=utf-8");
+    response.statusCode = asset === undefined && !pages.has(path) ? 404 : 200;
+    response.end(asset?.bytes ?? pages.get(path));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
