@@ -1,0 +1,60 @@
+/** Finished answers of the current dataset, in every encoding that was asked for, within a bound of bytes. */
+import { LRUCache } from "lru-cache";
+import { compress } from "./compress.ts";
+import { encodedBytesMin, type Encoding } from "./negotiate.ts";
+
+/** An answer as it leaves: nothing in it depends on who asks. */
+export interface FinishedAnswer {
+  identity: Buffer;
+  encoded: Partial<Record<Encoding, Buffer>>;
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface AnswerCache {
+  find(key: string): FinishedAnswer | undefined;
+  add(key: string, answer: FinishedAnswer): void;
+  /** The body in the encoding: at once where it is known, else compressed once and kept. */
+  bodyOf(key: string, answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
+  /** Forgets everything: another dataset is current. */
+  clear(): void;
+}
+
+/** A single answer may take this share of the cache. */
+const shareMax = 1 / 8;
+/** What an entry costs beside its bodies: keys, headers, bookkeeping. */
+const overheadBytes = 1024;
+
+/** @param bytesMax 0 keeps nothing. */
+export function openAnswerCache(bytesMax: number): AnswerCache {
+  const entries =
+    bytesMax === 0
+      ? undefined
+      : new LRUCache<string, FinishedAnswer>({
+          maxSize: bytesMax,
+          maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
+          sizeCalculation: sizeOf,
+        });
+  return {
+    find: (key) => entries?.get(key),
+    add: (key, answer) => void entries?.set(key, answer),
+    bodyOf(key, answer, encoding) {
+      if (answer.identity.length <= encodedBytesMin) return answer.identity;
+      const known = answer.encoded[encoding];
+      if (known !== undefined) return known;
+      return compress(answer.identity, encoding).then((body) => {
+        answer.encoded[encoding] = body;
+        // Its size has changed; an entry of an older dataset stays forgotten.
+        if (entries?.peek(key) === answer) {
+          entries.delete(key);
+          entries.set(key, answer);
+        }
+        return body;
+      });
+    },
+    clear: () => entries?.clear(),
+  };
+}
+
+function sizeOf({ identity, encoded }: FinishedAnswer): number {
+  return overheadBytes + identity.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
+}

@@ -1,0 +1,27 @@
+/** Entity tags: what an answer was made from, so that an unchanged one need not be sent (RFC 9110 §8.8.3). */
+import { hash } from "node:crypto";
+
+/** Raised when the same query on the same dataset begins to be written otherwise. */
+const answerFormat = 1;
+
+/** Weak, because encodings of one answer share it. */
+export function answerTag(
+  datasetVersion: string,
+  operation: string,
+  query: string,
+  format: string,
+): string {
+  const digest = hash("sha256", `${answerFormat}\n${operation}\n${query}\n${format}`, "base64url");
+  return `W/"${datasetVersion}-${digest.slice(0, 22)}"`;
+}
+
+export const contentTag = (body: Buffer | string) =>
+  `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
+
+/** Does `If-None-Match` name the tag? Weak comparison, RFC 9110 §13.1.2. */
+export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  const opaque = tag.slice(2);
+  return ifNoneMatch.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);
+}

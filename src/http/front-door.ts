@@ -1,0 +1,26 @@
+/** What the front door is handed: it sees no store and no file. */
+import type { Logger } from "pino";
+import type { Config } from "#config.ts";
+import type { LiveKey } from "#keys/live-key.ts";
+import type { Counters } from "#limits/counters.ts";
+import type { FailedKeys } from "#limits/failed-keys.ts";
+import type { Operation } from "#operations/operation.ts";
+import type { ReadModel } from "#search/read-model.ts";
+
+export interface FrontDoor {
+  config: Config;
+  operations: readonly Operation[];
+  /** The dataset to answer from; null while there is none. */
+  model(): ReadModel | null;
+  verifyKey(presented: string): LiveKey;
+  noteKeyUse(key: LiveKey): void;
+  counters: Counters;
+  failedKeys: FailedKeys;
+  /** Does the control store answer? */
+  storeAnswers(): boolean;
+  state(): ServiceState;
+  log: Logger;
+}
+
+/** `draining`: the process was told to stop and finishes what it has begun. */
+export type ServiceState = "starting" | "running" | "draining";

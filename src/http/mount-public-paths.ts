@@ -1,0 +1,59 @@
+/** The paths that need no key: landing page, reference, errors, changelog, description of the API, assets. */
+import type { FastifyInstance } from "fastify";
+import { defaultQuotas, windows } from "#limits/policy.ts";
+import { recordCounts } from "#operations/page.ts";
+import { readAssets } from "#pages/assets.ts";
+import { changelogEntries } from "#pages/changelog-entries.ts";
+import { changelogPage } from "#pages/changelog.ts";
+import { docsPage } from "#pages/docs.ts";
+import { errorPage, errorsPage } from "#pages/errors.ts";
+import { landingIndex } from "#pages/landing-index.ts";
+import { landingPage, type ServiceFacts } from "#pages/landing.ts";
+import { problemCodes } from "#problems.ts";
+import { describeApi } from "./describe-api.ts";
+import type { FrontDoor } from "./front-door.ts";
+import { html, json, mountDocument, type Form } from "./mount-document.ts";
+import { operationFormats } from "./mount-operation.ts";
+
+export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
+  const { publicUrl, pageSizeMax } = door.config;
+  const page = (content: string): Form[] => [
+    { accept: "text/html", contentType: html, content: () => content },
+  ];
+  mountDocument(app, "/", [
+    { accept: "text/html", contentType: html, content: () => landingPage(factsOf(door)) },
+    {
+      accept: "application/json",
+      contentType: json,
+      content: () => JSON.stringify(landingIndex(factsOf(door))),
+    },
+  ]);
+  const quotas = windows.map(({ name, seconds }) => ({
+    name,
+    seconds,
+    quota: defaultQuotas[name],
+  }));
+  const docs = docsPage({ publicUrl, pageSizeMax, quotas, formats: operationFormats });
+  mountDocument(app, "/docs", page(docs));
+  mountDocument(app, "/errors", page(errorsPage()));
+  for (const code of problemCodes) mountDocument(app, `/errors/${code}`, page(errorPage(code)));
+  mountDocument(app, "/changelog", page(changelogPage(changelogEntries)));
+  const description = JSON.stringify(describeApi(door.operations, pageSizeMax));
+  mountDocument(app, "/openapi.json", [
+    { accept: "application/json", contentType: json, content: () => description },
+  ]);
+  for (const { name, contentType, bytes } of readAssets())
+    mountDocument(app, `/assets/${name}`, [
+      { accept: contentType.split(";")[0]!, contentType, content: () => bytes },
+    ]);
+}
+
+function factsOf({ config, model }: FrontDoor): ServiceFacts {
+  const current = model();
+  return {
+    counts: current === null ? null : recordCounts(current),
+    datasetVersion: current?.parts.version ?? null,
+    datasetUpdatedAt: current?.parts.updatedAt ?? null,
+    publicUrl: config.publicUrl,
+  };
+}

@@ -1,0 +1,34 @@
+/** The `Link` header of a page: its neighbours, and the description of the API (RFC 8288). */
+import type { Operation, Query } from "#operations/operation.ts";
+import { parameterBounds } from "#operations/parameter-names.ts";
+import { canonicalQuery } from "#operations/parameters.ts";
+
+/**
+ * @param publicUrl null gives references relative to the host that was asked.
+ * @param total how many records the query has.
+ */
+export function pageLinks(
+  operation: Operation,
+  query: Query,
+  total: number,
+  publicUrl: string | null,
+): string {
+  const base = publicUrl ?? "";
+  const { limit, offset } = query;
+  const to = (target: number, rel: string) =>
+    `<${base}${operation.path}?${canonicalQuery({ ...query, offset: target })}>; rel="${rel}"`;
+  const links = [to(0, "first")];
+  // Pages are counted from the present offset, so that next and prev meet again.
+  const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
+  if (offset > 0) links.push(to(Math.max(0, Math.min(offset - limit, last)), "prev"));
+  if (offset + limit < total && offset + limit <= parameterBounds.offsetMax)
+    links.push(to(offset + limit, "next"));
+  links.push(to(last, "last"));
+  links.push(`<${base}/openapi.json>; rel="service-desc"`);
+  return links.join(", ");
+}
+
+function lastOffset(first: number, limit: number, total: number): number {
+  if (total <= first) return 0;
+  return first + Math.floor((total - 1 - first) / limit) * limit;
+}

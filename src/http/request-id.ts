@@ -1,0 +1,43 @@
+/** The id of a request: the client's, if it is fit to be logged, or one of our own. */
+import { randomFillSync } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+
+const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Crockford's base 32: no letter that reads like a digit. */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const timeLength = 10;
+const randomLength = 16;
+
+const pool = Buffer.alloc(4096);
+let poolAt = pool.length;
+
+let timeText = "";
+let timeMilliseconds = -1;
+
+/** `req_` and 26 characters that sort by time: 48 bits of milliseconds, 80 random ones (the ULID layout). */
+export function makeRequestId(nowMilliseconds = Date.now()): string {
+  if (nowMilliseconds !== timeMilliseconds) {
+    timeMilliseconds = nowMilliseconds;
+    timeText = timeCharacters(nowMilliseconds);
+  }
+  if (poolAt + randomLength > pool.length) {
+    randomFillSync(pool);
+    poolAt = 0;
+  }
+  let id = `req_${timeText}`;
+  for (let i = 0; i < randomLength; i++) id += alphabet[pool[poolAt++]! & 31];
+  return id;
+}
+
+function timeCharacters(milliseconds: number): string {
+  let text = "";
+  for (let left = milliseconds; text.length < timeLength; left = Math.floor(left / 32))
+    text = alphabet[left % 32]! + text;
+  return text;
+}
+
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers["x-request-id"];
+  return typeof given === "string" && fromClient.test(given) ? given : makeRequestId();
+}

@@ -1,0 +1,59 @@
+/** The key of a request: in `x-api-key`, once, and nowhere else. */
+import type { IncomingMessage } from "node:http";
+import type { LiveKey } from "#keys/live-key.ts";
+import { failedKeysProblem } from "#limits/quota-problem.ts";
+import { Problem } from "#problems.ts";
+import { clientAddress, isForwarded } from "./client-address.ts";
+import type { FrontDoor } from "./front-door.ts";
+
+/**
+ * @throws Problem 401 for a missing or refused key, 403 for a suspended account, and 429 instead of a 401 once
+ *   the address has sent too many wrong keys; a valid key is never refused for those.
+ */
+export function requireKey(door: FrontDoor, request: IncomingMessage): LiveKey {
+  const presented = request.headers["x-api-key"];
+  if (presented === undefined || presented === "") throw missingKey(request);
+  try {
+    const key = door.verifyKey(String(presented));
+    // The demo's key is printed on a screen; it is for this machine alone.
+    if (key.isDemo && isForwarded(request)) throw demoKeyForwarded();
+    door.noteKeyUse(key);
+    return key;
+  } catch (error) {
+    const isWrongKey = error instanceof Problem && error.status === 401;
+    if (!isWrongKey) throw error;
+    const standing = door.failedKeys.take(clientAddress(request, door.config.trustedProxies));
+    throw standing.admitted ? error : failedKeysProblem(standing);
+  }
+}
+
+const demoKeyForwarded = () =>
+  new Problem(
+    "api-key-invalid",
+    "The demo key is only for requests from this machine, without a proxy.",
+    {
+      reason: "unknown",
+    },
+  );
+
+const keyShaped = /gpr_[0-9A-Za-z]{36}/;
+
+/** Names the place where a key was put instead, never the key. */
+function missingKey({ url = "", headers }: IncomingMessage): Problem {
+  const query = url.slice(url.indexOf("?") + 1);
+  const misplaced = keyShaped.test(query)
+    ? "the query string"
+    : keyShaped.test(headers.authorization ?? "")
+      ? "the header Authorization"
+      : keyShaped.test(headers.cookie ?? "")
+        ? "a cookie"
+        : undefined;
+  const detail =
+    misplaced === undefined
+      ? ""
+      : ` What looks like a key stands in ${misplaced}, where it is not read.`;
+  return new Problem("api-key-missing", `Send your API key in the header x-api-key.${detail}`, {
+    header: "x-api-key",
+    account_url: null,
+  });
+}

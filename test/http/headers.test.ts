@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { operations } from "#operations/index.ts";
+import { startService, type Answer } from "../support/service.ts";
+
+const exposed =
+  "API-Version, Dataset-Version, Deprecation, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id, X-Total-Count";
+
+function links({ headers }: Answer): Record<string, string> {
+  return Object.fromEntries(
+    [...headers.get("link")!.matchAll(/<([^>]*)>; rel="([^"]*)"/g)].map(([, target, rel]) => [
+      rel!,
+      target!,
+    ]),
+  );
+}
+
+test("every answer has its version, its id, Vary and nosniff, whatever it says, and names no software", async (t) => {
+  const service = await startService(t);
+  for (const path of [
+    "/fetch-gp?gp_name=kkr",
+    "/fetch-gp",
+    "/nowhere",
+    "/docs",
+    "/health",
+    "/errors/unknown-path",
+  ])
+    for (const headers of [{}, { "x-api-key": "" }]) {
+      const answer = await service.get(path, headers);
+      assert.equal(answer.headers.get("api-version"), "1.3", path);
+      assert.match(answer.headers.get("x-request-id")!, /^req_/);
+      assert.equal(answer.headers.get("vary"), "Accept, Accept-Encoding");
+      assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+      assert.equal(answer.headers.get("server"), null);
+      assert.equal(answer.headers.get("x-powered-by"), null);
+    }
+});
+
+test("the content type names the charset", async (t) => {
+  const service = await startService(t);
+  assert.equal(
+    (await service.get("/fetch-signals")).headers.get("content-type"),
+    "application/json; charset=utf-8",
+  );
+  assert.equal(
+    (await service.get("/fetch-gp")).headers.get("content-type"),
+    "application/problem+json; charset=utf-8",
+  );
+});
+
+test("RateLimit and RateLimit-Policy stand on every answer to a valid key, with the account's own numbers", async (t) => {
+  const service = await startService(t);
+  const { key } = await service.newKey({ quotas: { minute: 5, hour: 50 } });
+  for (const [path, remaining] of [
+    ["/fetch-gp?gp_name=kkr", 4],
+    ["/fetch-gp", 3],
+  ] as const) {
+    const { headers } = await service.get(path, { "x-api-key": key });
+    assert.equal(
+      headers.get("ratelimit-policy"),
+      '"minute";q=5;w=60, "hour";q=50;w=3600, "day";q=10000;w=86400',
+    );
+    assert.equal(
+      headers.get("ratelimit"),
+      `"minute";r=${remaining};t=60, "hour";r=${45 + remaining};t=3600, "day";r=${9995 + remaining};t=86400`,
+    );
+  }
+  for (const headers of [{ "x-api-key": "" }, { "x-api-key": "gpr_no" }])
+    assert.equal((await service.get("/fetch-gp", headers)).headers.get("ratelimit"), null);
+});
+
+test("ETag and Dataset-Version stand on 200 and 304, X-Total-Count on 200", async (t) => {
+  const service = await startService(t);
+  const first = await service.get("/fetch-gp?gp_name=northwind");
+  const version = first.body.meta.dataset_version;
+  assert.match(first.headers.get("etag")!, new RegExp(`^W/"${version}-[\\w-]+"$`));
+  assert.equal(first.headers.get("dataset-version"), version);
+  assert.equal(first.headers.get("x-total-count"), "1");
+  const again = await service.get("/fetch-gp?gp_name=northwind", {
+    "if-none-match": first.headers.get("etag")!,
+  });
+  assert.equal(again.status, 304);
+  assert.equal(again.text, "");
+  assert.equal(again.headers.get("etag"), first.headers.get("etag"));
+  assert.equal(again.headers.get("dataset-version"), version);
+  assert.equal(again.headers.get("cache-control"), "private, no-cache");
+});
+
+test("If-None-Match is compared weakly, among several and with a star", async (t) => {
+  const service = await startService(t);
+  const path = "/fetch-gp?gp_name=northwind";
+  const etag = (await service.get(path)).headers.get("etag")!;
+  for (const value of [etag, etag.slice(2), `"x", ${etag}`, "*"])
+    assert.equal((await service.get(path, { "if-none-match": value })).status, 304, value);
+  for (const value of ['"x"', `${etag.slice(0, -2)}"`, ""])
+    assert.equal((await service.get(path, { "if-none-match": value })).status, 200, value);
+});
+
+test("a 304 needs a valid key and counts 1", async (t) => {
+  const service = await startService(t);
+  const path = "/fetch-gp?gp_name=northwind";
+  const etag = (await service.get(path)).headers.get("etag")!;
+  assert.equal((await service.get(path, { "if-none-match": etag, "x-api-key": "" })).status, 401);
+  assert.match(
+    (await service.get(path, { "if-none-match": etag })).headers.get("ratelimit")!,
+    /^"minute";r=58;/,
+  );
+});
+
+test("the tag is that of operation, query and dataset, however the query was written", async (t) => {
+  const service = await startService(t);
+  const tagOf = async (path: string) => (await service.get(path)).headers.get("etag");
+  assert.equal(
+    await tagOf("/fetch-gp?tag=a&gp_name=kkr&tag=b"),
+    await tagOf("/fetch-gp?gp_name=+kkr&tag=b&tag=a&limit=20"),
+  );
+  assert.notEqual(
+    await tagOf("/fetch-gp?gp_name=kkr"),
+    await tagOf("/fetch-principals?gp_name=kkr"),
+  );
+  assert.notEqual(
+    await tagOf("/fetch-gp?gp_name=kkr"),
+    await tagOf("/fetch-gp?gp_name=kkr&limit=1"),
+  );
+});
+
+test("answers are private and confirmed, errors are not stored", async (t) => {
+  const service = await startService(t);
+  assert.equal(
+    (await service.get("/fetch-signals")).headers.get("cache-control"),
+    "private, no-cache",
+  );
+  for (const path of ["/fetch-gp", "/nowhere"])
+    assert.equal((await service.get(path)).headers.get("cache-control"), "no-store");
+  assert.equal(
+    (await service.get("/fetch-gp", { "x-api-key": "" })).headers.get("cache-control"),
+    "no-store",
+  );
+});
+
+test("Link names first, prev, next and last where they exist, and the description of the API", async (t) => {
+  const service = await startService(t);
+  const middle = links(await service.get("/fetch-signals?limit=2&offset=2"));
+  assert.deepEqual(middle, {
+    first: "/fetch-signals?limit=2&offset=0",
+    prev: "/fetch-signals?limit=2&offset=0",
+    next: "/fetch-signals?limit=2&offset=4",
+    last: "/fetch-signals?limit=2&offset=4",
+    "service-desc": "/openapi.json",
+  });
+  const only = links(await service.get("/fetch-gp?gp_name=northwind&tag=multifamily"));
+  assert.deepEqual(Object.keys(only), ["first", "last", "service-desc"]);
+  assert.equal(only["first"], "/fetch-gp?gp_name=northwind&tag=multifamily&limit=20&offset=0");
+});
+
+test("a page past the end leads back to the last one", async (t) => {
+  const service = await startService(t);
+  const { prev, last, next } = links(await service.get("/fetch-signals?limit=2&offset=400"));
+  assert.deepEqual(
+    [prev, last, next],
+    ["/fetch-signals?limit=2&offset=4", "/fetch-signals?limit=2&offset=4", undefined],
+  );
+});
+
+test("links are made from PUBLIC_URL and never from Host", async (t) => {
+  const service = await startService(t, {
+    settings: { PUBLIC_URL: "https://records.example/api/" },
+  });
+  const { headers, text } = await service.get("/fetch-signals?limit=1", { host: "evil.example" });
+  assert.match(
+    headers.get("link")!,
+    /^<https:\/\/records\.example\/api\/fetch-signals\?limit=1&offset=0>; rel="first"/,
+  );
+  assert.doesNotMatch(headers.get("link")! + text, /evil/);
+});
+
+test("a 401 names its scheme and reason, a 405 the allowed methods", async (t) => {
+  const service = await startService(t);
+  const missing = await service.get("/fetch-gp", { "x-api-key": "" });
+  assert.equal(
+    missing.headers.get("www-authenticate"),
+    'ApiKey realm="gp-records", error="api-key-missing"',
+  );
+  assert.equal(
+    (await service.get("/docs", {}, "DELETE")).headers.get("allow"),
+    "GET, HEAD, OPTIONS",
+  );
+});
+
+test("any origin may read answers and errors by default, without credentials", async (t) => {
+  const service = await startService(t);
+  for (const path of [...operations.map((one) => one.path), "/nowhere", "/openapi.json"]) {
+    const { headers } = await service.get(path, { origin: "https://app.example" });
+    assert.equal(headers.get("access-control-allow-origin"), "*");
+    assert.equal(headers.get("access-control-expose-headers"), exposed);
+    assert.equal(headers.get("access-control-allow-credentials"), null);
+  }
+});
+
+test("a list of origins answers those alone, and says that it varies", async (t) => {
+  const service = await startService(t, {
+    settings: { CORS_ORIGINS: "https://app.example, https://b.example" },
+  });
+  const listed = await service.get("/fetch-signals", { origin: "https://app.example" });
+  assert.equal(listed.headers.get("access-control-allow-origin"), "https://app.example");
+  assert.equal(listed.headers.get("vary"), "Accept, Accept-Encoding, Origin");
+  const other = await service.get("/fetch-signals", { origin: "https://evil.example" });
+  assert.equal(other.headers.get("access-control-allow-origin"), null);
+  assert.equal(other.headers.get("vary"), "Accept, Accept-Encoding, Origin");
+});
+
+test("CORS can be switched off", async (t) => {
+  const service = await startService(t, { settings: { CORS_ORIGINS: "off" } });
+  const { headers } = await service.get("/fetch-signals", { origin: "https://app.example" });
+  assert.equal(headers.get("access-control-allow-origin"), null);
+  assert.equal(headers.get("access-control-expose-headers"), null);
+});

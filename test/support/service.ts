@@ -1,0 +1,138 @@
+/** A whole service on a free port, with records, an account and a key, for the length of one test. */
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import pino from "pino";
+import { createAccount } from "#accounts/accounts.ts";
+import { readConfig } from "#config.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { issueKey } from "#keys/keys.ts";
+import type { Clock } from "#limits/clock.ts";
+import type { Quotas } from "#limits/policy.ts";
+import { openService } from "#service.ts";
+import { openControl } from "#store/stores.ts";
+import { cast } from "./cast.ts";
+import { importRecords, temporaryFolder } from "./dataset.ts";
+
+export interface Answer<Body = any> {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body read as JSON; undefined where there is none. */
+  body: Body;
+}
+
+export interface TestService {
+  url: string;
+  port: number;
+  dataDir: string;
+  key: string;
+  /** Log lines so far. */
+  log: string[];
+  clock: TestClock;
+  /** A GET with the key, unless `headers` say otherwise; `x-api-key: ""` sends none. */
+  get(path: string, headers?: Record<string, string>, method?: string): Promise<Answer>;
+  /** A key of a new account. */
+  newKey(options?: KeyOptions): Promise<{ id: string; key: string; account: string }>;
+  stop(): Promise<void>;
+}
+
+interface KeyOptions {
+  isDemo?: boolean;
+  expiresAt?: number | null;
+  quotas?: Partial<Quotas>;
+}
+
+/** A clock that stands still until a test moves it. */
+export interface TestClock extends Clock {
+  advance(seconds: number): void;
+  now(): number;
+}
+
+export function standingClock(startMilliseconds = Date.parse("2026-11-21T09:00:00Z")): TestClock {
+  let seconds = 0;
+  return {
+    bootId: "boot-of-the-tests",
+    monotonicMicroseconds: () => 5_000_000_000 + seconds * 1e6,
+    wallMilliseconds: () => startMilliseconds + seconds * 1000,
+    now: () => startMilliseconds + seconds * 1000,
+    advance: (by) => void (seconds += by),
+  };
+}
+
+interface Options {
+  records?: readonly unknown[] | null;
+  settings?: Record<string, string>;
+  dataDir?: string;
+  clock?: TestClock;
+}
+
+export async function startService(t: TestContext, options: Options = {}): Promise<TestService> {
+  const { records = cast, settings = {}, clock = standingClock() } = options;
+  const dataDir = options.dataDir ?? temporaryFolder(t);
+  if (records !== null)
+    await importRecords(openCatalogue(join(dataDir, "datasets")), records, {
+      nowMilliseconds: clock.now(),
+    });
+  const log: string[] = [];
+  const logger = pino(
+    { level: settings["LOG_LEVEL"] ?? "info", base: null },
+    { write: (line) => void log.push(line) },
+  );
+  const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings });
+  const service = await openService(config, logger, { clock, now: clock.now });
+  let hasStopped = false;
+  const stop = async () => {
+    if (!hasStopped) {
+      hasStopped = true;
+      await service.stop();
+    }
+  };
+  t.after(stop);
+  let accounts = 0;
+  const newKey: TestService["newKey"] = async (order = {}) => {
+    const { isDemo = false, expiresAt = null, quotas = {} } = order;
+    const control = await openControl(dataDir);
+    try {
+      const account = await createAccount(control, {
+        name: `account ${process.hrtime.bigint()} ${++accounts}`,
+        quotas,
+        now: clock.now(),
+      });
+      const { id, key } = await issueKey(control, {
+        account,
+        name: "test",
+        expiresAt,
+        isDemo,
+        now: clock.now(),
+      });
+      return { id, key, account: account.id };
+    } finally {
+      await control.close();
+    }
+  };
+  const { key } = await newKey();
+  const url = await service.start();
+  return {
+    url,
+    port: Number(new URL(url).port),
+    dataDir,
+    key,
+    log,
+    clock,
+    newKey,
+    stop,
+    async get(path, headers = {}, method = "GET") {
+      const sent = new Headers({ "x-api-key": key, ...headers });
+      if (sent.get("x-api-key") === "") sent.delete("x-api-key");
+      const response = await fetch(url + path, { method, headers: sent });
+      const text = await response.text();
+      const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: isJson ? JSON.parse(text) : undefined,
+      };
+    },
+  };
+}
