@@ -1,0 +1,17 @@
+/** The exit codes of every command, as docs/running.md lists them. */
+
+export const exitCodes = {
+  done: 0,
+  /** A fault of the program; the only case that prints a stack trace. */
+  unexpected: 1,
+  /** A wrong option, argument or setting. */
+  usage: 2,
+  /** The input of an import was refused. */
+  inputRefused: 3,
+  /** Nothing has this name, or the present state does not allow it. */
+  conflict: 4,
+  /** Another process holds what is needed; trying again may help. */
+  busy: 5,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

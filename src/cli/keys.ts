@@ -1,0 +1,130 @@
+/** `gp-records keys`: makes, shows, ends and replaces API keys. */
+import type { Command } from "commander";
+import { requireAccount } from "#accounts/find-account.ts";
+import { issueKey, type IssuedKey, listKeys, revokeKey } from "#keys/keys.ts";
+import { rotateKey } from "#keys/rotate-key.ts";
+import { readLastUse } from "#usage/key-use.ts";
+import { withControl, withUsage } from "./data-dir.ts";
+import { parseDuration, parseLifetime } from "./duration.ts";
+import { keyJson, keyTable } from "./key-table.ts";
+import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const dayMilliseconds = 86_400_000;
+
+export function addKeyCommands(program: Command, surroundings: Surroundings): void {
+  const keys = program.command("keys").description("make, show, end and replace API keys");
+  addCreate(keys, surroundings);
+  addList(keys, surroundings);
+  addRevoke(keys, surroundings);
+  addRotate(keys, surroundings);
+}
+
+function addCreate(keys: Command, surroundings: Surroundings): void {
+  keys
+    .command("create")
+    .description("make a key; it is shown this once and stored nowhere")
+    .requiredOption("--account <account>", "name or id of the account that owns it")
+    .requiredOption("--name <name>", "what it is for")
+    .option(
+      "--expires <duration>",
+      "how long it is valid, such as 90d, or never (default: never)",
+      parseLifetime,
+    )
+    .option(...jsonOption)
+    .action(
+      async (
+        options: { account: string; name: string; expires?: number | "never" } & OutputOptions,
+      ) => {
+        const { name, expires = "never" } = options;
+        const now = surroundings.now();
+        const issued = await withControl(surroundings, async (control) => {
+          const account = await requireAccount(control.database, options.account);
+          return issueKey(control, {
+            account,
+            name,
+            expiresAt: expires === "never" ? null : now + expires,
+            now,
+          });
+        });
+        printResult(surroundings, options, issuedJson(issued), () => issuedText(issued));
+      },
+    );
+}
+
+function addList(keys: Command, surroundings: Surroundings): void {
+  keys
+    .command("list")
+    .description("show keys with their state and when they were last used (to the minute)")
+    .option("--account <account>", "only those of this account, by name or id")
+    .option(...jsonOption)
+    .action(async (options: { account?: string } & OutputOptions) => {
+      const { account } = options;
+      const found = await withControl(surroundings, async (control) => {
+        const owner =
+          account === undefined ? undefined : await requireAccount(control.database, account);
+        return listKeys(control, { accountNumber: owner?.number, now: surroundings.now() });
+      });
+      const lastUse = await withUsage(surroundings, readLastUse);
+      const json = found.map((key) => keyJson(key, lastUse.get(key.id)));
+      printResult(surroundings, options, json, () => keyTable(found, lastUse));
+    });
+}
+
+function addRevoke(keys: Command, surroundings: Surroundings): void {
+  keys
+    .command("revoke")
+    .description("end a key for good, from the next request on")
+    .argument("<id>", "its id, as `keys list` shows it")
+    .option(...jsonOption)
+    .action(async (id: string, options: OutputOptions) => {
+      const revokedAt = await withControl(surroundings, (control) =>
+        revokeKey(control, id, surroundings.now()),
+      );
+      printResult(
+        surroundings,
+        options,
+        { id, revoked_at: revokedAt },
+        () => `The key ${id} is revoked since ${timeText(revokedAt)}.`,
+      );
+    });
+}
+
+function addRotate(keys: Command, surroundings: Surroundings): void {
+  keys
+    .command("rotate")
+    .description("make a second key on the same quota; the old one ends after the overlap")
+    .argument("<id>", "id of the old key, as `keys list` shows it")
+    .option(
+      "--overlap <duration>",
+      "how long the old key stays valid (default: 24h)",
+      parseDuration,
+    )
+    .option(...jsonOption)
+    .action(async (id: string, options: { overlap?: number } & OutputOptions) => {
+      const overlapMilliseconds = options.overlap ?? dayMilliseconds;
+      const { issued, oldExpiresAt } = await withControl(surroundings, (control) =>
+        rotateKey(control, { id, overlapMilliseconds, now: surroundings.now() }),
+      );
+      printResult(surroundings, options, issuedJson(issued), () =>
+        [issuedText(issued), `The old key ${id} is valid until ${timeText(oldExpiresAt)}.`].join(
+          "\n",
+        ),
+      );
+    });
+}
+
+const issuedJson = ({ id, key, account, name, expiresAt }: IssuedKey) => ({
+  id,
+  key,
+  account,
+  name,
+  expires_at: expiresAt,
+});
+
+const issuedText = ({ id, key, name, expiresAt }: IssuedKey) =>
+  [
+    key,
+    `This is the key '${name}' (${id}). It is shown this once: keep it now, in a safe place.`,
+    expiresAt === null ? "It does not expire." : `It expires at ${timeText(expiresAt)}.`,
+  ].join("\n");

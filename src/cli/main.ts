@@ -1,0 +1,44 @@
+/** The command line of gp-records, and the only place that ends the process. */
+import { addAccountCommands } from "./accounts.ts";
+import { addDatasetCommands } from "./datasets.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { addImportCommands } from "./import.ts";
+import { addKeyCommands } from "./keys.ts";
+import { addOpenapiCommand } from "./openapi.ts";
+import { run } from "./program.ts";
+import { addServeCommand } from "./serve.ts";
+
+/** Every command, in the order `--help` shows them. */
+const parts = [
+  addServeCommand,
+  addImportCommands,
+  addDatasetCommands,
+  addAccountCommands,
+  addKeyCommands,
+  addOpenapiCommand,
+];
+
+// Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
+process.stdout.on("error", () => {});
+process.stderr.on("error", () => {});
+
+let printFault: Error | undefined;
+const exitCode = await run(
+  process.argv.slice(2),
+  {
+    environment: process.env,
+    now: Date.now,
+    print: (text) =>
+      process.stdout.write(`${text}\n`, (error) => {
+        printFault ??= error ?? undefined;
+      }),
+    complain: (text) => process.stderr.write(`${text}\n`),
+  },
+  parts,
+);
+// Called when all of it is written, or could not be: a key nobody was shown is no success.
+process.stdout.write("", () => {
+  if (printFault !== undefined)
+    process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);
+  process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
+});

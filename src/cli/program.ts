@@ -1,0 +1,76 @@
+/** Builds the command line from its parts, runs one command and turns whatever happened into an exit code. */
+import { Command, CommanderError } from "commander";
+import { ConfigFault } from "#config.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { ImportFault } from "#importers/import-fault.ts";
+import { maskKeys } from "#problems.ts";
+import { StoreFault, type StoreFaultKind } from "#store/store-fault.ts";
+import { CommandFault } from "./command-fault.ts";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Adds one command, or a family of them, to the program. */
+export type AddCommands = (program: Command, surroundings: Surroundings) => void;
+
+/** @param args without the program's own name. */
+export async function run(
+  args: readonly string[],
+  surroundings: Surroundings,
+  parts: readonly AddCommands[],
+): Promise<ExitCode> {
+  const program = emptyProgram(surroundings);
+  for (const addCommands of parts) addCommands(program, surroundings);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return exitCodes.done;
+  } catch (error) {
+    return report(error, surroundings);
+  }
+}
+
+/** Commands made by `program.command()` inherit what is set here. */
+function emptyProgram({ print, complain }: Surroundings): Command {
+  const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
+  return new Command("gp-records")
+    .description(
+      "Publishes records of General Partners over HTTP. Settings come from the environment (docs/settings.md).",
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => print(withoutLastBreak(text)),
+      writeErr: (text) => complain(maskKeys(withoutLastBreak(text))),
+      // What commander suggests stands on a line of its own; an error is one line.
+      outputError: (text, write) => write(text.trim().replaceAll("\n", " ")),
+    });
+}
+
+/** One line for what can be expected, a stack trace for a fault of the program. */
+function report(error: unknown, { complain }: Surroundings): ExitCode {
+  const exitCode = exitCodeOf(error);
+  // Commander has said what was wrong already.
+  if (error instanceof CommanderError) return exitCode;
+  const { message = String(error), stack = message } = error as Partial<Error>;
+  const text = exitCode === exitCodes.unexpected ? `unexpected fault: ${stack}` : message;
+  for (const line of exitCode === exitCodes.unexpected ? [text] : text.split("\n"))
+    complain(maskKeys(`error: ${line}`));
+  return exitCode;
+}
+
+const storeExitCodes: Readonly<Record<StoreFaultKind, ExitCode>> = {
+  not_found: exitCodes.conflict,
+  conflict: exitCodes.conflict,
+  invalid: exitCodes.usage,
+  unusable: exitCodes.usage,
+  busy: exitCodes.busy,
+};
+
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommandFault) return error.exitCode;
+  if (error instanceof StoreFault) return storeExitCodes[error.kind];
+  if (error instanceof ConfigFault) return exitCodes.usage;
+  if (error instanceof ImportFault) return exitCodes.inputRefused;
+  if (error instanceof DatasetFault) return exitCodes.conflict;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  return exitCodes.unexpected;
+}

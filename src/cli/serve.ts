@@ -1,0 +1,102 @@
+/** `gp-records serve`: runs the service until it is told to stop. */
+import type { Command } from "commander";
+import type { Logger } from "pino";
+import { readConfig, type Config } from "#config.ts";
+import type { Service } from "#service.ts";
+import { CommandFault } from "./command-fault.ts";
+import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
+import { demoText, prepareDemo, refuseDemo } from "./demo.ts";
+import { exitCodes } from "./exit-codes.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export function addServeCommand(program: Command, surroundings: Surroundings): void {
+  program
+    .command("serve")
+    .description("answer requests until SIGTERM or SIGINT; a second one ends at once")
+    .option(
+      "--demo",
+      "invent 65,000 records if there are none, and print a key that works for a day",
+    )
+    .action(async (options: { demo?: boolean }) => {
+      const config = readConfig(surroundings.environment);
+      if (options.demo === true) refuseDemo(config);
+      // What serving needs is loaded here: no other command should wait for it.
+      const { openLog } = await import("./log.ts");
+      const log = openLog(config.logLevel);
+      const service = await open(config, log.logger);
+      try {
+        const demo = options.demo === true ? await prepareDemo(config, surroundings.now()) : null;
+        await serve(service, config, (address) =>
+          surroundings.print(
+            demo === null ? `gp-records answers at ${address}` : demoText(address, demo),
+          ),
+        );
+      } finally {
+        await service.stop();
+        await log.close();
+      }
+    });
+}
+
+async function open(config: Config, logger: Logger): Promise<Service> {
+  const { openService } = await import("#service.ts");
+  try {
+    openDatasets(config.dataDir);
+    return await openService(config, logger);
+  } catch (error) {
+    throw dataFolderFault(error, config.dataDir);
+  }
+}
+
+/** Resolves when a signal says so, also while the dataset is still being loaded. */
+async function serve(
+  service: Service,
+  config: Config,
+  tell: (address: string) => void,
+): Promise<void> {
+  const { told, forget } = hearSignals();
+  try {
+    const started = service.start().catch((error: unknown) => {
+      throw listenFault(error, config);
+    });
+    const address = await Promise.race([started, told]);
+    if (address === null) return;
+    tell(address);
+    await told;
+  } finally {
+    forget();
+  }
+}
+
+const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Once forgotten, all signals have their ordinary meaning again: the end at once. */
+function hearSignals() {
+  const { promise: told, resolve } = Promise.withResolvers<null>();
+  const hear = () => resolve(null);
+  for (const signal of signals) process.on(signal, hear);
+  const forget = () => {
+    for (const signal of signals) process.off(signal, hear);
+  };
+  return { told, forget };
+}
+
+function listenFault(error: unknown, { host, port }: Config): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (code === "EADDRINUSE")
+    return new CommandFault(
+      exitCodes.busy,
+      `${place} is in use by another program. Stop that one, or set PORT to another port.`,
+    );
+  if (code === "EACCES")
+    return new CommandFault(
+      exitCodes.usage,
+      `This user may not listen on ${place}. Set PORT to a port above 1023.`,
+    );
+  if (syscall === undefined) return error;
+  return new CommandFault(
+    exitCodes.usage,
+    `Nobody can listen on ${place} (${code}). Set HOST to an address of this machine.`,
+  );
+}

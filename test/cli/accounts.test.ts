@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { command } from "../support/command-line.ts";
+import { noon } from "../support/control.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const since = "2026-11-21T12:00:00.000Z";
+const unlimited = { minute: null, hour: null, day: null };
+
+/** Runs commands in one new data folder; each must succeed. */
+function commandsIn(dataDir: string) {
+  const run = (...args: string[]) => command(args, { dataDir, now: () => noon });
+  const text = async (...args: string[]) => {
+    const { exitCode, out, err } = await run(...args);
+    assert.equal(exitCode, exitCodes.done, err);
+    assert.equal(err, "");
+    return out;
+  };
+  const json = async (...args: string[]) => JSON.parse(await text(...args, "--json"));
+  return { run, text, json };
+}
+
+test("accounts create --json gives id, name and limits, null where the default holds", async (t) => {
+  const { json } = commandsIn(temporaryFolder(t));
+  const { id, ...rest } = await json("accounts", "create", "--name", "Acme", "--per-hour", "5");
+  assert.match(id, /^ac_[0-9a-z]{16}$/);
+  assert.deepEqual(rest, { name: "Acme", limits: { minute: null, hour: 5, day: null } });
+});
+
+test("accounts create says what was made and what to do next", async (t) => {
+  const { text } = commandsIn(temporaryFolder(t));
+  const out = await text("accounts", "create", "--name", "Acme", "--per-minute", "5");
+  assert.match(
+    out,
+    /^Made the account 'Acme' \(ac_[0-9a-z]{16}\): 5 a minute, default an hour, default a day\.\n/,
+  );
+  assert.match(out, /gp-records keys create --account ac_/);
+});
+
+test("accounts list shows every account, and how to make the first", async (t) => {
+  const { text, json } = commandsIn(temporaryFolder(t));
+  assert.equal(
+    await text("accounts", "list"),
+    "No account yet. Make one: gp-records accounts create --name NAME\n",
+  );
+  assert.deepEqual(await json("accounts", "list"), []);
+  const { id } = await json("accounts", "create", "--name", "Acme");
+  assert.deepEqual(await json("accounts", "list"), [
+    { id, name: "Acme", limits: unlimited, suspended_at: null, created_at: since },
+  ]);
+  const [headings, row] = (await text("accounts", "list")).split("\n");
+  assert.match(headings!, /^ID +NAME +PER MINUTE +PER HOUR +PER DAY +SUSPENDED +CREATED$/);
+  assert.match(
+    row!,
+    new RegExp(`^${id}  Acme  default +default +default +- +2026-11-21T12:00:00Z$`),
+  );
+});
+
+test("accounts limits changes the windows that are given, resets those set to default, and shows them", async (t) => {
+  const { text, json } = commandsIn(temporaryFolder(t));
+  await text(
+    "accounts",
+    "create",
+    "--name",
+    "Acme",
+    "--per-minute",
+    "1",
+    "--per-hour",
+    "2",
+    "--per-day",
+    "3",
+  );
+  const changed = await json(
+    "accounts",
+    "limits",
+    "acme",
+    "--per-minute",
+    "default",
+    "--per-day",
+    "30",
+  );
+  assert.deepEqual(changed.limits, { minute: null, hour: 2, day: 30 });
+  assert.deepEqual((await json("accounts", "limits", "acme")).limits, changed.limits);
+  assert.equal(
+    await text("accounts", "limits", "acme"),
+    "Acme: default a minute, 2 an hour, 30 a day.\n",
+  );
+});
+
+test("accounts suspend and resume give the account as it then is", async (t) => {
+  const { text, json } = commandsIn(temporaryFolder(t));
+  const { id } = await json("accounts", "create", "--name", "Acme");
+  const account = { id, name: "Acme", limits: unlimited, created_at: since };
+  assert.deepEqual(await json("accounts", "suspend", id), { ...account, suspended_at: since });
+  assert.match(
+    await text("accounts", "suspend", id),
+    /suspended since 2026-11-21T12:00:00Z.*\n.*accounts resume ac_/,
+  );
+  assert.deepEqual(await json("accounts", "resume", "Acme"), { ...account, suspended_at: null });
+  assert.equal(await text("accounts", "resume", "Acme"), "The account 'Acme' is active.\n");
+});
+
+test("a quota that is no number, or too large a one, is refused before anything is written", async (t) => {
+  const { run, json } = commandsIn(temporaryFolder(t));
+  for (const given of ["x", "-1", "1.5", "", "1e3", "0", "1000001", "9".repeat(30)]) {
+    const { exitCode, err } = await run("accounts", "create", "--name", "Acme", "--per-day", given);
+    assert.equal(exitCode, exitCodes.usage, given);
+    assert.match(err, /^error: .*(--per-day|per day).*\n$/, given);
+  }
+  assert.deepEqual(await json("accounts", "list"), []);
+});

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { takeImportLock } from "#cli/datasets-folder.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { command, commandInOwnProcess } from "../support/command-line.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
+import { importRecords } from "../support/dataset.ts";
+import { type ServerAnswer, startServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const acme = { record: "gp", id: "acme", name: "Acme Capital" };
+const birch = { record: "gp", id: "birch", name: "Birch Partners" };
+const publishedAt = "2026-11-21T12:00:00Z";
+
+/** A data folder with two datasets: one of one GP, and the current one of two. */
+async function twoDatasets(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published: older } = await importRecords(catalogue, [acme]);
+  const { published: newer } = await importRecords(catalogue, [acme, birch]);
+  const commands = datasetCommands(dataDir);
+  const current = async () => (await commands.json("datasets", "show")).version;
+  return { dataDir, catalogue, older: older!.version, newer: newer!.version, current, ...commands };
+}
+
+test("datasets list shows every dataset, oldest first, and which one is served", async (t) => {
+  const { older, newer, text, json } = await twoDatasets(t);
+  const published_at = "2026-11-20T03:00:00Z";
+  assert.deepEqual(await json("datasets", "list"), [
+    { version: older, records: 1, current: false, published_at },
+    { version: newer, records: 2, current: true, published_at },
+  ]);
+  const [headings, first, second] = (await text("datasets", "list")).split("\n");
+  assert.match(headings!, /^VERSION +RECORDS +CURRENT +PUBLISHED$/);
+  assert.equal(first!.replaceAll(/ +/g, " "), `${older} 1 ${published_at}`);
+  assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 yes ${published_at}`);
+});
+
+test("datasets show tells all of the current dataset, or of the one that is named", async (t) => {
+  const { older, newer, catalogue, text, json } = await twoDatasets(t);
+  assert.deepEqual(await json("datasets", "show"), { ...catalogue.find(newer), current: true });
+  assert.deepEqual(await json("datasets", "show", older), {
+    ...catalogue.find(older),
+    current: false,
+  });
+  const shown = await text("datasets", "show", older);
+  assert.match(shown, new RegExp(`^version +${older}$`, "m"));
+  assert.match(shown, /^current +no$/m);
+  assert.match(shown, /^gp records +1$/m);
+});
+
+test("datasets publish and rollback choose what is served, and say so", async (t) => {
+  const { older, newer, text, json, current } = await twoDatasets(t);
+  assert.deepEqual(await json("datasets", "rollback"), {
+    version: older,
+    published_at: publishedAt,
+  });
+  assert.equal(await current(), older);
+  assert.deepEqual(await json("datasets", "publish", newer), {
+    version: newer,
+    published_at: publishedAt,
+  });
+  assert.equal(await current(), newer);
+  assert.equal(await text("datasets", "rollback"), `${older} is the current dataset.\n`);
+});
+
+test("a dataset that is not there, or none older, ends with 4 and changes nothing", async (t) => {
+  const { older, refusal, text, current } = await twoDatasets(t);
+  for (const name of ["20300101T000000Z-00000000", "../current", ""])
+    for (const what of ["show", "publish"])
+      assert.equal(
+        await refusal(exitCodes.conflict, "datasets", what, name),
+        `error: There is no dataset '${name}'; 'gp-records datasets list' shows those there are.\n`,
+      );
+  await text("datasets", "rollback");
+  assert.match(
+    await refusal(exitCodes.conflict, "datasets", "rollback"),
+    /^error: There is no older dataset to go back to;.*\n$/,
+  );
+  assert.equal(await current(), older);
+});
+
+test("without any dataset the commands say so and how to make one", async (t) => {
+  const { text, json, refusal } = datasetCommands(join(temporaryFolder(t), "new"));
+  assert.equal(
+    await text("datasets", "list"),
+    "There is no dataset yet; 'gp-records import' makes one.\n",
+  );
+  assert.deepEqual(await json("datasets", "list"), []);
+  assert.equal(
+    await refusal(exitCodes.conflict, "datasets", "show"),
+    "error: There is no dataset yet; 'gp-records import' makes one.\n",
+  );
+  assert.match(await refusal(exitCodes.conflict, "datasets", "rollback"), /no older dataset/);
+});
+
+test("while an import runs no dataset is chosen, but all can be looked at", async (t) => {
+  const { dataDir, newer, refusal, current } = await twoDatasets(t);
+  const lock = takeImportLock(dataDir);
+  t.after(() => lock.release());
+  for (const args of [["rollback"], ["publish", newer]])
+    assert.match(
+      await refusal(exitCodes.busy, "datasets", ...args),
+      /^error: Another import is running on .*\n$/,
+    );
+  assert.equal(await current(), newer);
+});
+
+/** What a running server promises: two seconds after the command the new dataset is served. */
+const noticedWithinMilliseconds = 2000;
+
+test("a running server takes over what commands publish, within two seconds and without an error", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const file = join(dataDir, "records.ndjson");
+  const write = (...records: object[]) =>
+    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  await importRecords(openCatalogue(join(dataDir, "datasets")), [acme]);
+  const created = [
+    "accounts",
+    "create",
+    "--name",
+    "Acme",
+    "--per-minute",
+    "100000",
+    "--per-hour",
+    "100000",
+  ];
+  await command(created, { dataDir });
+  const key = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
+    dataDir,
+  });
+  const headers = { "x-api-key": JSON.parse(key.out).key };
+  const server = await startServer(t, { dataDir });
+  const ask = (tag = "") =>
+    server.get(
+      "/fetch-gp?gp_name=partners",
+      tag === "" ? headers : { ...headers, "if-none-match": tag },
+    );
+  const totalOf = ({ body }: ServerAnswer) => body.pagination.total as number;
+  /** Asks without a pause; none of the answers may be an error. */
+  const askUntil = async (isMet: (answer: ServerAnswer) => boolean) => {
+    const deadline = performance.now() + noticedWithinMilliseconds;
+    for (;;) {
+      const answer = await ask();
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      if (isMet(answer)) return answer;
+      assert.ok(performance.now() < deadline, "the new dataset is not served in time");
+      await setTimeout(10);
+    }
+  };
+
+  const old = await ask();
+  assert.equal(totalOf(old), 0);
+  const oldTag = old.headers.get("etag")!;
+  assert.equal((await ask(oldTag)).status, 304);
+
+  write(acme, birch);
+  const done = await commandInOwnProcess(
+    ["import", "ndjson", file, "--source", "own", "--json"],
+    dataDir,
+  );
+  assert.equal(done.exitCode, exitCodes.done, done.err);
+  const { body, headers: received } = await askUntil((answer) => totalOf(answer) === 1);
+  assert.equal(body.meta.dataset_version, JSON.parse(done.out).version);
+  assert.equal((await ask(oldTag)).status, 200);
+
+  write({ ...acme, name: "." });
+  const { refusal, text } = datasetCommands(dataDir);
+  await refusal(exitCodes.inputRefused, "import", "ndjson", file, "--source", "own");
+  assert.equal((await ask(received.get("etag")!)).status, 304);
+
+  await text("datasets", "rollback");
+  const back = await askUntil((answer) => totalOf(answer) === 0);
+  assert.equal(back.headers.get("etag"), oldTag);
+  assert.equal((await ask(oldTag)).status, 304);
+  assert.equal((await ask(received.get("etag")!)).status, 200);
+});

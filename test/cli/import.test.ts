@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { demoSource } from "#datasets/publish.ts";
+import { commandInOwnProcess } from "../support/command-line.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
+import { importRecords } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const acme = { record: "gp", id: "acme", name: "Acme Capital" };
+const ada = { record: "principal", id: "ada", name: "Ada Moss", gps: ["acme"] };
+const lost = { record: "principal", id: "lost", name: "Lost", gps: ["nobody"] };
+const odd = { record: "gp", id: "odd", name: "Odd", stauts: "planned" };
+
+const linesOf = (...records: object[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+/** A data folder, its commands, and a file of records beside it. */
+function workplace(t: TestContext, settings: Record<string, string> = {}) {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const commands = datasetCommands(dataDir, settings);
+  const versions = async () =>
+    (await commands.json("datasets", "list")).map((one: any) => one.version);
+  return { folder, dataDir, write, versions, ...commands };
+}
+
+const mapping = {
+  records: [{ record: "gp", id: "Ref", fields: { name: "Firm", hq_city: "City" } }],
+};
+
+test("an import reports what it read, accepted and changed, and what it published", async (t) => {
+  const { write, text, json } = workplace(t);
+  const file = write("a.ndjson", linesOf(acme, ada));
+  const first = await json("import", "ndjson", file, "--source", "own");
+  assert.match(first.version, /^20261121T120000Z-[0-9a-f]{8}$/);
+  assert.deepEqual(first, {
+    source: "own",
+    read: 2,
+    accepted: 2,
+    rejected: 0,
+    rejections: [],
+    outcome: "published",
+    added: 2,
+    updated: 0,
+    removed: 0,
+    records: { gp: 1, principal: 1, signal: 0, project: 0 },
+    version: first.version,
+  });
+  write("a.ndjson", linesOf({ ...acme, hq_city: "Reno" }));
+  assert.match(
+    await text("import", "ndjson", file, "--source", "own"),
+    /^Source 'own': 1 read = 1 accepted \+ 0 rejected\.\n0 added, 1 updated, 1 removed\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
+  );
+});
+
+test("every rejection is told with file, line, field and reason, and read is accepted plus rejected", async (t) => {
+  const { write, start, versions } = workplace(t);
+  const file = write("a.ndjson", `${linesOf(acme, odd)}\n{"record":\n${linesOf(lost, ada)}`);
+  const args = ["import", "ndjson", file, "--source", "own"];
+  const refused = await start(...args, "--json");
+  assert.equal(refused.exitCode, exitCodes.inputRefused);
+  const report = JSON.parse(refused.out);
+  const { read, accepted, rejected, outcome, version } = report;
+  assert.deepEqual({ read, accepted, rejected }, { read: 5, accepted: 2, rejected: 3 });
+  assert.deepEqual({ outcome, version }, { outcome: "refused", version: null });
+  assert.deepEqual(
+    report.rejections.map((one: any) => [one.file, one.line, one.field]),
+    [
+      [file, 2, "stauts"],
+      [file, 4, "line"],
+      [file, 5, "gps"],
+    ],
+  );
+  for (const { reason } of report.rejections) assert.ok(reason.length > 10, reason);
+  assert.match(refused.err, /^error: 3 of 5 lines were rejected; nothing was published\..*\n$/);
+  const shown = await start(...args);
+  assert.ok(shown.out.startsWith(`${file}:2: stauts `), shown.out);
+  assert.match(shown.out, /Source 'own': 5 read = 2 accepted \+ 3 rejected\.\n$/);
+  assert.deepEqual(await versions(), []);
+});
+
+test("--max-rejected publishes up to a number of lines or a share of them, and not one more", async (t) => {
+  const { write, start, versions } = workplace(t);
+  const file = write("a.ndjson", linesOf(acme, ada, { ...acme, id: "b" }, odd));
+  const codeOf = async (max: string, ...others: string[]) =>
+    (await start("import", "ndjson", file, "--source", "own", "--max-rejected", max, ...others))
+      .exitCode;
+  assert.equal(await codeOf("0"), exitCodes.inputRefused);
+  assert.equal(await codeOf("24%"), exitCodes.inputRefused);
+  assert.equal(await codeOf("25%", "--dry-run"), exitCodes.done);
+  assert.deepEqual(await versions(), []);
+  assert.equal(await codeOf("1"), exitCodes.done);
+  assert.equal((await versions()).length, 1);
+  for (const max of ["-1", "101%", "1.5", "all", ""])
+    assert.equal(await codeOf(max), exitCodes.usage, max);
+});
+
+test("--dry-run tells what would change and changes nothing", async (t) => {
+  const { write, text, json, versions } = workplace(t);
+  const file = write("a.ndjson", linesOf(acme, ada));
+  const args = ["import", "ndjson", file, "--source", "own", "--dry-run"];
+  const { outcome, added, version } = await json(...args);
+  assert.deepEqual({ outcome, added, version }, { outcome: "dry_run", added: 2, version: null });
+  assert.match(
+    await text(...args),
+    /2 added, .* dry run\. The dataset would have 1 GPs, 1 principals/,
+  );
+  assert.deepEqual(await versions(), []);
+});
+
+test("an import that changes nothing publishes nothing", async (t) => {
+  const { write, text, json, versions } = workplace(t);
+  const file = write("a.ndjson", linesOf(acme, ada));
+  await text("import", "ndjson", file, "--source", "own");
+  write("a.ndjson", linesOf(ada, acme));
+  const { outcome, version } = await json("import", "ndjson", file, "--source", "own");
+  assert.deepEqual({ outcome, version }, { outcome: "unchanged", version: null });
+  assert.match(
+    await text("import", "ndjson", file, "--source", "own"),
+    /nothing was published\.\n$/,
+  );
+  assert.equal((await versions()).length, 1);
+});
+
+test("the first import of a real source removes the invented records, later ones leave each other alone", async (t) => {
+  const { dataDir, write, json } = workplace(t);
+  const invented = [
+    { ...acme, id: "demo-1" },
+    { ...acme, id: "demo-2" },
+  ];
+  await importRecords(openCatalogue(join(dataDir, "datasets")), invented, { source: demoSource });
+  const import1 = await json("import", "ndjson", write("a", linesOf(acme)), "--source", "one");
+  assert.deepEqual([import1.added, import1.removed, import1.records.gp], [1, 2, 1]);
+  const import2 = await json("import", "ndjson", write("b", linesOf(acme)), "--source", "two");
+  assert.deepEqual([import2.added, import2.removed, import2.records.gp], [1, 0, 2]);
+});
+
+test("a file that is not there, or is a folder, ends with 3 and one line that names it", async (t) => {
+  const { folder, write, refusal, versions } = workplace(t);
+  const there = write("a.ndjson", linesOf(acme));
+  for (const [file, reason] of [
+    [join(folder, "none.ndjson"), "there is no such file"],
+    [folder, "is a folder, not a file"],
+  ] as const) {
+    const err = await refusal(
+      exitCodes.inputRefused,
+      "import",
+      "ndjson",
+      there,
+      file,
+      "--source",
+      "own",
+    );
+    assert.equal(err, `error: ${file}: ${reason}\n`);
+  }
+  const empty = await refusal(
+    exitCodes.inputRefused,
+    "import",
+    "ndjson",
+    write("e", ""),
+    "--source",
+    "own",
+  );
+  assert.equal(empty, "error: The files hold no record; nothing was published.\n");
+  assert.deepEqual(await versions(), []);
+});
+
+test("a mapping that is not there or not right ends with 3, names it and every fault of it", async (t) => {
+  const { folder, write, refusal } = workplace(t);
+  const table = write("a.csv", "Ref,Firm,City\n1,Acme,Reno\n");
+  const errFor = (map: string) =>
+    refusal(exitCodes.inputRefused, "import", "csv", table, "--source", "own", "--map", map);
+  const none = join(folder, "none.json");
+  assert.equal(await errFor(none), `error: ${none}: there is no such file\n`);
+  const bad = write(
+    "bad.json",
+    JSON.stringify({ record: [], records: [{ record: "gps", id: "Ref", fields: {} }] }),
+  );
+  const lines = (await errFor(bad)).trimEnd().split("\n");
+  assert.equal(lines[0], `error: ${bad}: is not a mapping`);
+  assert.ok(
+    lines.some((line) => line.startsWith("error:   records[0].record: ")),
+    lines.join("\n"),
+  );
+  assert.ok(
+    lines.some((line) => line.startsWith("error:   record: ")),
+    lines.join("\n"),
+  );
+});
+
+test("a table that is cut off or has another column is refused with line or column, and changes nothing", async (t) => {
+  const { write, text, refusal, versions } = workplace(t);
+  const map = write("map.json", JSON.stringify(mapping));
+  const good = "Ref,Firm,City\n1,Acme,Reno\n2,Birch,Elko\n";
+  await text("import", "csv", write("a.csv", good), "--source", "own", "--map", map);
+  const before = await versions();
+  for (const [name, table, words] of [
+    ["row.csv", good.slice(0, -6), /row\.csv:3: .*the file is cut off/],
+    ["quote.csv", `${good}3,"Cedar`, /quote\.csv:4: /],
+    ["column.csv", good.replace("Firm", "Firm Name"), /column\.csv:1: .*"Firm".*"Firm Name"/],
+  ] as const) {
+    const err = await refusal(
+      exitCodes.inputRefused,
+      "import",
+      "csv",
+      write(name, table),
+      "--source",
+      "own",
+      "--map",
+      map,
+    );
+    assert.match(err, words);
+    assert.match(err, /^error: .*\n$/);
+  }
+  assert.deepEqual(await versions(), before);
+});
+
+test("a source that cannot be named so ends with 2 before anything is made", async (t) => {
+  const { write, refusal, versions } = workplace(t);
+  const file = write("a.ndjson", linesOf(acme));
+  for (const source of ["Own", "a b", "", "-a", "a".repeat(65), demoSource]) {
+    const err = await refusal(exitCodes.usage, "import", "ndjson", file, `--source=${source}`);
+    assert.ok(
+      err.startsWith(`error: option '--source <name>' argument '${source}' is invalid. It `),
+      err,
+    );
+    assert.match(err, /^error: .*\n$/);
+  }
+  assert.match(await refusal(exitCodes.usage, "import", "ndjson", file), /--source <name>/);
+  assert.match(
+    await refusal(exitCodes.usage, "import", "csv", file, "--source", "own"),
+    /--map <file>/,
+  );
+  assert.deepEqual(await versions(), []);
+});
+
+test("a data folder that cannot be used ends with 2 and one line that names it", async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, "file");
+  writeFileSync(file, linesOf(acme));
+  mkdirSync(join(folder, "data"));
+  writeFileSync(join(folder, "data", "datasets"), "");
+  // Below /proc nothing can be made, whoever asks.
+  for (const dataDir of [file, join(folder, "data"), "/proc/none/data"]) {
+    const { refusal } = datasetCommands(dataDir);
+    for (const args of [
+      ["import", "ndjson", file, "--source", "own"],
+      ["datasets", "list"],
+    ]) {
+      const err = await refusal(exitCodes.usage, ...args);
+      assert.match(err, /^error: \S+ cannot be used \(E[A-Z]+\)\. .*DATA_DIR\.\n$/);
+      assert.ok(err.includes(dataDir.startsWith("/proc") ? "/proc" : dataDir), err);
+    }
+  }
+});
+
+test("a second import at the same time ends with 5 at once, and the first goes on", async (t) => {
+  const { folder, dataDir, start } = workplace(t);
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const first = start("import", "ndjson", pipe, "--source", "own");
+  // Opens when the first import reads from it, which it does only under the lock.
+  const source = await open(pipe, "w");
+  const second = await commandInOwnProcess(
+    ["import", "ndjson", "/dev/null", "--source", "two"],
+    dataDir,
+  );
+  assert.equal(second.exitCode, exitCodes.busy);
+  assert.equal(
+    second.err,
+    `error: Another import is running on ${dataDir}. Try again when it has ended.\n`,
+  );
+  await source.write(linesOf(acme));
+  await source.close();
+  assert.equal((await first).exitCode, exitCodes.done);
+});

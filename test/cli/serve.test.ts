@@ -1,0 +1,325 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Agent, get, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { command, outcomeOfScript } from "../support/command-line.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
+import { importRecords } from "../support/dataset.ts";
+import { spawnServer, startServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const acme = { record: "gp", id: "acme", name: "Acme Capital" };
+
+/** A data folder with these records, an account, and a key of it. */
+async function folderWithKey(t: TestContext, records: readonly unknown[]) {
+  const dataDir = temporaryFolder(t);
+  if (records.length > 0) await importRecords(openCatalogue(join(dataDir, "datasets")), records);
+  await command(["accounts", "create", "--name", "Acme"], { dataDir });
+  const made = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
+    dataDir,
+  });
+  const { key, id } = JSON.parse(made.out) as { key: string; id: string };
+  return { dataDir, key, id, headers: { "x-api-key": key } };
+}
+
+/** Why nothing could be reached there. */
+async function connectFault(host: string, port: number): Promise<string | undefined> {
+  const socket = connect({ host, port, timeout: 1000 });
+  try {
+    await Promise.race([
+      once(socket, "connect"),
+      once(socket, "timeout").then(() => Promise.reject({ code: "ETIMEDOUT" })),
+    ]);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  } finally {
+    socket.destroy();
+  }
+}
+
+test("a plain serve", async (t) => {
+  const dataDir = join(temporaryFolder(t), "new");
+  const server = await startServer(t, { dataDir });
+
+  await t.test("prints its address, and answers there", async () => {
+    assert.match(server.out(), /^gp-records answers at http:\/\/127\.0\.0\.1:\d+$/m);
+    const { status, body } = await server.get("/health");
+    assert.deepEqual({ status, body }, { status: 200, body: { status: "ok" } });
+    assert.equal(server.err(), "");
+  });
+
+  await t.test("listens on 127.0.0.1 alone", async () => {
+    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const hosts = others.filter(
+      ({ address }) => address !== "127.0.0.1" && !address.startsWith("fe80"),
+    );
+    for (const host of ["127.0.0.2", ...hosts.map(({ address }) => address)])
+      assert.ok((await connectFault(host, server.port)) !== undefined, host);
+  });
+
+  await t.test("makes no account, no key and no dataset", async () => {
+    for (const what of ["accounts", "keys"])
+      assert.equal((await command([what, "list", "--json"], { dataDir })).out, "[]\n");
+    assert.deepEqual(await datasetCommands(dataDir).json("datasets", "list"), []);
+  });
+
+  await command(["accounts", "create", "--name", "Acme"], { dataDir });
+  const made = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
+    dataDir,
+  });
+  const { id, key } = JSON.parse(made.out);
+  const headers = { "x-api-key": key };
+
+  await t.test("answers 503 no_dataset while there is none", async () => {
+    for (const path of ["/fetch-gp?gp_name=acme", "/ready"]) {
+      const { status, body } = await server.get(path, headers);
+      assert.deepEqual([status, body.reason], [503, "no_dataset"]);
+    }
+  });
+
+  await t.test(
+    "refuses a revoked key from the next request on, on a connection in use",
+    async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      t.after(() => agent.destroy());
+      const ask = async () => {
+        const sent = get(`${server.url}/fetch-gp?gp_name=acme`, { agent, headers });
+        const [answer] = (await once(sent, "response")) as [IncomingMessage];
+        const { statusCode: status, socket } = answer;
+        const port = socket.localPort;
+        const body = JSON.parse(Buffer.concat(await Array.fromAsync(answer)).toString());
+        return { status, code: body.code as string, port };
+      };
+      const { status, port } = await ask();
+      assert.equal(status, 503);
+      let isRevoked = false;
+      const revoking = command(["keys", "revoke", id], { dataDir }).then(() => (isRevoked = true));
+      // What is sent before the command has ended may go either way.
+      while (!isRevoked) await ask();
+      await revoking;
+      assert.deepEqual(await ask(), { status: 401, code: "api-key-revoked", port });
+    },
+  );
+
+  await t.test("keeps a second server off its data folder: one line, exit code 5", async () => {
+    assert.equal(
+      await datasetCommands(dataDir).refusal(exitCodes.busy, "serve"),
+      `error: Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.\n`,
+    );
+    assert.equal((await server.get("/health")).status, 200);
+  });
+
+  await t.test("goes on when nobody reads its output any more, and ends well", async () => {
+    server.stdout.destroy();
+    for (let asked = 0; asked < 20; asked++)
+      assert.equal((await server.get("/health")).status, 200);
+    server.signal("SIGTERM");
+    assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
+    assert.equal(server.err(), "");
+  });
+});
+
+test("a reader of the output that has stopped reading holds up neither answers nor the end", async (t) => {
+  const server = await startServer(t, { dataDir: temporaryFolder(t) });
+  server.stdout.pause();
+  // Some 200 bytes of log each: more than a pipe and the buffer of its reader hold.
+  for (let round = 0; round < 48; round++)
+    await Promise.all(Array.from({ length: 25 }, () => server.get("/health")));
+  server.signal("SIGTERM");
+  assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
+});
+
+test("a server told to stop while it still starts ends well", async (t) => {
+  const reserved = createServer().listen(0, "127.0.0.1");
+  await once(reserved, "listening");
+  const { port } = reserved.address() as AddressInfo;
+  await new Promise((resolve) => reserved.close(resolve));
+  const { dataDir } = await folderWithKey(t, [acme]);
+  const server = spawnServer(t, { dataDir, settings: { PORT: String(port) } });
+  // It listens before it has loaded its dataset.
+  while ((await connectFault("127.0.0.1", port)) !== undefined) await setTimeout(5);
+  server.signal("SIGTERM");
+  assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
+});
+
+test("wrong settings and options end at once with 2 and one line for each", async (t) => {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const faults = async (settings: Record<string, string>, ...args: string[]) =>
+    (await datasetCommands(dataDir, settings).refusal(exitCodes.usage, "serve", ...args))
+      .trimEnd()
+      .split("\n");
+  const [port, log, ...others] = await faults({ PORT: "http", LOG_LEVEL: "loud" });
+  assert.match(port!, /^error: PORT must be .*'http'\.$/);
+  assert.match(log!, /^error: LOG_LEVEL must be .*'loud'\.$/);
+  assert.deepEqual(others, []);
+  assert.deepEqual(await faults({}, "--demoo"), [
+    "error: unknown option '--demoo' (Did you mean --demo?)",
+  ]);
+  assert.match((await faults({}, "here"))[0]!, /^error: too many arguments/);
+  assert.deepEqual(openCatalogue(dataDir).list(), []);
+});
+
+test("a data folder that cannot be used ends with 2 and one line that names it", async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  mkdirSync(join(folder, "data"));
+  writeFileSync(join(folder, "data", "datasets"), "");
+  // Below /proc nothing can be made, whoever asks.
+  for (const dataDir of [file, join(folder, "data"), "/proc/none/data"]) {
+    const err = await datasetCommands(dataDir).refusal(exitCodes.usage, "serve");
+    assert.match(err, /^error: \S+ cannot be used \(E[A-Z]+\)\. .*DATA_DIR\.\n$/);
+    assert.ok(err.includes(dataDir.startsWith("/proc") ? "/proc" : dataDir), err);
+  }
+});
+
+test("an address that cannot be listened on is named, and what to change", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const faultOf = (code: number, settings: Record<string, string>) =>
+    datasetCommands(dataDir, { LOG_LEVEL: "silent", ...settings }).refusal(code, "serve");
+  assert.equal(
+    await faultOf(exitCodes.busy, { PORT: String(port) }),
+    `error: 127.0.0.1:${port} is in use by another program. Stop that one, or set PORT to another port.\n`,
+  );
+  // Kept for documentation (RFC 5737), so no machine has it.
+  assert.equal(
+    await faultOf(exitCodes.usage, { HOST: "192.0.2.1", PORT: "0" }),
+    "error: Nobody can listen on 192.0.2.1:0 (EADDRNOTAVAIL). Set HOST to an address of this machine.\n",
+  );
+});
+
+/** A hundred GPs with the same hundred signals: one page of them is more than the system buffers for a connection. */
+const manyGps = Array.from({ length: 100 }, (_, i) => ({
+  record: "gp",
+  id: `${i}`,
+  name: `Acme ${i}`,
+}));
+const bigPage = [
+  ...manyGps,
+  ...Array.from({ length: 100 }, (_, i) => ({
+    record: "signal",
+    id: `${i}`,
+    title: `Signal ${i}`,
+    date: "2026-01-01",
+    summary: "long ".repeat(200),
+    gps: manyGps.map(({ id }) => id),
+  })),
+];
+
+const requestLines = (path: string, key = "") =>
+  `GET ${path} HTTP/1.1\r\nHost: here\r\nx-api-key: ${key}\r\n\r\n`;
+
+/** A connection on which this was sent, and all that came back. */
+async function connection(port: number, sent: string) {
+  const socket = connect(port, "127.0.0.1");
+  const parts: Buffer[] = [];
+  socket.on("data", (part: Buffer) => parts.push(part));
+  socket.on("error", () => {});
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await once(socket, "connect");
+  socket.write(sent);
+  return { socket, closed, text: () => Buffer.concat(parts).toString("latin1") };
+}
+
+async function readSome(socket: Socket): Promise<void> {
+  await once(socket, "data");
+  socket.pause();
+}
+
+test("SIGTERM finishes what was begun, closes what is idle, refuses what comes later, and ends with 0", async (t) => {
+  const { dataDir, key } = await folderWithKey(t, bigPage);
+  const { port, signal, ended, err } = await startServer(t, { dataDir });
+  const idle = await connection(port, requestLines("/health"));
+  await once(idle.socket, "data");
+  const unused = await connection(port, "");
+  const halfSent = await connection(port, "GET /health HTTP/1.1\r\nHos");
+  const running = await connection(port, requestLines("/fetch-gp?gp_name=acme&limit=100", key));
+  await readSome(running.socket);
+  const begun = performance.now();
+  signal("SIGTERM");
+  await Promise.all([idle.closed, unused.closed]);
+  assert.equal(await connectFault("127.0.0.1", port), "ECONNREFUSED");
+  running.socket.write(requestLines("/fetch-gp?gp_name=acme", key));
+  running.socket.resume();
+  await running.closed;
+  await halfSent.closed;
+  assert.deepEqual(await ended, { exitCode: exitCodes.done, signal: null });
+  assert.ok(performance.now() - begun < 5000);
+  assert.equal(err(), "");
+
+  const [head, rest] = splitAt(running.text(), "\r\n\r\n");
+  const length = Number(/content-length: (\d+)/.exec(head)![1]);
+  const page = JSON.parse(Buffer.from(rest.slice(0, length), "latin1").toString("utf8"));
+  assert.equal(page.data.length, 100);
+  const [lateHead, lateBody] = splitAt(rest.slice(length), "\r\n\r\n");
+  assert.match(lateHead, /^HTTP\/1\.1 503 /);
+  assert.match(lateHead, /\r\nconnection: close(\r\n|$)/i);
+  assert.equal(JSON.parse(lateBody).reason, "draining");
+});
+
+function splitAt(text: string, mark: string): [string, string] {
+  const place = text.indexOf(mark);
+  return [text.slice(0, place), text.slice(place + mark.length)];
+}
+
+test("a second signal ends the server at once, whatever is under way", async (t) => {
+  const { dataDir, key } = await folderWithKey(t, bigPage);
+  const { port, signal, ended } = await startServer(t, { dataDir });
+  const idle = await connection(port, "");
+  const running = await connection(port, requestLines("/fetch-gp?gp_name=acme&limit=100", key));
+  await readSome(running.socket);
+  signal("SIGTERM");
+  await idle.closed;
+  signal("SIGINT");
+  assert.deepEqual(await ended, { exitCode: null, signal: "SIGINT" });
+  running.socket.destroy();
+});
+
+test("a killed server forgets no request it has counted", async (t) => {
+  const { dataDir, headers } = await folderWithKey(t, [acme]);
+  const first = await startServer(t, { dataDir });
+  for (let spent = 0; spent < 30; spent++) await first.get("/fetch-gp?gp_name=acme", headers);
+  // Public paths are not counted, so these requests may be under way without making the count uncertain.
+  const underWay = Array.from({ length: 5 }, () => first.get("/docs"));
+  first.signal("SIGKILL");
+  await Promise.allSettled(underWay);
+  await first.ended;
+  const second = await startServer(t, { dataDir });
+  const { status, headers: received } = await second.get("/fetch-gp?gp_name=acme", headers);
+  assert.equal(status, 200);
+  assert.match(
+    received.get("ratelimit")!,
+    /^"minute";r=29;t=\d+, "hour";r=969;t=\d+, "day";r=9969;/,
+  );
+});
+
+test("a command that serves nothing does not wait for what serving and importing need", async () => {
+  const { out, err } = await outcomeOfScript(`
+    import { registerHooks } from "node:module";
+    const packages = new Set();
+    registerHooks({
+      load(url, context, next) {
+        packages.add(/node_modules.([^/]+)/.exec(url)?.[1]);
+        return next(url, context);
+      },
+    });
+    process.argv = ["node", "gp-records", "--help"];
+    process.on("exit", () => console.log("loaded", ...packages));
+    await import(${JSON.stringify(import.meta.resolve("#cli/main.ts"))});
+  `);
+  assert.match(out, /^loaded .*commander/m, err);
+  assert.doesNotMatch(out, /^loaded .*(fastify|pino|typebox|csv-parse)/m);
+});
