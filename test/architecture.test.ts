@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { test } from "node:test";
+
+const map = readFileSync("ARCHITECTURE.md", "utf8");
+
+interface Room {
+  doors: string[];
+  packages: string[];
+}
+
+/** The table under "Rooms": room, job, doors, packages. */
+function readRooms(): Map<string, Room> {
+  const table = map.slice(map.indexOf("## Rooms"), map.indexOf("`http` never sees a store"));
+  const rows = [...table.matchAll(/^\| (?!room)([a-z]+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/gm)];
+  const listOf = (cell: string) =>
+    cell.trim() === "–" ? [] : cell.split(",").map((part) => part.trim());
+  return new Map(
+    rows.map(([, room, doors, packages]) => [
+      room!,
+      { doors: listOf(doors!), packages: listOf(packages!) },
+    ]),
+  );
+}
+
+const rooms = readRooms();
+const sources = globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"));
+const roomOf = (path: string) => path.split("/")[1]!.replace(/\.ts$/, "");
+const importsOf = (path: string) =>
+  [...readFileSync(path, "utf8").matchAll(/(?:\bfrom |\bimport\(|^import )"([^"\n]+)"/gm)].map(
+    ([, target]) => target!,
+  );
+
+test("every room of the house is in the table of doors, and every room of the table is there", () => {
+  assert.deepEqual([...rooms.keys()].toSorted(), [...new Set(sources.map(roomOf))].toSorted());
+});
+
+test("no import crosses a wall", () => {
+  const crossings: string[] = [];
+  for (const path of sources) {
+    const own = roomOf(path);
+    const { doors, packages } = rooms.get(own)!;
+    for (const target of importsOf(path)) {
+      if (target.startsWith("./") || target.startsWith("node:")) continue;
+      const room = target.startsWith("#")
+        ? target.slice(1).split("/")[0]!.replace(/\.ts$/, "")
+        : undefined;
+      const name = target.startsWith("@")
+        ? target.split("/").slice(0, 2).join("/")
+        : target.split("/")[0]!;
+      const isAllowed =
+        room === undefined ? packages.includes(name) : room !== own && doors.includes(room);
+      if (!isAllowed) crossings.push(`${path} imports ${target}`);
+    }
+  }
+  assert.deepEqual(crossings, []);
+});
+
+test("every door and package of the table is used", () => {
+  for (const [room, { doors, packages }] of rooms) {
+    const targets = sources.filter((path) => roomOf(path) === room).flatMap(importsOf);
+    for (const door of doors)
+      assert.ok(
+        targets.some((target) => target === `#${door}.ts` || target.startsWith(`#${door}/`)),
+        `${room} → ${door}`,
+      );
+    for (const name of packages)
+      assert.ok(
+        targets.some((target) => target === name || target.startsWith(`${name}/`)),
+        `${room} → ${name}`,
+      );
+  }
+});
+
+test("an index is only ever a list", () => {
+  for (const path of sources.filter((one) => basename(one) === "index.ts")) {
+    const code = readFileSync(path, "utf8").replaceAll(/\/\*\*.*?\*\//gs, "");
+    assert.doesNotMatch(code, /\bfunction\b|=>/, path);
+  }
+});
+
+test("every source file opens with a sentence saying what it is for", () => {
+  for (const path of sources.filter((one) => basename(one) !== "index.ts"))
+    assert.match(readFileSync(path, "utf8"), /^(#!.*\n)?\/\*\*/, path);
+});
+
+test("every test stands beside the source it tests", () => {
+  const strays = globSync("test/*/**/*.{test,long}.ts", { exclude: ["test/support/**"] })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !existsSync(`src/${dirname(path).slice("test/".length).split("/")[0]}`));
+  assert.deepEqual(strays, []);
+});
+
+test("every path that the map names exists", () => {
+  for (const [, path = ""] of map.matchAll(/\]\(([^)#]+)\)/g)) assert.ok(existsSync(path), path);
+});

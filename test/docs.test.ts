@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { Command } from "commander";
+import { addAccountCommands } from "#cli/accounts.ts";
+import { addDatasetCommands } from "#cli/datasets.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { addImportCommands } from "#cli/import.ts";
+import { addKeyCommands } from "#cli/keys.ts";
+import { addOpenapiCommand } from "#cli/openapi.ts";
+import { addServeCommand } from "#cli/serve.ts";
+import { settings } from "#config.ts";
+import { operations } from "#operations/index.ts";
+import { hintCodes } from "#operations/hints.ts";
+import { parametersOf } from "#operations/parameter-names.ts";
+import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { standingClock, startService } from "./support/service.ts";
+
+const page = (name: string) => readFileSync(name, "utf8");
+const pages = [...globSync("*.md"), ...globSync("docs/**/*.md")];
+
+/** First cells of the rows of all tables of a page, without their code marks. */
+const rowsOf = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell!);
+
+test("every operation and every parameter stands in docs/api.md, and no other", () => {
+  const text = page("docs/api.md");
+  for (const { path } of operations) assert.match(text, new RegExp(`\`GET ${path}\``));
+  const documented = rowsOf(text.slice(text.indexOf("## Parameters"), text.indexOf("## Matching")));
+  assert.deepEqual(documented, [...new Set(operations.flatMap(parametersOf))]);
+});
+
+test("every hint stands in docs/api.md, and no other", () => {
+  const text = page("docs/api.md");
+  assert.deepEqual(rowsOf(text.slice(text.indexOf("### Hints"), text.indexOf("## Headers"))), [
+    ...hintCodes,
+  ]);
+});
+
+test("every error stands in docs/errors.md with its status, and every fault of a parameter", () => {
+  const text = page("docs/errors.md");
+  const documented = [...text.matchAll(/^\| (\d{3}) \| `([^`]+)` \|/gm)].map(
+    ([, status, code]) => `${status} ${code}`,
+  );
+  assert.deepEqual(
+    documented,
+    problemCodes.map((code) => `${problemKinds[code].status} ${code}`),
+  );
+  assert.deepEqual(rowsOf(text), [...parameterFaultCodes]);
+});
+
+test("every setting stands in docs/settings.md and .env.example with its default, and no other", () => {
+  const rows = [...page("docs/settings.md").matchAll(/^\| `([A-Z_]+)` \| (.+?) \|/gm)];
+  const shown = (byDefault: string) => (byDefault === "" ? "–" : `\`${byDefault}\``);
+  assert.deepEqual(
+    rows.map(([, name, byDefault]) => `${name} ${byDefault}`),
+    settings.map(({ name, byDefault }) => `${name} ${shown(byDefault)}`),
+  );
+  const example = page(".env.example")
+    .split("\n")
+    .filter((line) => /^[A-Z]/.test(line));
+  assert.deepEqual(
+    example,
+    settings.map(({ name, byDefault }) => `${name}=${byDefault}`),
+  );
+});
+
+function commandLine(): Command {
+  const program = new Command("gp-records");
+  const surroundings = { environment: {}, now: () => 0, print() {}, complain() {} };
+  for (const add of [
+    addServeCommand,
+    addImportCommands,
+    addDatasetCommands,
+    addAccountCommands,
+    addKeyCommands,
+    addOpenapiCommand,
+  ])
+    add(program, surroundings);
+  return program;
+}
+
+function leavesOf(command: Command, path: string[] = []): { path: string; options: string[] }[] {
+  if (command.commands.length > 0)
+    return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
+  return [{ path: path.join(" "), options: command.options.map(({ long }) => long!) }];
+}
+
+test("every command and every option stands in docs/running.md", () => {
+  const text = page("docs/running.md");
+  for (const { path, options } of leavesOf(commandLine())) {
+    const line = text.split("\n").find((one) => one.startsWith(`| \`${path}`));
+    assert.ok(line !== undefined, path);
+    for (const option of options) assert.ok(line.includes(option), `${path} ${option}`);
+  }
+});
+
+test("every exit code stands in docs/running.md", () => {
+  const text = page("docs/running.md");
+  const documented = [...text.slice(text.indexOf("## Exit codes")).matchAll(/^\| (\d) \|/gm)].map(
+    ([, code]) => Number(code),
+  );
+  assert.deepEqual(documented, Object.values(exitCodes));
+});
+
+test("the samples of docs/api.md and README.md are what the service answers", async (t) => {
+  const service = await startService(t, {
+    clock: standingClock(Date.parse("2026-11-20T03:00:00Z")),
+  });
+  let replayed = 0;
+  for (const name of ["docs/api.md", "README.md"])
+    for (const [, path, sample] of page(name).matchAll(
+      /```http\nGET ([^\n]+)\n```\n\n```json\n([^`]*)```/g,
+    )) {
+      const { body } = await service.get(path!, {
+        "x-request-id": "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+      });
+      assert.deepEqual(JSON.parse(sample!), body, `${name}: ${path}`);
+      replayed++;
+    }
+  assert.ok(replayed >= 5);
+});
+
+test("every link between pages leads to a file", () => {
+  for (const name of pages)
+    for (const [, target] of page(name).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g))
+      assert.ok(existsSync(join(dirname(name), target!)), `${name}: ${target}`);
+});
+
+test("no page speaks of what is not there: scripts it names exist", () => {
+  const { scripts } = JSON.parse(page("package.json")) as { scripts: Record<string, string> };
+  for (const name of pages)
+    for (const [, script] of page(name).matchAll(/npm run (?:-s )?([a-z:-]+)/g))
+      assert.ok(script! in scripts, `${name}: npm run ${script}`);
+});
