@@ -15,6 +15,7 @@ import { operations } from "#operations/index.ts";
 import { hintCodes } from "#operations/hints.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
 import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import * as vocabulary from "#records/vocabulary.ts";
 import { standingClock, startService } from "./support/service.ts";
 
 const page = (name: string) => readFileSync(name, "utf8");
@@ -32,9 +33,32 @@ test("every operation and every parameter stands in docs/api.md, and no other", 
 
 test("every hint stands in docs/api.md, and no other", () => {
   const text = page("docs/api.md");
-  assert.deepEqual(rowsOf(text.slice(text.indexOf("### Hints"), text.indexOf("## Headers"))), [
+  assert.deepEqual(rowsOf(text.slice(text.indexOf("### Hints"), text.indexOf("## Records"))), [
     ...hintCodes,
   ]);
+});
+
+test("every member of every record stands in docs/api.md, in order, marked where it is never null", () => {
+  const text = page("docs/api.md");
+  const table = text.slice(text.indexOf("## Records"), text.indexOf("## Closed lists"));
+  for (const { kind, record } of operations) {
+    const [, row = ""] = new RegExp(`^\\| ${kind} \\| (.*) \\|$`, "m").exec(table) ?? [];
+    const { properties } = record as unknown as { properties: Record<string, { type?: unknown }> };
+    const members = Object.entries(properties).map(
+      ([name, { type }]) => `\`${name}\`${Array.isArray(type) ? "" : "†"}`,
+    );
+    assert.equal(row, members.join(" "), kind);
+  }
+});
+
+test("every closed list stands in docs/api.md, word by word", () => {
+  const text = page("docs/api.md");
+  const table = text.slice(text.indexOf("## Closed lists"), text.indexOf("## Headers"));
+  const documented = [...table.matchAll(/^\| .*`.* \| (.+) \|$/gm)].map(([, values]) => values!);
+  const known = Object.values(vocabulary).map((values) =>
+    values.map((value) => `\`${value}\``).join(", "),
+  );
+  assert.deepEqual(documented.toSorted(), known.toSorted());
 });
 
 test("every error stands in docs/errors.md with its status, and every fault of a parameter", () => {

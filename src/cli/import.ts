@@ -110,7 +110,7 @@ function report(surroundings: Surroundings, options: ImportOptions, result: Impo
   const { read, rejections } = result.collected;
   throw new CommandFault(
     exitCodes.inputRefused,
-    read === 0
+    read === 0 || rejections.count === 0
       ? "The files hold no record; nothing was published."
       : `${rejections.count} of ${read} lines were rejected; nothing was published. Mend them, or allow some with --max-rejected.`,
   );
