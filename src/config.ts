@@ -103,7 +103,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 /** Is only this machine able to reach what listens on this address? */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  return host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 /** What a parser returns for a text it cannot use: the end of a sentence that begins with the setting's name. */
@@ -122,6 +122,8 @@ const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
 };
 
 function parseHost(text: string): string | Fault {
+  // The name stands for two addresses; one server listens on one, and a stop has one server to end.
+  if (text === "localhost") return "127.0.0.1";
   return isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
     ? text
     : new Fault("must be an IP address or a host name");

@@ -103,9 +103,12 @@ test("CORS_ORIGINS takes a star, off, or origins without a path", () => {
     assert.equal(faultsOf({ CORS_ORIGINS: value }).length, 1, value);
 });
 
+test("localhost is one address", () => {
+  assert.equal(readConfig({ HOST: "localhost" }).host, "127.0.0.1");
+});
+
 test("only addresses of this machine are loopback", () => {
-  for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
-    assert.equal(isLoopback(host), true, host);
+  for (const host of ["127.0.0.1", "127.9.9.9", "::1"]) assert.equal(isLoopback(host), true, host);
   for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example", "localhost.example"])
     assert.equal(isLoopback(host), false, host);
 });

@@ -6,13 +6,8 @@ import { openCatalogue, versionShape, type Catalogue } from "#datasets/catalogue
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { rollBack } from "#datasets/publish.ts";
-import {
-  entriesOf,
-  importRecords,
-  openCurrent,
-  temporaryCatalogue,
-  temporaryFolder,
-} from "../support/dataset.ts";
+import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { day, documents, filesOf, gp, importDaily, importEntries } from "./published.ts";
 
 const versions = (catalogue: Catalogue) => catalogue.list().map(({ version }) => version);

@@ -6,7 +6,8 @@ import { test, type TestContext } from "node:test";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { verifyGeneration } from "#datasets/verify.ts";
 import { cast } from "../support/cast.ts";
-import { temporaryCatalogue, temporaryFolder } from "../support/dataset.ts";
+import { temporaryCatalogue } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp, importDaily } from "./published.ts";
 
 /** Path of a sound generation in which every table has rows. */

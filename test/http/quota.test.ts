@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandDone } from "../support/command-line.ts";
 import { standingClock, startService } from "../support/service.ts";
-import { temporaryFolder } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
 

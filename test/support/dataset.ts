@@ -1,6 +1,4 @@
 /** Builds a dataset in a folder of its own, the way an import does, and opens it. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
@@ -9,15 +7,10 @@ import { importSource, type ImportRequest, type ImportResult } from "#datasets/p
 import type { CanonicalRecord } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** Time at which test datasets are built, unless a test says otherwise. */
 export const builtAt = Date.parse("2026-11-20T03:00:00Z");
-
-export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "gp-records-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export const temporaryCatalogue = (t: TestContext): Catalogue =>
   openCatalogue(join(temporaryFolder(t), "datasets"));

@@ -11,7 +11,8 @@ import type { Quotas } from "#limits/policy.ts";
 import { openService } from "#service.ts";
 import { openControl } from "#store/stores.ts";
 import { cast } from "./cast.ts";
-import { importRecords, temporaryFolder } from "./dataset.ts";
+import { importRecords } from "./dataset.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface Answer<Body = any> {
   status: number;
@@ -68,6 +69,9 @@ interface Options {
 
 export async function startService(t: TestContext, options: Options = {}): Promise<TestService> {
   const { records = cast, settings = {}, clock = standingClock() } = options;
+  let stop = async () => {};
+  // Before the folder's own, so that the service has stopped when the folder goes.
+  t.after(() => stop());
   const dataDir = options.dataDir ?? temporaryFolder(t);
   if (records !== null)
     await importRecords(openCatalogue(join(dataDir, "datasets")), records, {
@@ -80,14 +84,10 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   );
   const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings });
   const service = await openService(config, logger, { clock, now: clock.now });
-  let hasStopped = false;
-  const stop = async () => {
-    if (!hasStopped) {
-      hasStopped = true;
-      await service.stop();
-    }
+  stop = async () => {
+    stop = async () => {};
+    await service.stop();
   };
-  t.after(stop);
   let accounts = 0;
   const newKey: TestService["newKey"] = async (order = {}) => {
     const { isDemo = false, expiresAt = null, quotas = {} } = order;
@@ -120,7 +120,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
     log,
     clock,
     newKey,
-    stop,
+    stop: () => stop(),
     async get(path, headers = {}, method = "GET") {
       const sent = new Headers({ "x-api-key": key, ...headers });
       if (sent.get("x-api-key") === "") sent.delete("x-api-key");

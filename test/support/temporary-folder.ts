@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "gp-records-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // A service that the test has started is stopped after this, and may write a file while the folder is emptied.
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
   return folder;
 }
