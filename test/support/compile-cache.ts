@@ -2,4 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 
-enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/compiled"));
+const folder = join(import.meta.dirname, "../../node_modules/.cache/compiled");
+enableCompileCache(folder);
+// For the commands and servers that tests start.
+process.env["NODE_COMPILE_CACHE"] = folder;
