@@ -3,13 +3,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { Command } from "commander";
-import { addAccountCommands } from "#cli/accounts.ts";
-import { addDatasetCommands } from "#cli/datasets.ts";
+import { commandParts } from "#cli/command-parts.ts";
 import { exitCodes } from "#cli/exit-codes.ts";
-import { addImportCommands } from "#cli/import.ts";
-import { addKeyCommands } from "#cli/keys.ts";
-import { addOpenapiCommand } from "#cli/openapi.ts";
-import { addServeCommand } from "#cli/serve.ts";
 import { settings } from "#config.ts";
 import { operations } from "#operations/index.ts";
 import { hintCodes } from "#operations/hints.ts";
@@ -92,15 +87,7 @@ test("every setting stands in docs/settings.md and .env.example with its default
 function commandLine(): Command {
   const program = new Command("gp-records");
   const surroundings = { environment: {}, now: () => 0, print() {}, complain() {} };
-  for (const add of [
-    addServeCommand,
-    addImportCommands,
-    addDatasetCommands,
-    addAccountCommands,
-    addKeyCommands,
-    addOpenapiCommand,
-  ])
-    add(program, surroundings);
+  for (const addCommands of commandParts) addCommands(program, surroundings);
   return program;
 }
 

@@ -1,19 +1,12 @@
-/** Which numbers an account's own quota may have. */
+/** Which numbers an account's own quota may have: those the limiter can keep count of. */
+import { quotaFault } from "#limits/policy.ts";
 import type { Quotas } from "#store/control-tables.ts";
 import { StoreFault } from "#store/store-fault.ts";
 
-/** The largest quota the limiter keeps count of: it remembers every request for a day. */
-export const quotaMax = 1_000_000;
-
-/** @throws StoreFault `invalid` naming the first window whose number is not 1 to 1,000,000. */
+/** @throws StoreFault `invalid` naming the first window whose number cannot be a quota; null is the default. */
 export function checkQuotas(quotas: Partial<Quotas>): void {
-  for (const [window, requests] of Object.entries(quotas))
-    if (requests !== null && !isQuota(requests))
-      throw new StoreFault(
-        "invalid",
-        `The quota per ${window} must be a whole number from 1 to ${quotaMax}.`,
-      );
+  for (const [window, requests] of Object.entries(quotas)) {
+    const fault = requests === null ? undefined : quotaFault(requests);
+    if (fault !== undefined) throw new StoreFault("invalid", `The quota per ${window} ${fault}.`);
+  }
 }
-
-const isQuota = (requests: number) =>
-  Number.isInteger(requests) && requests >= 1 && requests <= quotaMax;

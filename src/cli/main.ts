@@ -1,22 +1,7 @@
 /** The command line of gp-records, and the only place that ends the process. */
-import { addAccountCommands } from "./accounts.ts";
-import { addDatasetCommands } from "./datasets.ts";
+import { commandParts } from "./command-parts.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { addImportCommands } from "./import.ts";
-import { addKeyCommands } from "./keys.ts";
-import { addOpenapiCommand } from "./openapi.ts";
 import { run } from "./program.ts";
-import { addServeCommand } from "./serve.ts";
-
-/** Every command, in the order `--help` shows them. */
-const parts = [
-  addServeCommand,
-  addImportCommands,
-  addDatasetCommands,
-  addAccountCommands,
-  addKeyCommands,
-  addOpenapiCommand,
-];
 
 // Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});
@@ -34,7 +19,7 @@ const exitCode = await run(
       }),
     complain: (text) => process.stderr.write(`${text}\n`),
   },
-  parts,
+  commandParts,
 );
 // Called when all of it is written, or could not be: a key nobody was shown is no success.
 process.stdout.write("", () => {

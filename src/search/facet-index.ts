@@ -1,6 +1,6 @@
 /** Which GPs carry a tag, a theme or a market, by every spelling a query may use. */
 import { addBit, type Bitset } from "./bitset.ts";
-import { indexOfText, packTexts, sortByBytes, textAt, type PackedTexts } from "./packed-texts.ts";
+import { indexOfText, packTexts, sortByBytes, type PackedTexts } from "./packed-texts.ts";
 import { packLists, type Lists } from "./shared-arrays.ts";
 import { indexSuggestions, type SuggestionIndex } from "./suggestions.ts";
 
@@ -52,6 +52,3 @@ export function addCarriers(index: FacetIndex, folded: string, gps: Bitset): boo
   for (let i = starts[spelling]!; i < starts[spelling + 1]!; i++) addBit(gps, items[i]!);
   return true;
 }
-
-/** The folded spellings, for whoever lists what can be asked for. */
-export const spellingAt = (index: FacetIndex, number: number) => textAt(index.spellings, number);
