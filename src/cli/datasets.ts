@@ -1,9 +1,14 @@
-/** `gp-records datasets`: shows the generations there are, and chooses which one is served. */
+/** `gp-records datasets`: the commands on the generations there are, and those that only show them. */
 import type { Command } from "commander";
 import type { Catalogue, Generation } from "#datasets/catalogue.ts";
+import { isOutdated, isStaged } from "#datasets/choose.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataDirOf } from "./data-dir.ts";
-import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
+import { addPublish, addRollback } from "./datasets-choose.ts";
+import { addDiff } from "./datasets-diff.ts";
+import { openDatasets } from "./datasets-folder.ts";
+import { addPrune } from "./datasets-prune.ts";
+import { addVerify } from "./datasets-verify.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -12,10 +17,8 @@ export function addDatasetCommands(program: Command, surroundings: Surroundings)
   const datasets = program
     .command("datasets")
     .description("show what is published, and choose what is served");
-  addList(datasets, surroundings);
-  addShow(datasets, surroundings);
-  addPublish(datasets, surroundings);
-  addRollback(datasets, surroundings);
+  for (const add of [addList, addShow, addPublish, addRollback, addDiff, addVerify, addPrune])
+    add(datasets, surroundings);
 }
 
 const catalogueOf = (surroundings: Surroundings) => openDatasets(dataDirOf(surroundings));
@@ -34,22 +37,30 @@ function addList(datasets: Command, surroundings: Surroundings): void {
         version: generation.version,
         records: recordTotal(generation),
         current: generation.version === current,
+        staged: isStaged(generation),
+        outdated: isOutdated(generation, current),
         published_at: generation.published_at,
       }));
       printResult(surroundings, options, rows, () =>
         rows.length === 0
           ? noDataset
           : table(
-              ["version", "records", "current", "published"],
+              ["version", "records", "state", "published"],
               rows.map((row) => [
                 row.version,
                 row.records.toLocaleString("en-US"),
-                row.current ? "yes" : "",
+                stateText(row),
                 timeText(row.published_at),
               ]),
             ),
       );
     });
+}
+
+function stateText(row: { current: boolean; staged: boolean; outdated: boolean }): string {
+  if (row.current) return "current";
+  if (row.outdated) return "staged, outdated";
+  return row.staged ? "staged" : "";
 }
 
 function addShow(datasets: Command, surroundings: Surroundings): void {
@@ -70,7 +81,7 @@ function addShow(datasets: Command, surroundings: Surroundings): void {
 }
 
 function describe(catalogue: Catalogue, generation: Generation): string {
-  const { version, records, bytes, sha256, built_at, published_at } = generation;
+  const { version, records, bytes, sha256, built_at, built_from, published_at } = generation;
   return table(
     ["dataset", ""],
     [
@@ -81,60 +92,14 @@ function describe(catalogue: Catalogue, generation: Generation): string {
         count.toLocaleString("en-US"),
       ]),
       ["built", timeText(built_at)],
+      ["built from", built_from ?? "-"],
       ["published", timeText(published_at)],
+      ["published after", generation.published_after ?? "-"],
       ["file", catalogue.pathOf(version)],
       ["bytes", bytes.toLocaleString("en-US")],
       ["sha-256", sha256],
     ],
   );
-}
-
-function addPublish(datasets: Command, surroundings: Surroundings): void {
-  datasets
-    .command("publish")
-    .description("serve this dataset; a running server takes it over within two seconds")
-    .argument("<version>", "as `datasets list` shows it")
-    .option(...jsonOption)
-    .action(async (version: string, options: OutputOptions) => {
-      const { timeOf } = await import("#datasets/format.ts");
-      choose(surroundings, options, (catalogue) =>
-        catalogue.publish(version, timeOf(surroundings.now())),
-      );
-    });
-}
-
-function addRollback(datasets: Command, surroundings: Surroundings): void {
-  datasets
-    .command("rollback")
-    .description("serve the dataset before the current one again")
-    .option(...jsonOption)
-    .action(async (options: OutputOptions) => {
-      const { rollBack } = await import("#datasets/publish.ts");
-      choose(surroundings, options, (catalogue) => rollBack(catalogue, surroundings.now()));
-    });
-}
-
-function choose(
-  surroundings: Surroundings,
-  options: OutputOptions,
-  change: (catalogue: Catalogue) => Generation,
-): void {
-  const dataDir = dataDirOf(surroundings);
-  const catalogue = openDatasets(dataDir);
-  const lock = takeImportLock(dataDir);
-  try {
-    const { version, published_at } = change(catalogue);
-    printResult(
-      surroundings,
-      options,
-      { version, published_at },
-      () => `${version} is the current dataset.`,
-    );
-  } catch (error) {
-    throw dataFolderFault(error, dataDir);
-  } finally {
-    lock.release();
-  }
 }
 
 const recordTotal = ({ records }: Generation) => Object.values(records).reduce((a, b) => a + b);

@@ -1,41 +1,52 @@
 /** What an import has done, for people and for programs. */
 import type { ImportResult } from "#datasets/publish.ts";
+import type { Rejections } from "#datasets/rejections.ts";
 
-/** Rejections a person is shown; `--json` has up to a thousand. */
+/** Lines of a kind a person is shown; `--json` has up to a thousand. */
 const shownMax = 20;
 
-export function importJson(source: string, result: ImportResult): object {
-  const { read, accepted, rejections } = result.collected;
+export function importJson(source: string, isMerge: boolean, result: ImportResult): object {
+  const { read, accepted, rejections, absent } = result.collected;
+  const { added, updated, removed } = result.changes;
   return {
     source,
+    mode: isMerge ? "merge" : "replace",
     read,
     accepted,
     rejected: rejections.count,
     rejections: rejections.listed,
+    absent: absent.count,
+    absences: absent.listed,
     outcome: outcomeOf(result),
-    ...result.changes,
-    records: result.draft?.counts ?? null,
-    version: result.published?.version ?? null,
+    refusal: result.refusal,
+    added,
+    changed: updated,
+    removed,
+    unchanged: unchangedOf(result),
+    source_records: result.sourceSize,
+    records: result.records,
+    version: (result.published ?? result.staged)?.version ?? null,
   };
 }
 
 export function importText(source: string, result: ImportResult): string {
-  const { read, accepted, rejections } = result.collected;
+  const { read, accepted, rejections, absent } = result.collected;
   const { added, updated, removed } = result.changes;
-  const lines = rejections.listed
-    .slice(0, shownMax)
-    .map(({ file, line, field, reason }) => `${file}:${line}: ${field} ${reason}`);
-  if (rejections.listed.length > shownMax)
-    lines.push(`… ${rejections.listed.length - shownMax} more; --json lists them`);
+  const unchanged = unchangedOf(result) ?? 0;
+  const lines = [...listed(rejections), ...listed(absent)];
   lines.push(
     `Source '${source}': ${count(read)} read = ${count(accepted)} accepted + ${count(rejections.count)} rejected.`,
   );
-  const changes = `${count(added)} added, ${count(updated)} updated, ${count(removed)} removed`;
-  const { gp = 0, principal = 0, signal = 0, project = 0 } = result.draft?.counts ?? {};
+  const changes = `${count(added)} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
+  const { gp = 0, principal = 0, signal = 0, project = 0 } = result.records ?? {};
   const records = `${count(gp)} GPs, ${count(principal)} principals, ${count(signal)} signals, ${count(project)} projects`;
   switch (outcomeOf(result)) {
     case "published":
       lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);
+      break;
+    case "staged":
+      lines.push(`${changes}. Staged as ${result.staged!.version}: ${records}.`);
+      lines.push(...nextSteps(result.staged!));
       break;
     case "dry_run":
       lines.push(`${changes}, had this not been a dry run. The dataset would have ${records}.`);
@@ -48,12 +59,32 @@ export function importText(source: string, result: ImportResult): string {
   return lines.join("\n");
 }
 
-function outcomeOf({
-  outcome,
-  published,
-}: ImportResult): "published" | "dry_run" | "unchanged" | "refused" {
+function listed(one: Rejections): string[] {
+  const lines = one.listed
+    .slice(0, shownMax)
+    .map(({ file, line, field, reason }) => `${file}:${line}: ${field} ${reason}`);
+  return one.listed.length > shownMax
+    ? [...lines, `… ${one.listed.length - shownMax} more; --json lists them`]
+    : lines;
+}
+
+function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>): string[] {
+  const steps = [`gp-records datasets publish ${version}`];
+  if (built_from !== null) steps.unshift(`gp-records datasets diff ${built_from} ${version}`);
+  return ["Next:", ...steps.map((step) => `  ${step}`)];
+}
+
+/** Records of the new dataset that were in the one before just so; null where there is none. */
+function unchangedOf({ records, changes }: ImportResult): number | null {
+  if (records === null) return null;
+  const total = Object.values(records).reduce((a, b) => a + b);
+  return total - changes.added - changes.updated;
+}
+
+function outcomeOf({ outcome, published, staged }: ImportResult) {
   if (outcome !== "built") return outcome;
-  return published === null ? "dry_run" : "published";
+  if (published !== null) return "published";
+  return staged === null ? "dry_run" : "staged";
 }
 
 const count = (number: number) => number.toLocaleString("en-US");

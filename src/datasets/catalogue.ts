@@ -1,33 +1,12 @@
 /** The folder of generations: `<version>.sqlite`, what is known of it in `<version>.json`, and the pointer `current`. */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { RecordKind } from "#records/canonical.ts";
 import { DatasetFault } from "./dataset-fault.ts";
+import { factsText, readFacts, type Generation } from "./generation.ts";
+import { draftFactsName } from "./leftovers.ts";
+import { replaceFile, syncFolder, writeSynced } from "./whole-file.ts";
 
-/** What is known of a generation without opening it. */
-export interface Generation {
-  version: string;
-  /** SHA-256 over its content, times excluded. */
-  hash: string;
-  /** SHA-256 of the file. */
-  sha256: string;
-  bytes: number;
-  records: Record<RecordKind, number>;
-  built_at: string;
-  /** Time it last became the current one; null where it never did. */
-  published_at: string | null;
-}
+export type { Generation } from "./generation.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
@@ -36,6 +15,8 @@ export interface Catalogue {
   pathOf(version: string): string;
   /** Oldest first. */
   list(): Generation[];
+  /** Versions that have at least one of their two files, oldest first. */
+  versions(): string[];
   /** @throws DatasetFault where there is no such version. */
   find(version: string): Generation;
   /** @throws DatasetFault where the pointer is there and names no version: nobody may take that for an empty folder. */
@@ -46,6 +27,8 @@ export interface Catalogue {
   add(draftPath: string, generation: Generation): void;
   /** Makes a version the current one; a server notices within a second. */
   publish(version: string, time: string): Generation;
+  /** Deletes the files of a version; never ask it for the current one. */
+  remove(version: string): void;
 }
 
 /** @param folder made if it is not there. */
@@ -53,6 +36,7 @@ export function openCatalogue(folder: string): Catalogue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
   const factsOf = (version: string) => join(folder, `${version}.json`);
+  const pointer = join(folder, "current");
   const has = (version: string) =>
     versionShape.test(version) && existsSync(factsOf(version)) && existsSync(pathOf(version));
   const find = (version: string): Generation => {
@@ -62,18 +46,18 @@ export function openCatalogue(folder: string): Catalogue {
       );
     return readFacts(factsOf(version));
   };
-  const list = () =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith(".json") && has(name.slice(0, -5)))
-      .toSorted()
-      .map((name) => find(name.slice(0, -5)));
+  const versions = () => {
+    const names = readdirSync(folder).map((name) => name.replace(/\.(?:sqlite|json)$/, ""));
+    return [...new Set(names)].filter((name) => versionShape.test(name)).toSorted();
+  };
+  const list = () => versions().filter(has).map(find);
+  const named = () => readIfThere(pointer)?.trim() ?? null;
   const currentVersion = () => {
-    const pointer = join(folder, "current");
-    const version = readIfThere(pointer)?.trim() ?? null;
+    const version = named();
     if (version === null || versionShape.test(version)) return version;
-    const newest = list().at(-1)?.version ?? "VERSION";
+    const newest = list().findLast(({ published_at }) => published_at !== null)?.version;
     throw new DatasetFault(
-      `${pointer} does not name a dataset; 'gp-records datasets publish ${newest}' writes it anew.`,
+      `${pointer} does not name a dataset; 'gp-records datasets publish ${newest ?? "VERSION"}' writes it anew.`,
     );
   };
   return {
@@ -82,19 +66,39 @@ export function openCatalogue(folder: string): Catalogue {
     find,
     currentVersion,
     list,
+    versions,
     current() {
       const version = currentVersion();
       return version === null ? null : find(version);
     },
     add(draftPath, generation) {
-      renameSync(draftPath, pathOf(generation.version));
-      replaceFile(factsOf(generation.version), `${JSON.stringify(generation, null, 2)}\n`);
+      const draftFacts = join(folder, draftFactsName);
+      try {
+        writeSynced(draftFacts, factsText(generation));
+        syncFolder(folder);
+        renameSync(draftPath, pathOf(generation.version));
+        renameSync(draftFacts, factsOf(generation.version));
+      } catch (error) {
+        rmSync(draftFacts, { force: true });
+        if (!has(generation.version)) rmSync(pathOf(generation.version), { force: true });
+        throw error;
+      }
+      syncFolder(folder);
     },
     publish(version, time) {
-      const published = { ...find(version), published_at: time };
-      replaceFile(factsOf(version), `${JSON.stringify(published, null, 2)}\n`);
-      replaceFile(join(folder, "current"), `${version}\n`);
+      const found = find(version);
+      const before = found.published_at === null ? named() : found.published_after;
+      const published_after = before !== null && versionShape.test(before) ? before : null;
+      const published = { ...found, published_at: time, published_after };
+      replaceFile(factsOf(version), factsText(published));
+      replaceFile(pointer, `${version}\n`);
       return published;
+    },
+    remove(version) {
+      // In this order: what is left by a process that is killed here is small and not listed.
+      rmSync(pathOf(version), { force: true });
+      rmSync(factsOf(version), { force: true });
+      syncFolder(folder);
     },
   };
 }
@@ -106,39 +110,4 @@ function readIfThere(path: string): string | null {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-}
-
-function readFacts(path: string): Generation {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as Generation;
-  } catch (error) {
-    throw new DatasetFault(
-      `${path} cannot be read: ${(error as Error).message}. Remove it, or put it back as it was.`,
-    );
-  }
-}
-
-/** Whole or not at all, also when the power fails: written aside, synced, renamed, the folder synced. */
-function replaceFile(path: string, text: string): void {
-  const aside = `${path}.${process.pid}.tmp`;
-  try {
-    const file = openSync(aside, "w", 0o600);
-    try {
-      writeSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(aside, path);
-  } catch (error) {
-    rmSync(aside, { force: true });
-    throw error;
-  }
-  syncFolder(join(path, ".."));
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  fsyncSync(folder);
-  closeSync(folder);
 }

@@ -22,12 +22,8 @@ interface FollowRequest {
 /** Half of what is promised, so that a new dataset is noticed within a second. */
 const lookEveryMilliseconds = 500;
 
-/** Settles once the current generation is served, or known to be absent or unreadable. */
-export async function followCurrent({
-  catalogue,
-  onModel,
-  onFault,
-}: FollowRequest): Promise<Follower> {
+/** Begins to load the current generation at once. */
+export function followCurrent({ catalogue, onModel, onFault }: FollowRequest): Follower {
   let model: ReadModel | null = null;
   let tried: string | null = null;
   let looking: Promise<void> | null = null;
@@ -59,7 +55,7 @@ export async function followCurrent({
     return looking;
   };
 
-  await look();
+  void look();
   const timer = setInterval(() => void look(), lookEveryMilliseconds);
   timer.unref();
   return {

@@ -3,7 +3,7 @@
 import type { RecordKind } from "#records/canonical.ts";
 
 /** Raised whenever an older program could misread a newer file. */
-export const formatVersion = 1;
+export const formatVersion = 2;
 
 export const idPrefixes: Readonly<Record<RecordKind, string>> = {
   gp: "gp",
@@ -19,36 +19,39 @@ const recordTable = (kind: RecordKind) => `
     position integer primary key,
     id text not null,
     source text not null,
+    source_id text not null,
     since text not null,
     content_hash blob not null,
     updated_at text not null,
+    is_time_stated integer not null,
     own_length integer not null,
     document text not null
   );`;
+
+/**
+ * Nothing reads a draft before it is whole and synced, so it needs neither journal nor locks. Of larger pages there are
+ * fewer to write and to check, and less of them stays empty.
+ */
+export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off;
+  pragma synchronous = off; pragma locking_mode = exclusive`;
 
 /** Tables are filled first and indexed last, which is several times faster than the other way round. */
 export const tables = `
   create table meta (key text primary key, value text not null) without rowid;
   create table source (name text primary key, imported_at text not null) without rowid;
-  create table canonical (
-    kind text not null,
-    source text not null,
-    source_id text not null,
-    public_id text not null,
-    sort_key text not null,
-    body text not null
-  );
   ${kinds.map(recordTable).join("")}
+  create view canonical as ${kinds
+    .map((kind) => `select '${kind}' as kind, source, source_id, id as public_id from ${kind}`)
+    .join(" union all ")};
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
   create table gp_name (gp integer not null, name text not null, folded text not null);
   create table facet (parameter text not null, folded text not null, shown text not null, gp integer not null);
   create table market_spelling (market text not null, folded text not null, shown text not null);
+  create table array (name text not null, element text not null, bytes blob not null);
   create table link (kind text not null, record integer not null, gp integer not null);
 `;
 
 export const indexes = `
-  create unique index canonical_source_id on canonical (source, kind, source_id);
-  create unique index canonical_public_id on canonical (public_id);
   ${kinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
 `;
 
@@ -60,6 +63,10 @@ export interface Meta {
   /** SHA-256 over the content of all documents, times excluded. */
   hash: string;
   built_at: string;
+  /** CRC-32 over the rows of `array`. */
+  index_crc32: string;
+  /** CRC-32 over all documents. */
+  documents_crc32: string;
 }
 
 /** `20261120T030000Z-9f3c2a7e`: when it was built, and the beginning of its hash. */

@@ -1,5 +1,6 @@
 /** Keeps account of which records exist in the source and which links still wait for their target. */
-import type { CanonicalRecord, RecordKind } from "#records/canonical.ts";
+import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import type { RecordName } from "#records/source-entry.ts";
 
 /** A link of a record to another of the same source. */
 export interface Need {
@@ -8,87 +9,89 @@ export interface Need {
   id: string;
 }
 
-export const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
-
-export function partsOfKey(key: string): [kind: string, id: string] {
-  const end = key.indexOf("\n");
-  return [key.slice(0, end), key.slice(end + 1)];
-}
-
 export function needsOf(record: CanonicalRecord): Need[] {
   if (record.record === "gp") return [];
-  const needs: Need[] = (record.gps ?? []).map((id) => ({ field: "gps", kind: "gp", id }));
-  if (record.record === "signal")
-    for (const id of record.project_ids ?? [])
-      needs.push({ field: "project_ids", kind: "project", id });
+  const needs: Need[] = [];
+  for (const id of record.gps ?? []) needs.push({ field: "gps", kind: "gp", id });
+  if (record.record !== "signal") return needs;
+  for (const id of record.project_ids ?? [])
+    needs.push({ field: "project_ids", kind: "project", id });
   return needs;
 }
 
+export const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
+
 /** Records of one place of a file, kept until all they link to is known to stay. */
-export interface Waiting<Place> {
+export interface Delivery<Place> {
   place: Place;
-  keys: readonly string[];
+  keys: readonly RecordName[];
   needs: readonly Need[];
-  /** Keys of GPs the place only names: they are there as long as a place that names them or links to them. */
+  /** Ids of GPs the place only names: they are there as long as a place that names them or links to them. */
   named: readonly string[];
 }
 
 export interface LinkLedger<Place> {
-  /** Place of the record with this key, if there is one. */
-  placeOf(key: string): Place | undefined;
-  add(one: Waiting<Place>): void;
+  /** Place of the record with this id, if there is one. */
+  placeOf(kind: RecordKind, id: string): Place | undefined;
+  add(one: Delivery<Place>): void;
   /**
    * Drops, until nothing changes, whatever links to a record that is not there; calls `reject` for each.
-   * @returns keys of named GPs that nothing is left of.
+   * @returns ids of named GPs that nothing is left of.
    */
-  settle(reject: (waiting: Waiting<Place>, missing: Need) => void): string[];
+  settle(reject: (delivery: Delivery<Place>, missing: Need) => void): string[];
 }
 
-export function openLinkLedger<Place>(): LinkLedger<Place> {
-  const placeOf = new Map<string, Place>();
-  const waiting = new Map<string, Waiting<Place>>();
-  const named = new Set<string>();
-  /** How many places name a record or link to it. */
-  const holders = new Map<string, number>();
-  const hold = (one: Waiting<Place>, count: 1 | -1) => {
-    const keys = [...one.named, ...one.needs.map(({ kind, id }) => keyOf(kind, id))];
-    for (const key of new Set(keys)) holders.set(key, (holders.get(key) ?? 0) + count);
+/** @param isElsewhere whether a record that no place brought is there all the same. */
+export function openLinkLedger<Place>(
+  isElsewhere: (kind: RecordKind, id: string) => boolean = () => false,
+): LinkLedger<Place> {
+  const places = Object.fromEntries(recordKinds.map((kind) => [kind, new Map()])) as Record<
+    RecordKind,
+    Map<string, Place>
+  >;
+  /** What waits for a target, or for something that waits. */
+  const waiting = new Set<Delivery<Place>>();
+  const waitingKeys = new Set<string>();
+  /** Named GPs that no place has named or linked to which is sure to stay. */
+  const unheld = new Set<string>();
+  const hold = ({ named, needs }: Delivery<Place>) => {
+    if (unheld.size === 0) return;
+    for (const id of named) unheld.delete(id);
+    for (const need of needs) if (need.kind === "gp") unheld.delete(need.id);
   };
-  const isSettled = (need: Need) => {
-    const key = keyOf(need.kind, need.id);
-    return placeOf.has(key) && !waiting.has(key);
-  };
+  const isSettled = ({ kind, id }: Need) =>
+    (places[kind].has(id) && (waiting.size === 0 || !waitingKeys.has(keyOf(kind, id)))) ||
+    isElsewhere(kind, id);
+  const isMissing = ({ kind, id }: Need) => !places[kind].has(id) && !isElsewhere(kind, id);
   return {
-    placeOf: (key) => placeOf.get(key),
+    placeOf: (kind, id) => places[kind].get(id),
     add(one) {
-      for (const key of one.named) {
-        if (placeOf.has(key)) continue;
-        placeOf.set(key, one.place);
-        named.add(key);
+      const { place, keys, needs, named } = one;
+      for (const id of named) {
+        if (places.gp.has(id)) continue;
+        places.gp.set(id, place);
+        unheld.add(id);
       }
-      hold(one, 1);
-      for (const key of one.keys) {
-        placeOf.set(key, one.place);
-        // Most files name GPs first, so that next to nothing has to wait.
-        if (!one.needs.every(isSettled)) waiting.set(key, one);
-      }
+      for (const { record, id } of keys) places[record].set(id, place);
+      // Most files name GPs first, so that next to nothing has to wait.
+      if (needs.every(isSettled)) return hold(one);
+      waiting.add(one);
+      for (const { record, id } of keys) waitingKeys.add(keyOf(record, id));
     },
     settle(reject) {
       for (let hasChanged = true; hasChanged;) {
         hasChanged = false;
-        for (const one of new Set(waiting.values())) {
-          const missing = one.needs.find((need) => !placeOf.has(keyOf(need.kind, need.id)));
+        for (const one of waiting) {
+          const missing = one.needs.find(isMissing);
           if (missing === undefined) continue;
-          for (const key of one.keys) {
-            placeOf.delete(key);
-            waiting.delete(key);
-          }
-          hold(one, -1);
+          for (const { record, id } of one.keys) places[record].delete(id);
+          waiting.delete(one);
           reject(one, missing);
           hasChanged = true;
         }
       }
-      return [...named].filter((key) => holders.get(key) === 0);
+      for (const one of waiting) hold(one);
+      return [...unheld];
     },
   };
 }

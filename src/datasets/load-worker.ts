@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./catalogue.ts";
 import { loadGeneration } from "./load.ts";
+import { arraysIn } from "./stored-arrays.ts";
 
 export interface LoadOrder {
   path: string;
@@ -9,4 +10,8 @@ export interface LoadOrder {
 }
 
 const { path, generation } = workerData as LoadOrder;
-parentPort!.postMessage(loadGeneration(path, generation));
+const parts = loadGeneration(path, generation);
+// Given away, not copied; and memory that V8 knows of, so that it is freed soon after another dataset is current.
+parentPort!.postMessage(parts, [
+  ...new Set(Array.from(arraysIn(parts), ({ bytes }) => bytes.buffer)),
+]);

@@ -12,8 +12,12 @@ export const immutableUri = (path: string) =>
   `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
 
 /** What helps where the newest dataset is of no use; ids and other sources come back with their files. */
-const remedy =
+export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
+
+/** @param reason the end of a sentence, without its full stop. */
+export const refusalOf = (path: string, reason: string) =>
+  new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 
 export interface OpenGeneration {
   db: DatabaseSync;
@@ -22,25 +26,26 @@ export interface OpenGeneration {
 
 /** @throws DatasetFault naming the file and what is wrong with it. */
 export function openGeneration(path: string): OpenGeneration {
-  const refuse = (reason: string) => new DatasetFault(`The dataset ${path} ${reason}`);
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
     const rows = db.prepare("select key, value from meta").all();
     const meta = Object.fromEntries(rows.map(({ key, value }) => [key, value])) as unknown as Meta;
     if (meta.format_version !== String(formatVersion))
-      throw refuse(
-        `has format ${meta.format_version}; this program reads format ${formatVersion}. ${remedy}`,
+      throw refusalOf(
+        path,
+        `has format ${meta.format_version}; this program reads format ${formatVersion}`,
       );
     if (meta.fold_version !== String(foldVersion))
-      throw refuse(
-        `was folded by rule ${meta.fold_version}; this program folds by rule ${foldVersion}. ${remedy}`,
+      throw refusalOf(
+        path,
+        `was folded by rule ${meta.fold_version}; this program folds by rule ${foldVersion}`,
       );
     return { db, meta };
   } catch (error) {
     db?.close();
     if (error instanceof DatasetFault) throw error;
-    throw refuse(`cannot be read: ${(error as Error).message}. ${remedy}`);
+    throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -50,8 +55,6 @@ export function openGeneration(path: string): OpenGeneration {
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
   if (existsSync(path) && hashFile(path).sha256 !== expected.sha256)
-    throw new DatasetFault(
-      `The dataset ${path} is not the file that was published: its SHA-256 differs. ${remedy}`,
-    );
+    throw refusalOf(path, "is not the file that was published: its SHA-256 differs");
   return openGeneration(path);
 }

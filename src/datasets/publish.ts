@@ -1,31 +1,41 @@
-/** From records to the current dataset: build, verify, publish; and back to an older one. */
+/** From records to the current dataset, or to a staged one: build, verify, publish. */
 import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
+import { measureBase } from "./base.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
 import type { Catalogue, Generation } from "./catalogue.ts";
-import { DatasetFault } from "./dataset-fault.ts";
+import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
 import { hashFile } from "./file-hash.ts";
 import { timeOf } from "./format.ts";
-import { openPublished } from "./open-generation.ts";
-import type { RejectedMax } from "./rejections.ts";
+import { clearLeftovers } from "./leftovers.ts";
+import type { Guards } from "./refusal.ts";
 import { verifyGeneration } from "./verify.ts";
 
 /** Invented records; the first real import removes them. */
 export const demoSource = "demo";
 
-export interface ImportRequest {
+export interface ImportRequest extends Guards {
   source: string;
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
-  rejectedMax: RejectedMax;
+  /** Adds to what the source has instead of replacing it. */
+  isMerge?: boolean;
   /** Tells what would change and changes nothing. */
   isDryRun: boolean;
+  /** Leaves the dataset beside the current one, to be published later. */
+  isStaged?: boolean;
+  /** Of the files, so that a disk that is surely too small is noticed before anything is read. */
+  knownBytes?: number;
   nowMilliseconds: number;
   onRead?: (lines: number) => void;
 }
 
 export interface ImportResult extends BuildResult {
+  /** How many records of each kind the dataset has then; null where it was refused. */
+  records: Generation["records"] | null;
   /** The dataset that was published, where one was. */
   published: Generation | null;
+  /** The dataset that waits to be published, where one does. */
+  staged: Generation | null;
 }
 
 const sourceShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -37,52 +47,80 @@ export const sourceFault = (source: string) =>
     : "must be 1 to 64 of a-z, 0-9, - and _, beginning with a letter or digit";
 
 /**
- * Replaces what the current dataset has of one source, and makes the result the current one.
+ * Replaces what the current dataset has of one source, or merges into it, and makes the result the current one.
  * Whatever fails, the current dataset stays as it is. One import at a time: the caller holds the lock.
+ * @throws DatasetFault where the disk is too full, or the current dataset is damaged.
  */
 export async function importSource(
   catalogue: Catalogue,
   request: ImportRequest,
 ): Promise<ImportResult> {
-  const result = await buildGeneration({
-    folder: catalogue.folder,
+  const { folder } = catalogue;
+  clearLeftovers(folder);
+  const dropped = request.source === demoSource ? [] : [demoSource];
+  const isMerge = request.isMerge === true;
+  const base = measureBase(catalogue, isMerge ? dropped : [...dropped, request.source]);
+  const needed = neededBytes(base.carriedBytes, request.knownBytes ?? 0);
+  refuseTooLittleSpace(folder, needed);
+  const built = await buildGeneration({
+    folder,
     source: request.source,
     entries: request.entries,
-    previousPath: soundCurrent(catalogue),
-    dropped: request.source === demoSource ? [] : [demoSource],
-    rejectedMax: request.rejectedMax,
+    previousPath: base.path,
+    dropped,
+    isMerge,
+    guards: request,
+    neededBytes: needed,
     builtAt: buildTime(catalogue, request.nowMilliseconds),
     onRead: request.onRead ?? (() => {}),
   });
-  if (result.draft === null) return { ...result, published: null };
-  const { path, meta, counts } = result.draft;
+  const records = built.outcome === "unchanged" ? base.records : (built.draft?.counts ?? null);
+  const result = { ...built, records, published: null, staged: null };
+  if (built.draft === null) return result;
+  const { path } = built.draft;
+  const draftBytes = sizeOf(path);
   try {
-    if (request.isDryRun) return { ...result, published: null };
+    if (request.isDryRun) return result;
     verifyGeneration(path);
-    catalogue.add(path, {
-      version: meta.version,
-      hash: meta.hash,
-      ...hashFile(path),
-      records: counts,
-      built_at: meta.built_at,
-      published_at: null,
-    });
-    return {
-      ...result,
-      published: catalogue.publish(meta.version, timeOf(request.nowMilliseconds)),
-    };
+    const added = addDraft(catalogue, built.draft, base.version);
+    if (request.isStaged === true) return { ...result, staged: added };
+    const published = publishAdded(catalogue, added.version, timeOf(request.nowMilliseconds));
+    return { ...result, published };
+  } catch (error) {
+    throw abandonDraft(error, { path, folder, needed: Math.max(needed, draftBytes) });
   } finally {
     rmSync(path, { force: true });
   }
 }
 
-/** Path of the current generation: other sources are carried over from it, so damage would be carried over too. */
-function soundCurrent(catalogue: Catalogue): string | null {
-  const current = catalogue.current();
-  if (current === null) return null;
-  const path = catalogue.pathOf(current.version);
-  openPublished(path, current).db.close();
-  return path;
+function addDraft(
+  catalogue: Catalogue,
+  { path, meta, counts }: NonNullable<BuildResult["draft"]>,
+  built_from: string | null,
+): Generation {
+  const { version, hash, built_at } = meta;
+  const generation: Generation = {
+    version,
+    hash,
+    ...hashFile(path),
+    records: counts,
+    built_at,
+    built_from,
+    published_at: null,
+    published_after: null,
+  };
+  catalogue.add(path, generation);
+  return generation;
+}
+
+/** What could not be published must not stay behind as if it had been staged. */
+function publishAdded(catalogue: Catalogue, version: string, time: string): Generation {
+  try {
+    return catalogue.publish(version, time);
+  } catch (error) {
+    if (catalogue.currentVersion() !== version) catalogue.remove(version);
+    throw error;
+  }
 }
 
 /** Later than every generation there is, also where two builds share a second or the clock was set back. */
@@ -90,17 +128,4 @@ function buildTime(catalogue: Catalogue, nowMilliseconds: number): string {
   const newest = catalogue.list().at(-1);
   const earliest = newest === undefined ? 0 : Date.parse(newest.built_at) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
-}
-
-/** Makes the generation before the current one current again; one that never was current is passed over. */
-export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
-  const current = catalogue.currentVersion();
-  const before = catalogue
-    .list()
-    .findLast((one) => one.published_at !== null && current !== null && one.version < current);
-  if (before === undefined)
-    throw new DatasetFault(
-      "There is no older dataset to go back to; 'gp-records datasets list' shows those there are.",
-    );
-  return catalogue.publish(before.version, timeOf(nowMilliseconds));
 }

@@ -1,10 +1,13 @@
 /** Counts what an import refuses, and decides whether it refuses too much. */
 import type { RecordFault } from "#records/source-entry.ts";
 
-export interface Rejection extends RecordFault {
+/** Where a record stands in the files of a delivery. */
+export interface Place {
   file: string;
   line: number;
 }
+
+export interface Rejection extends RecordFault, Place {}
 
 /** How much an import may leave out and still be published: a number of lines or a share of those read. */
 export type RejectedMax = { lines: number } | { percent: number };

@@ -1,4 +1,4 @@
-/** Makes the finished JSON of a record from its canonical body. */
+/** Makes the finished JSON of a record from its own part and what it has from other records. */
 import type { RecordKind } from "#records/canonical.ts";
 import type { GpLink } from "#records/common.ts";
 import { gpMembers } from "#records/gp.ts";
@@ -13,22 +13,54 @@ const schemas = {
   project: projectMembers,
 } as const;
 
+/** Members that other records decide, or the generation before: not in the record's own part. */
+const decidedLater = new Set(["id", "former_ids", "updated_at"]);
+
 /** What a record without the member says: enums have a word for it, lists are empty, scalars null. */
 const words: Readonly<Partial<Record<RecordKind, Readonly<Record<string, string>>>>> = {
   signal: { type: "other" },
   project: { type: "other", property_type: "unknown", status: "unknown" },
 };
 
-const absent = Object.fromEntries(
+/** A record of each kind that says nothing, its members in the order of the document. */
+const blank = Object.fromEntries(
   Object.entries(schemas).map(([kind, members]) => [
     kind,
-    Object.entries(members).map(([name, schema]) => {
-      const { type } = schema as unknown as { type?: string | string[] };
-      const value = type === "array" ? [] : type === "object" ? {} : null;
-      return [name, words[kind as RecordKind]?.[name] ?? value] as const;
-    }),
+    Object.fromEntries(
+      Object.entries(members)
+        .filter(([name]) => !decidedLater.has(name))
+        .map(([name, schema]) => {
+          const { type } = schema as unknown as { type?: string | string[] };
+          const value = type === "array" ? [] : type === "object" ? {} : null;
+          return [name, words[kind as RecordKind]?.[name] ?? value] as const;
+        }),
+    ),
   ]),
-) as unknown as Readonly<Record<RecordKind, readonly (readonly [string, unknown])[]>>;
+) as unknown as Readonly<Record<RecordKind, Readonly<Record<string, unknown>>>>;
+
+const ownMembers = Object.fromEntries(
+  Object.entries(blank).map(([kind, members]) => [kind, Object.keys(members)]),
+) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
+
+/**
+ * The record's own part: its members but those that are decided later, in the order of the document.
+ * @param given members of a record; others are passed over.
+ */
+export function ownPart(
+  kind: RecordKind,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  // A copy of one object: all records of a kind share its shape, which makes this the fastest way to write them.
+  const own = { ...blank[kind] };
+  for (const name of ownMembers[kind]) {
+    const value = given[name];
+    if (value !== undefined && value !== null) own[name] = value;
+  }
+  return own;
+}
+
+/** JSON of the part, without braces. */
+export const ownJson = (own: Readonly<Record<string, unknown>>) => JSON.stringify(own).slice(1, -1);
 
 /** What a principal inherits from its GPs. */
 export interface Inherited {
@@ -44,29 +76,29 @@ export interface Rendered {
   rest: string;
 }
 
-/** A member that differs from the body: ids are made public, links resolved. */
-type Replaced = Readonly<Record<string, unknown>>;
+/** A GP's document ends where its embedded lists begin. */
+export const renderGp = (id: string, formerIds: readonly string[], own: string): Rendered => ({
+  content: `{"id":"${id}","former_ids":${JSON.stringify(formerIds)},${own},"updated_at":"`,
+  rest: '"}',
+});
 
 /**
- * @param body canonical record as stored.
- * @param replaced members whose public value differs from the stored one; `id` always.
- * @param gps null for a GP, whose document ends where its embedded lists begin.
+ * @param lists JSON of the lists a principal inherits, with a comma before it; empty for other kinds.
+ * @param gps JSON of its GPs, as `linkJson` makes it of each.
  */
-export function renderRecord(
-  kind: RecordKind,
-  body: Readonly<Record<string, unknown>>,
-  replaced: Replaced,
-  inherited: Inherited | null,
-  gps: readonly GpLink[] | null,
-): Rendered {
-  const record: Record<string, unknown> = {};
-  for (const [name, value] of absent[kind])
-    if (name !== "updated_at") record[name] = replaced[name] ?? body[name] ?? value;
-  const content = `${JSON.stringify(record).slice(0, -1)},"updated_at":"`;
-  const links = gps === null ? "" : `,"gps":${JSON.stringify(gps)}`;
-  const lists = inherited === null ? "" : `,${JSON.stringify(inherited).slice(1, -1)}`;
-  return { content, rest: `"${lists}${links}}` };
-}
+export const renderLinked = (
+  id: string,
+  own: string,
+  lists: string,
+  gps: readonly string[],
+): Rendered => ({
+  content: `{"id":"${id}",${own},"updated_at":"`,
+  rest: `"${lists},"gps":[${gps.join(",")}]}`,
+});
+
+export const listsJson = (lists: Inherited): string => `,${JSON.stringify(lists).slice(1, -1)}`;
+
+export const linkJson = ({ id, name }: GpLink): string => JSON.stringify({ id, name });
 
 /** Bytes of the document that stand inside a GP: all up to what it inherits and its `gps`. */
 export function ownLengthOf({ content }: Rendered, updatedAt: string): number {

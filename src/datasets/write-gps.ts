@@ -1,73 +1,113 @@
 /** Writes the GPs of a draft with all they can be found by: names, tags, themes, markets. */
 import type { DatabaseSync } from "node:sqlite";
-import type { GpLink } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { FacetName } from "#search/read-model.ts";
-import type { Body, DocumentWriter } from "./document-writer.ts";
-import { formerIdsOf } from "./former-ids.ts";
-import { renderRecord, type Inherited } from "./render.ts";
+import type { DocumentWriter } from "./document-writer.ts";
+import type { DraftRecord } from "./draft-record.ts";
+import { linkJson, listsJson, renderGp, type Inherited } from "./render.ts";
+import { openRowWriter } from "./row-writer.ts";
+import type { TextStore } from "./text-store.ts";
+
+/** A document as it is served, or its own part. */
+export type Body = Readonly<Record<string, unknown>>;
 
 /** What the records that link to a GP need to know of it. */
 export interface WrittenGp extends Inherited {
   position: number;
-  link: GpLink;
+  /** JSON of what they say of it. */
+  linkJson: string;
+  /** JSON of what a principal inherits that has no other GP. */
+  listsJson: string;
 }
 
-/** GPs by source and the source's own id, see `sourceKey`. */
-export type WrittenGps = ReadonlyMap<string, WrittenGp>;
+/** GPs by source, and by the source's own id. */
+export type WrittenGps = ReadonlyMap<string, ReadonlyMap<string, WrittenGp>>;
 
-export const sourceKey = (source: string, sourceId: string) => `${source}\n${sourceId}`;
-
-export function writeGps(draft: DatabaseSync, writer: DocumentWriter): WrittenGps {
-  const formerIds = formerIdsOf(draft);
+/** @param formerIds of each GP that has any. */
+export function writeGps(
+  draft: DatabaseSync,
+  writer: DocumentWriter,
+  texts: TextStore,
+  records: DraftRecord[],
+  formerIds: ReadonlyMap<string, readonly string[]>,
+): WrittenGps {
   const find = openFindWriter(draft);
-  const gps = new Map<string, WrittenGp>();
-  for (const row of writer.rows("gp")) {
-    const { position, publicId, body } = row;
-    const replaced = { id: publicId, former_ids: formerIds.get(publicId) ?? [] };
-    writer.write("gp", row, renderRecord("gp", body, replaced, null, null));
-    find(position, body);
-    gps.set(sourceKey(row.source, row.sourceId), {
-      position,
-      link: { id: publicId, name: body["name"] as string },
-      tags: listOf(body, "tags"),
-      themes: listOf(body, "themes"),
-      markets: listOf(body, "markets"),
-    });
-  }
+  const gps = new Map<string, Map<string, WrittenGp>>();
+  writer.write("gp", records, ({ id, source, sourceId, own: kept }, position) => {
+    const own = texts.textOf(kept);
+    const gp = JSON.parse(`{${own}}`) as Body;
+    find.add(position, gp);
+    if (!gps.has(source)) gps.set(source, new Map());
+    gps.get(source)!.set(sourceId, writtenGp(id, position, gp));
+    return renderGp(id, formerIds.get(id) ?? [], own);
+  });
+  find.end();
   return gps;
 }
 
-const listOf = (body: Body, member: string) => (body[member] ?? []) as string[];
+function writtenGp(id: string, position: number, gp: Body): WrittenGp {
+  const lists = {
+    tags: listOf(gp, "tags"),
+    themes: listOf(gp, "themes"),
+    markets: listOf(gp, "markets"),
+  };
+  const name = gp["name"] as string;
+  return { ...lists, position, linkJson: linkJson({ id, name }), listsJson: listsJson(lists) };
+}
+
+const listOf = (gp: Body, member: string) => gp[member] as string[];
 
 /** Name, legal name and aliases of a GP, each once, in this order. */
-export const namesOf = (body: Body): ReadonlySet<string> =>
-  new Set([body["name"], body["legal_name"] ?? [], listOf(body, "aliases")].flat() as string[]);
+export const namesOf = (gp: Body): ReadonlySet<string> =>
+  new Set([gp["name"], gp["legal_name"] ?? [], listOf(gp, "aliases")].flat() as string[]);
 
 /** What a GP is found by under each parameter, each value once. */
-export const facetsOf = (body: Body): Readonly<Record<FacetName, ReadonlySet<string>>> => ({
-  tag: new Set(["tags", "strategies", "property_types"].flatMap((member) => listOf(body, member))),
-  theme: new Set(listOf(body, "themes")),
-  market: new Set(listOf(body, "markets")),
+export const facetsOf = (gp: Body): Readonly<Record<FacetName, ReadonlySet<string>>> => ({
+  tag: new Set([
+    ...listOf(gp, "tags"),
+    ...listOf(gp, "strategies"),
+    ...listOf(gp, "property_types"),
+  ]),
+  theme: new Set(listOf(gp, "themes")),
+  market: new Set(listOf(gp, "markets")),
 });
 
-/** Writes what one GP is found by. */
-function openFindWriter(draft: DatabaseSync): (gp: number, body: Body) => void {
-  const nameRow = draft.prepare("insert into gp_name values (?, ?, ?)");
-  const facetRow = draft.prepare("insert into facet values (?, ?, ?, ?)");
-  const spellingRow = draft.prepare("insert into market_spelling values (?, ?, ?)");
+/** Writes what GPs are found by. */
+function openFindWriter(draft: DatabaseSync) {
+  const nameRows = openRowWriter(draft, "gp_name", 3);
+  const facetRows = openRowWriter(draft, "facet", 4);
+  const spellingRows = openRowWriter(draft, "market_spelling", 3);
   const spelled = new Set<string>();
-  return (gp, body) => {
-    const position = BigInt(gp);
-    for (const name of namesOf(body)) nameRow.run(position, name, fold(name));
-    for (const [parameter, values] of Object.entries(facetsOf(body)))
-      for (const value of values) facetRow.run(parameter, fold(value), value, position);
-    for (const market of listOf(body, "markets")) {
-      if (spelled.has(market)) continue;
-      spelled.add(market);
-      for (const { folded, shown } of spellingsOfMarket(market))
-        spellingRow.run(market, folded, shown);
-    }
+  const foldOnce = rememberedFold();
+  return {
+    add(gp: number, body: Body) {
+      for (const name of namesOf(body)) nameRows.add(gp, name, fold(name));
+      for (const [parameter, values] of Object.entries(facetsOf(body)))
+        for (const value of values) facetRows.add(parameter, foldOnce(value), value, gp);
+      for (const market of listOf(body, "markets")) {
+        if (spelled.has(market)) continue;
+        spelled.add(market);
+        for (const { folded, shown } of spellingsOfMarket(market))
+          spellingRows.add(market, folded, shown);
+      }
+    },
+    end() {
+      nameRows.end();
+      facetRows.end();
+      spellingRows.end();
+    },
+  };
+}
+
+/** A few hundred tags, themes and markets come again and again. */
+function rememberedFold(): (text: string) => string {
+  const folded = new Map<string, string>();
+  return (text) => {
+    const known = folded.get(text);
+    if (known !== undefined) return known;
+    const value = fold(text);
+    folded.set(text, value);
+    return value;
   };
 }

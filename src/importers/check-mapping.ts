@@ -23,8 +23,9 @@ function checkBlock(block: Record<string, unknown>, path: string): RecordFault[]
   const faults = shapeFaults(RecordBlock, block, path);
   if (faults.some(({ field }) => field === `${path}.record`)) return faults;
   const kind = (block as RecordBlock).record;
-  if (isObject(block["when"]))
-    faults.push(...shapeFaults(Condition, block["when"], `${path}.when`));
+  for (const name of ["when", "deleted"])
+    if (isObject(block[name]))
+      faults.push(...shapeFaults(Condition, block[name], `${path}.${name}`));
   if (block["id"] !== undefined) faults.push(...checkSources(block["id"], idField, `${path}.id`));
   if (!isObject(block["fields"])) return faults;
   const fields = block["fields"];

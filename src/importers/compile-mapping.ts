@@ -1,6 +1,6 @@
 /** Makes of a mapping one function from the cells of a row to its records. */
 import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
-import type { RecordFault } from "#records/source-entry.ts";
+import type { RecordFault, RecordName } from "#records/source-entry.ts";
 import { clean, comparable } from "./cells.ts";
 import { compileField, type Cells, type MappingContext } from "./compile-source.ts";
 import { isoFormats } from "./dates.ts";
@@ -19,6 +19,8 @@ export interface CompiledMapping {
 export interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
+  /** Records the row says are to be removed. */
+  deleted: RecordName[];
   faults: RecordFault[];
 }
 
@@ -39,39 +41,47 @@ export function compileMapping(mapping: Mapping): CompiledMapping {
   const read = (cells: Cells): RowReading => {
     const faults: RecordFault[] = [];
     const namedGps = orFault(namesField.path, readNamedGps?.(cells), faults) ?? [];
-    const records = blocks.flatMap((block) => block(cells, namedGps, faults) ?? []);
-    if (faults.length > 0) return { records: [], namedGps: [], faults };
-    // A row that every condition passes over names nobody.
-    return { records, namedGps: records.length > 0 ? namedGps : [], faults };
+    const made = blocks.map((block) => block(cells, namedGps, faults));
+    if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
+    const records = made.flatMap(({ record }) => record ?? []);
+    const deleted = made.flatMap(({ deleted }) => deleted ?? []);
+    // A row that every condition passes over names nobody, nor does one that only removes.
+    return { records, namedGps: records.length > 0 ? namedGps : [], deleted, faults };
   };
   return { columns, read };
 }
 
+/** What a block makes of a row: a record, the name of one to remove, or nothing. */
 type ReadBlock = (
   cells: Cells,
   namedGps: readonly CanonicalGp[],
   faults: RecordFault[],
-) => CanonicalRecord | undefined;
+) => { record?: CanonicalRecord; deleted?: RecordName };
 
 function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
-  const applies = compileCondition(block.when, context);
+  const applies = compileCondition(block.when, context) ?? (() => true);
+  const isDeleted = compileCondition(block.deleted, context) ?? (() => false);
   const readId = compileField(block.id, idField, context);
   const known = fieldsOf(block.record);
   const readers = writtenFields(block.fields).map(
     ([path, written]) => [path, compileField(written, known.get(path) as Field, context)] as const,
   );
   return (cells, namedGps, faults) => {
-    if (!applies(cells)) return undefined;
-    const id =
-      readId(cells) ?? new Unreadable("is missing; what it is made from is blank in this row");
-    const record: Record<string, unknown> = { record: block.record, id: orFault("id", id, faults) };
+    if (!applies(cells)) return {};
+    const id = orFault(
+      "id",
+      readId(cells) ?? new Unreadable("is missing; what it is made from is blank in this row"),
+      faults,
+    );
+    if (isDeleted(cells)) return { deleted: { record: block.record, id: id as string } };
+    const record: Record<string, unknown> = { record: block.record, id };
     for (const [path, readField] of readers)
       set(record, path, orFault(path, readField(cells), faults));
     if (block.record !== "gp" && namedGps.length > 0)
       record["gps"] = [
         ...new Set([...((record["gps"] as string[]) ?? []), ...namedGps.map(({ id }) => id)]),
       ];
-    return record as unknown as CanonicalRecord;
+    return { record: record as unknown as CanonicalRecord };
   };
 }
 
@@ -91,11 +101,11 @@ function set(record: Record<string, unknown>, path: string, value: unknown): voi
 }
 
 function compileCondition(
-  when: RecordBlock["when"],
+  written: string | Condition | undefined,
   context: MappingContext,
-): (cells: Cells) => boolean {
-  if (when === undefined) return () => true;
-  const { column, is }: Condition = typeof when === "string" ? { column: when } : when;
+): ((cells: Cells) => boolean) | undefined {
+  if (written === undefined) return undefined;
+  const { column, is }: Condition = typeof written === "string" ? { column: written } : written;
   const slot = context.slotOf(column);
   const wanted = is && new Set(is.map(comparable));
   return (cells) => {

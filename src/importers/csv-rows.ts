@@ -5,6 +5,7 @@ import { parse as parseText } from "csv-parse/sync";
 import { ImportFault } from "./import-fault.ts";
 import type { Mapping } from "./mapping.ts";
 import { readBytes } from "./source-bytes.ts";
+import { shownName } from "./source-file.ts";
 
 export interface CsvRow {
   /** On which the row begins, from 1; a quoted cell may span several. */
@@ -48,11 +49,13 @@ export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<
     max_record_size: rowBytesMax,
     on_record: (parsed) => toRow(parsed as unknown as Parsed) as unknown as string[] | null,
   });
-  pipeline(Readable.from(readBytes(file)), parser, () => {});
+  pipeline(Readable.from(readBytes(file, mapping.encoding ?? "utf-8")), parser, () => {});
   try {
     yield* parser as AsyncIterable<CsvRow>;
   } catch (error) {
-    throw error instanceof CsvError ? new ImportFault(file, line, wordsFor(error)) : error;
+    throw error instanceof CsvError
+      ? new ImportFault(shownName(file), line, wordsFor(error))
+      : error;
   }
 }
 

@@ -4,32 +4,43 @@ import { compileMapping, type CompiledMapping } from "./compile-mapping.ts";
 import { locateColumns } from "./csv-header.ts";
 import { readRows, type CsvRow } from "./csv-rows.ts";
 import { cellDecoder } from "./decode-cell.ts";
-import { ImportFault } from "./import-fault.ts";
+import type { Encoding } from "./encoding.ts";
+import { ImportFault, refuseEmpty } from "./import-fault.ts";
 import type { Mapping } from "./mapping.ts";
+import type { ReadOptions } from "./read-options.ts";
+import { shownName } from "./source-file.ts";
 import { Unreadable } from "./unreadable.ts";
 
 /**
  * One entry for each row that is not blank; a row with a cell that cannot be read is an entry with faults only.
- * @param mapping from `readMapping`.
+ * @param written from `readMapping`; an encoding in the options counts before that of the mapping.
  * @throws ImportFault where a file cannot be used as a whole: no such column, a quote never closed, a row cut off.
  */
 export async function* readCsv(
   files: readonly string[],
-  mapping: Mapping,
+  written: Mapping,
+  { encoding = written.encoding ?? "utf-8", allowsEmpty = false }: ReadOptions = {},
 ): AsyncGenerator<SourceEntry, void> {
+  const mapping = { ...written, encoding };
   const compiled = compileMapping(mapping);
   for (const file of files) {
+    const name = shownName(file);
     let readRow: ((row: CsvRow) => SourceEntry) | undefined;
-    for await (const row of readRows(file, mapping))
-      if (readRow === undefined) readRow = rowReader(file, row, mapping, compiled);
-      else yield readRow(row);
-    if (readRow === undefined)
-      throw new ImportFault(file, null, "is empty; not even a header is there");
+    let isEmpty = true;
+    for await (const row of readRows(file, mapping)) {
+      if (readRow === undefined) {
+        readRow = rowReader(name, row, encoding, compiled);
+        continue;
+      }
+      isEmpty = false;
+      yield readRow(row);
+    }
+    if (isEmpty && !allowsEmpty) refuseEmpty(name);
   }
 }
 
-function rowReader(file: string, header: CsvRow, mapping: Mapping, compiled: CompiledMapping) {
-  const decode = cellDecoder(mapping.encoding ?? "utf-8");
+function rowReader(file: string, header: CsvRow, encoding: Encoding, compiled: CompiledMapping) {
+  const decode = cellDecoder(encoding);
   const names = header.cells.map((cell) => {
     const name = decode(cell);
     return name instanceof Unreadable ? "" : name;

@@ -25,3 +25,8 @@ export class ImportFault extends Error {
     this.faults = faults;
   }
 }
+
+/** @throws ImportFault always: a file without a record is more often a mishap than a message. */
+export function refuseEmpty(file: string): never {
+  throw new ImportFault(file, null, "holds no record; if that is meant, say --allow-empty");
+}

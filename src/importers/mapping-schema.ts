@@ -3,6 +3,7 @@ import { canonicalSchemas, recordKinds, type RecordKind } from "#records/canonic
 import { fieldsOf, type Field } from "./fields.ts";
 import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
 
+const condition = { anyOf: [{ type: "string", minLength: 1 }, Condition] };
 const source = { anyOf: [{ type: "string", minLength: 1 }, { $ref: "#/$defs/source" }] };
 const sources = { anyOf: [...source.anyOf, { type: "array", items: source }] };
 
@@ -43,7 +44,12 @@ function blockSchema(kind: RecordKind): object {
       when: {
         description:
           "The record is made only where this column is not missing, or is one of some cells.",
-        anyOf: [{ type: "string", minLength: 1 }, Condition],
+        ...condition,
+      },
+      deleted: {
+        description:
+          "For `--merge`: the record is removed where this column is not missing, or is one of some cells.",
+        ...condition,
       },
       id: { description: "The source's own id, unique for its kind.", ...source },
       fields: {

@@ -3,9 +3,7 @@ import Type, { type Static, type TSchema } from "typebox";
 import { recordKinds } from "#records/canonical.ts";
 import { oneOf } from "#records/fields.ts";
 import { dateFormats } from "./dates.ts";
-
-export const encodings = ["utf-8", "windows-1252", "latin1"] as const;
-export type Encoding = (typeof encodings)[number];
+import { encodings } from "./encoding.ts";
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 const columnName = Type.String({ minLength: 1, description: "A column, as the header names it." });
@@ -92,6 +90,7 @@ export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),
     when: optional(Type.Unsafe<string | Condition>({ type: ["string", "object"] })),
+    deleted: optional(Type.Unsafe<string | Condition>({ type: ["string", "object"] })),
     id: Type.Unsafe<Written>({ type: ["string", "object"] }),
     fields: Type.Unsafe<Record<string, WrittenField>>({ type: "object" }),
   },

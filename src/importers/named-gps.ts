@@ -1,6 +1,7 @@
 /** GPs that rows only name: one GP for each name, however it is cased and punctuated. */
 import type { CanonicalGp } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
+import { namedGpPrefix } from "#records/source-entry.ts";
 import { comparable } from "./cells.ts";
 import { compileField, sourcesOf, type Cells, type MappingContext } from "./compile-source.ts";
 import { namesField } from "./fields.ts";
@@ -38,7 +39,7 @@ function gpNamed(
   const { provenance, ...constants } = (named.constants ?? {}) as Partial<CanonicalGp>;
   return {
     record: "gp",
-    id: `named:${folded}`,
+    id: `${namedGpPrefix}${folded}`,
     name,
     ...(aliases.length > 0 && { aliases: [...aliases] }),
     ...constants,

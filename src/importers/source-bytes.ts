@@ -1,59 +1,85 @@
 /** Reads a file as a stream of bytes, without a byte order mark, and refuses what is no text file at all. */
-import { createReadStream } from "node:fs";
+import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
-
-const chunkBytes = 256 * 1024;
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+import { openSource, shownName, whyClosed } from "./source-file.ts";
+import { utf8OfUtf16 } from "./utf16.ts";
 
 /** How files begin, one character a byte, that are not the text somebody meant to send. */
 const otherFormats: readonly (readonly [beginning: string, reason: string])[] = [
   ["\x1f\x8b", "is compressed with gzip; unpack it first"],
   ["PK\x03\x04", "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
-  ["\xff\xfe", "is in UTF-16; save it as UTF-8"],
-  ["\xfe\xff", "is in UTF-16; save it as UTF-8"],
+  ["\xfe\xff", "is in big-endian UTF-16; save it as UTF-8"],
 ];
 const webPage = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i;
+const utf8Mark = "\xef\xbb\xbf";
+const utf16Mark = "\xff\xfe";
+
+/** As much of a file as shows what it is; a pipe may hand it over byte by byte. */
+const beginningBytes = 200;
 
 /**
- * The bytes of a file in chunks, after the byte order mark if it has one.
- * @throws ImportFault where the file cannot be opened or is of another format.
+ * The bytes of a file in chunks, after the byte order mark if it has one; those of UTF-16 as UTF-8.
+ * @param encoding as the operator said; null for a file that is always UTF-8.
+ * @throws ImportFault where the file cannot be opened, or is of another format or encoding.
  */
-export async function* readBytes(file: string): AsyncGenerator<Buffer, void> {
-  let begun = false;
-  const stream: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: chunkBytes });
+export async function* readBytes(
+  file: string,
+  encoding: Encoding | null = null,
+): AsyncGenerator<Buffer, void> {
+  const name = shownName(file);
   try {
-    for await (const chunk of stream) {
-      if (begun) {
-        yield chunk;
-        continue;
-      }
-      begun = true;
-      refuseOtherFormats(file, chunk);
-      const marked = chunk.subarray(0, byteOrderMark.length).equals(byteOrderMark);
-      yield marked ? chunk.subarray(byteOrderMark.length) : chunk;
-    }
+    const bytes = withoutMark(name, openSource(file), encoding);
+    yield* encoding === "utf-16le" ? utf8OfUtf16(name, bytes) : bytes;
   } catch (error) {
-    throw isSystemError(error) ? new ImportFault(file, null, whyClosed(error)) : error;
+    throw isSystemError(error) ? new ImportFault(name, null, whyClosed(error)) : error;
   }
 }
 
-function refuseOtherFormats(file: string, chunk: Buffer): void {
-  const text = chunk.subarray(0, 200).toString("latin1");
+async function* withoutMark(
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+  encoding: Encoding | null,
+): AsyncGenerator<Buffer, void> {
+  let beginning: Buffer | null = Buffer.alloc(0);
+  const begin = (first: Buffer) => first.subarray(markLength(name, first, encoding));
+  for await (const chunk of chunks) {
+    if (beginning === null) {
+      yield chunk;
+      continue;
+    }
+    beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
+    if (beginning.length < beginningBytes) continue;
+    yield begin(beginning);
+    beginning = null;
+  }
+  if (beginning !== null) yield begin(beginning);
+}
+
+/** Bytes of the byte order mark a file begins with. */
+function markLength(name: string, chunk: Buffer, encoding: Encoding | null): number {
+  const text = chunk.toString("latin1", 0, beginningBytes);
   const reason = webPage.test(text)
     ? "is a web page, perhaps an error message of the site it came from"
-    : otherFormats.find(([beginning]) => text.startsWith(beginning))?.[1];
-  if (reason !== undefined) throw new ImportFault(file, null, reason);
+    : (otherFormats.find(([beginning]) => text.startsWith(beginning))?.[1] ??
+      markFault(text, encoding));
+  if (reason !== undefined) throw new ImportFault(name, null, reason);
+  if (text.startsWith(utf16Mark)) return utf16Mark.length;
+  return text.startsWith(utf8Mark) ? utf8Mark.length : 0;
+}
+
+/** A byte order mark says for certain what a file is in, whatever its reader was told. */
+function markFault(text: string, encoding: Encoding | null): string | undefined {
+  const isUtf16 = text.startsWith(utf16Mark);
+  if (encoding === "utf-16le")
+    return isUtf16 ? undefined : "does not begin with the byte order mark of utf-16le (FF FE)";
+  if (isUtf16)
+    return `is in UTF-16; save it as UTF-8${encoding === null ? "" : ", or say --encoding utf-16le"}`;
+  const isOther = encoding !== null && encoding !== "utf-8" && text.startsWith(utf8Mark);
+  return isOther
+    ? `begins with the byte order mark of UTF-8, so it is not in ${encoding}`
+    : undefined;
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
-}
-
-function whyClosed(error: NodeJS.ErrnoException): string {
-  const reasons: Record<string, string> = {
-    ENOENT: "there is no such file",
-    EISDIR: "is a folder, not a file",
-    EACCES: "may not be read by this user",
-  };
-  return reasons[error.code ?? ""] ?? `cannot be read: ${error.message}`;
 }

@@ -1,4 +1,5 @@
 /** Cuts a stream of bytes into lines, in bounded memory however long a line is. */
+import type { Encoding } from "./encoding.ts";
 import { readBytes } from "./source-bytes.ts";
 
 export interface SourceLine {
@@ -14,9 +15,13 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /** The lines of a file, a list for each chunk read: one promise a chunk and not one a line. */
-export async function* readLines(file: string, lineBytesMax: number): AsyncGenerator<SourceLine[]> {
+export async function* readLines(
+  file: string,
+  lineBytesMax: number,
+  encoding: Encoding,
+): AsyncGenerator<SourceLine[]> {
   const splitter = createLineSplitter(lineBytesMax);
-  for await (const chunk of readBytes(file)) yield splitter.push(chunk);
+  for await (const chunk of readBytes(file, encoding)) yield splitter.push(chunk);
   yield splitter.end();
 }
 

@@ -1,8 +1,8 @@
 /** The answer of every operation: `data`, `pagination`, `meta`, as finished JSON. */
 import { documentCount } from "#search/documents.ts";
-import { embeddedMax } from "#search/embed.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { beginBody } from "./body-writer.ts";
+import { isCut, writeGp } from "./embed.ts";
 import { hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
 
@@ -19,11 +19,13 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   const selection = operation.select(model, query);
   const { total, positions } = selection;
   const body = beginBody();
+  const isOfGps = operation.kind === "gp";
   const documents = model.parts.documents[operation.kind];
   body.text('{"data":[');
   positions.forEach((position, i) => {
     if (i > 0) body.text(",");
-    body.copy(documents, documents.starts[position]!, documents.starts[position + 1]!);
+    if (isOfGps) writeGp(body, model.parts, position);
+    else body.copy(documents, documents.starts[position]!, documents.starts[position + 1]!);
   });
   const { limit, offset } = query;
   const returned = positions.length;
@@ -40,17 +42,10 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
     api_version: apiVersion,
     dataset_version: model.parts.version,
     dataset_updated_at: model.parts.updatedAt,
-    hints: hintsFor(model, query, selection, operation.kind === "gp" && isCut(model, positions)),
+    hints: hintsFor(model, query, selection, isOfGps && isCut(model.parts, positions)),
   };
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
   return { body: body.finish(), total, returned };
-}
-
-/** Does a GP of the page have more principals or signals than it embeds? */
-function isCut({ parts: { recordsOfGp } }: ReadModel, gps: readonly number[]): boolean {
-  return [recordsOfGp.principal, recordsOfGp.signal].some(({ starts }) =>
-    gps.some((gp) => starts[gp + 1]! - starts[gp]! > embeddedMax),
-  );
 }
 
 /** How many records of each kind a dataset has. */

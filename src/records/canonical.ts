@@ -1,6 +1,7 @@
 /** Canonical records: what every importer yields and a dataset is built from, in the source's own ids. */
 import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
 import { oneOf, text, time } from "./fields.ts";
 import { gpMembers } from "./gp.ts";
@@ -68,6 +69,9 @@ export type CanonicalPrincipal = Static<typeof canonicalSchemas.principal>;
 export type CanonicalSignal = Static<typeof canonicalSchemas.signal>;
 export type CanonicalProject = Static<typeof canonicalSchemas.project>;
 export type CanonicalRecord = CanonicalGp | CanonicalPrincipal | CanonicalSignal | CanonicalProject;
+
+// Eight if nobody says otherwise: too few to name every wrong member of a record, and a list may have a million wrong entries.
+Settings.Set({ maxErrors: 1000 });
 
 /** Compiled once; they tell what is wrong, check.ts says it in words. */
 export const canonicalValidators: Readonly<Record<RecordKind, Validator>> = {

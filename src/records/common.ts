@@ -1,5 +1,5 @@
 /** Members that several kinds of record share. */
-import Type, { type Static } from "typebox";
+import { Type, type Static, type TArray, type TOptional, type TString } from "./schema.ts";
 import { decimal, id, label, link, list, oneOf, orNull, text, time } from "./fields.ts";
 import { externalIdKeys, provenanceBases } from "./vocabulary.ts";
 
@@ -20,7 +20,7 @@ export const ExternalIds = Type.Object(
       key,
       Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
     ]),
-  ) as Record<(typeof externalIdKeys)[number], Type.TOptional<Type.TArray<Type.TString>>>,
+  ) as Record<(typeof externalIdKeys)[number], TOptional<TArray<TString>>>,
   { description: "Ids elsewhere; only the keys that are known.", additionalProperties: false },
 );
 export type ExternalIds = Static<typeof ExternalIds>;

@@ -1,5 +1,5 @@
 /** The kinds of member a record is made of, each a JSON Schema and the type it stands for. */
-import Type, { type TSchema } from "typebox";
+import { Type, type Static, type TSchema } from "./schema.ts";
 
 /** Years, months or days, as much as the source knows: `2026`, `2026-03`, `2026-03-31`. */
 export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
@@ -43,7 +43,7 @@ export const list = <S extends TSchema>(description: string, items: S) =>
 /** A scalar that may be unknown: `null`, never left out. */
 export function orNull<S extends TSchema>(schema: S) {
   const { type, enum: values, ...rest } = schema as unknown as { type: string; enum?: string[] };
-  return Type.Unsafe<Type.Static<S> | null>({
+  return Type.Unsafe<Static<S> | null>({
     ...rest,
     type: [type, "null"],
     ...(values && { enum: [...values, null] }),

@@ -7,7 +7,10 @@ const marks = /\p{M}+/gu;
 const lettersOfTheirOwn = /[ßæœøđðłþıħς]/gu;
 const deleted = /['’‘ʼ.]+/gu;
 const separators = /[^\p{L}\p{N}]+/gu;
-const plainAscii = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
+const folded = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
+const ascii = /^[\x00-\x7f]*$/;
+const deletedAscii = /['.]+/g;
+const separatorsInAscii = /[^a-z0-9]+/g;
 
 const spellings: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -28,7 +31,16 @@ const spellings: Readonly<Record<string, string>> = {
  * Folding twice changes nothing. The rule is docs/api.md, "Matching".
  */
 export function fold(text: string): string {
-  if (plainAscii.test(text)) return text;
+  if (folded.test(text)) return text;
+  return ascii.test(text) ? foldAscii(text) : foldUnicode(text);
+}
+
+/** The same rule where no letter has an accent: most names, in a fraction of the time. */
+const foldAscii = (text: string) =>
+  text.toLowerCase().replace(deletedAscii, "").replace(separatorsInAscii, " ").trim();
+
+/** The whole rule; exported for the test that compares the two. */
+export function foldUnicode(text: string): string {
   return text
     .normalize("NFKD")
     .replace(marks, "")

@@ -1,5 +1,5 @@
 /** A General Partner: who raises and runs the money. */
-import Type, { type Static } from "typebox";
+import { Type, type Static } from "./schema.ts";
 import { ExternalIds, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { Principal } from "./principal.ts";

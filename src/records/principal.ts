@@ -1,5 +1,5 @@
 /** A principal: a person who runs, directs or owns a GP. */
-import Type, { type Static } from "typebox";
+import { Type, type Static } from "./schema.ts";
 import { ExternalIds, gps, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";

@@ -1,5 +1,5 @@
 /** A project: a property that is offered, bought, built or renewed. */
-import Type, { type Static } from "typebox";
+import { Type, type Static } from "./schema.ts";
 import { ExternalIds, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
 import {

@@ -1,5 +1,5 @@
 /** A market signal: something that happened at a date, an offering, a sale, a fund close. */
-import Type, { type Static } from "typebox";
+import { Type, type Static } from "./schema.ts";
 import { gps, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";

@@ -1,11 +1,20 @@
 /** What an importer yields for each place of a file that holds a record, a line or a row. */
-import type { CanonicalGp, CanonicalRecord } from "./canonical.ts";
+import type { CanonicalGp, CanonicalRecord, RecordKind } from "./canonical.ts";
 
 /** One thing wrong with what was read: which member or column, and what would be right. */
 export interface RecordFault {
   field: string;
   reason: string;
 }
+
+/** A record by the source's own id. */
+export interface RecordName {
+  record: RecordKind;
+  id: string;
+}
+
+/** What the ids begin with of GPs that rows only name. */
+export const namedGpPrefix = "named:";
 
 export interface SourceEntry {
   /** As the operator named it. */
@@ -16,6 +25,8 @@ export interface SourceEntry {
   records: CanonicalRecord[];
   /** GPs the line only names, made once for each id however many lines name them. */
   namedGps: CanonicalGp[];
+  /** Records the line says are to be removed; only an import that merges takes them. */
+  deleted?: readonly RecordName[];
   /** Why the line is to be rejected; empty where nothing is wrong so far. */
   faults: RecordFault[];
 }

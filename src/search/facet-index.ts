@@ -1,45 +1,70 @@
 /** Which GPs carry a tag, a theme or a market, by every spelling a query may use. */
 import { addBit, type Bitset } from "./bitset.ts";
+import { packLists, type Lists } from "./lists.ts";
 import { indexOfText, packTexts, sortByBytes, type PackedTexts } from "./packed-texts.ts";
-import { packLists, type Lists } from "./shared-arrays.ts";
 import { indexSuggestions, type SuggestionIndex } from "./suggestions.ts";
 
-/** One folded spelling of a value, as it is shown, and one GP that carries the value. */
-export interface FacetEntry {
+/** One way to ask for a value. */
+export interface ValueSpelling {
+  value: string;
   folded: string;
   shown: string;
-  gp: number;
 }
+
+/** A value and the position of one GP that carries it. */
+export type Carrier = readonly [value: string, gp: number];
 
 export interface FacetIndex {
   /** Folded spellings in byte order. */
   spellings: PackedTexts;
-  gpsOfSpelling: Lists;
-  /** Spellings as shown, in the same order. */
+  /** Values are numbered in no order; a city's name may be a spelling of several. */
+  valuesOfSpelling: Lists;
+  gpsOfValue: Lists;
+  /** Spellings as shown, in the order of `spellings`. */
   suggestions: SuggestionIndex;
 }
 
-export function indexFacet(entries: readonly FacetEntry[]): FacetIndex {
+/** @param carriers those of a value that has no spelling are never found. */
+export function indexFacet(
+  spellings: readonly ValueSpelling[],
+  carriers: readonly Carrier[],
+): FacetIndex {
+  const shownOf = firstShown(spellings);
+  const folded = sortByBytes(shownOf.keys());
+  const spellingOf = numbersOf(folded);
+  const valueOf = numbersOf(new Set(spellings.map(({ value }) => value)));
+  const found = carriers.filter(([value]) => valueOf.has(value));
+  return {
+    spellings: packTexts(folded),
+    valuesOfSpelling: packLists(
+      folded.length,
+      spellings.map((spelling) => spellingOf.get(spelling.folded)!),
+      spellings.map(({ value }) => valueOf.get(value)!),
+    ),
+    gpsOfValue: packLists(
+      valueOf.size,
+      found.map(([value]) => valueOf.get(value)!),
+      found.map(([, gp]) => gp),
+    ),
+    suggestions: indexSuggestions(
+      folded.map((spelling) => ({ folded: spelling, shown: shownOf.get(spelling)! })),
+    ),
+  };
+}
+
+/** Of texts that fold to the same, the first in byte order is shown. */
+function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
   const shownOf = new Map<string, string>();
-  for (const { folded, shown } of entries) {
+  for (const { folded, shown } of spellings) {
     const known = shownOf.get(folded);
     if (known === undefined || Buffer.compare(Buffer.from(shown), Buffer.from(known)) < 0)
       shownOf.set(folded, shown);
   }
-  const spellings = sortByBytes(shownOf.keys());
-  const numberOf = new Map(spellings.map((spelling, number) => [spelling, number]));
-  return {
-    spellings: packTexts(spellings),
-    gpsOfSpelling: packLists(
-      spellings.length,
-      entries.map(({ folded }) => numberOf.get(folded)!),
-      entries.map(({ gp }) => gp),
-    ),
-    suggestions: indexSuggestions(
-      spellings.map((folded) => ({ folded, shown: shownOf.get(folded)! })),
-    ),
-  };
+  return shownOf;
 }
+
+const numbersOf = (texts: Iterable<string>) =>
+  new Map(Array.from(texts, (text, number) => [text, number]));
 
 /**
  * Adds the GPs that carry the value.
@@ -48,7 +73,10 @@ export function indexFacet(entries: readonly FacetEntry[]): FacetIndex {
 export function addCarriers(index: FacetIndex, folded: string, gps: Bitset): boolean {
   const spelling = indexOfText(index.spellings, Buffer.from(folded));
   if (spelling === -1) return false;
-  const { starts, items } = index.gpsOfSpelling;
-  for (let i = starts[spelling]!; i < starts[spelling + 1]!; i++) addBit(gps, items[i]!);
+  const { starts, items: values } = index.valuesOfSpelling;
+  const { starts: firstGps, items } = index.gpsOfValue;
+  for (let at = starts[spelling]!; at < starts[spelling + 1]!; at++)
+    for (let i = firstGps[values[at]!]!; i < firstGps[values[at]! + 1]!; i++)
+      addBit(gps, items[i]!);
   return true;
 }

@@ -1,6 +1,5 @@
 /** From the id or a former id of a GP to its position. */
 import { indexOfText, packTexts, type PackedTexts } from "./packed-texts.ts";
-import { shareNumbers } from "./shared-arrays.ts";
 
 export interface IdIndex {
   /** In byte order. */
@@ -13,7 +12,7 @@ export function indexIds(entries: readonly { id: string; gp: number }[]): IdInde
   const sorted = entries.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return {
     ids: packTexts(sorted.map(({ id }) => id)),
-    gpOfId: shareNumbers(sorted.map(({ gp }) => gp)),
+    gpOfId: Uint32Array.from(sorted, ({ gp }) => gp),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The index of folded GP names: a dictionary of their words, and who uses which. */
+import { packLists, type Lists } from "./lists.ts";
 import { packTexts, sortByBytes, textCount, type PackedTexts } from "./packed-texts.ts";
-import { packLists, shareNumbers, type Lists } from "./shared-arrays.ts";
 
 export interface NameIndex {
   /** Distinct words in byte order; a word's number is its place here. */
@@ -38,7 +38,7 @@ export function indexNames(foldedNames: readonly string[], gpOfName: ArrayLike<n
     words,
     namesOfWord: withoutRepeats(packLists(dictionary.length, used, owners)),
     wordsOfName: packLists(foldedNames.length, owners, used),
-    gpOfName: shareNumbers(gpOfName),
+    gpOfName: Uint32Array.from(gpOfName),
     ...indexTrigrams(words),
   };
 }
@@ -75,7 +75,7 @@ function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsO
     items.push(pair % shift);
   });
   return {
-    trigrams: shareNumbers(trigrams),
+    trigrams: Uint32Array.from(trigrams),
     wordsOfTrigram: packLists(trigrams.length, owners, items),
   };
 }

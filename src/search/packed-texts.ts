@@ -1,5 +1,4 @@
 /** Many texts in one array of bytes, and binary search among them. */
-import { shareNumbers, sharedBytes } from "./shared-arrays.ts";
 
 /** Text i is the UTF-8 from `starts[i]` up to `starts[i + 1]`. */
 export interface PackedTexts {
@@ -10,10 +9,10 @@ export interface PackedTexts {
 export function packTexts(texts: readonly string[]): PackedTexts {
   const starts = new Uint32Array(texts.length + 1);
   texts.forEach((text, i) => (starts[i + 1] = starts[i]! + Buffer.byteLength(text)));
-  const bytes = sharedBytes(starts[texts.length]!);
+  const bytes = new Uint8Array(starts[texts.length]!);
   const target = bufferOver(bytes);
   texts.forEach((text, i) => target.write(text, starts[i]!, "utf8"));
-  return { bytes, starts: shareNumbers(starts) };
+  return { bytes, starts };
 }
 
 /** The same bytes, with Buffer's methods. */

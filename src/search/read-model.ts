@@ -10,12 +10,12 @@ import {
   pageOfBits,
   type Bitset,
 } from "./bitset.ts";
-import { documentCount, type Documents } from "./documents.ts";
+import { documentCount, type DocumentPlaces, type Documents } from "./documents.ts";
 import { addCarriers, type FacetIndex } from "./facet-index.ts";
 import { positionOfId, type IdIndex } from "./id-index.ts";
+import type { Lists } from "./lists.ts";
 import { matchNames, rankCount } from "./match-names.ts";
 import type { NameIndex } from "./name-index.ts";
-import type { Lists } from "./shared-arrays.ts";
 import { suggest, type SuggestionIndex } from "./suggestions.ts";
 
 export const linkedKinds = ["principal", "signal", "project"] as const;
@@ -23,18 +23,23 @@ export type LinkedKind = (typeof linkedKinds)[number];
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** All of a dataset, in arrays that threads share. */
-export interface DatasetParts {
-  version: string;
-  /** Time the dataset was built, RFC 3339. */
-  updatedAt: string;
-  documents: Readonly<Record<"gp" | LinkedKind, Documents>>;
+/** What the records of a dataset are found by. It is stored with them: to make it takes longer than to read it. */
+export interface DatasetIndex {
+  documents: Readonly<Record<"gp" | LinkedKind, DocumentPlaces>>;
   names: NameIndex;
   nameSuggestions: SuggestionIndex;
   facets: Readonly<Record<FacetName, FacetIndex>>;
   ids: IdIndex;
   /** GP → positions of its records of that kind, ascending, so in display order. */
   recordsOfGp: Readonly<Record<LinkedKind, Lists>>;
+}
+
+/** All of a dataset, in arrays of numbers. */
+export interface DatasetParts extends DatasetIndex {
+  version: string;
+  /** Time the dataset was built, RFC 3339. */
+  updatedAt: string;
+  documents: Readonly<Record<"gp" | LinkedKind, Documents>>;
 }
 
 /** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
@@ -75,7 +80,7 @@ export interface ReadModel {
   suggestionsFor(miss: Miss): string[];
 }
 
-/** A model keeps scratch sets between calls, so it serves one thread; the parts may serve many. */
+/** A model keeps scratch sets between calls, so it serves one thread. */
 export function openReadModel(parts: DatasetParts): ReadModel {
   const gpCount = documentCount(parts.documents.gp);
   const ranked = Array.from({ length: rankCount }, () => makeBitset(gpCount));

@@ -1,6 +1,6 @@
 /** Spelling help: the known texts most like one that was asked for. */
+import { packLists, type Lists } from "./lists.ts";
 import { packTexts, textAt, type PackedTexts } from "./packed-texts.ts";
-import { packLists, shareNumbers, type Lists } from "./shared-arrays.ts";
 
 export interface SuggestionIndex {
   /** What is shown, in display order. */
@@ -21,35 +21,38 @@ const similarityMin = 0.4;
 export function indexSuggestions(
   texts: readonly { folded: string; shown: string }[],
 ): SuggestionIndex {
-  const alphabet = alphabetOf(texts);
+  const alphabet = alphabetOf(texts.map(({ folded }) => folded));
   const digitOf = digitsOf(alphabet);
-  const textsOf = new Map<number, number[]>();
-  const trigramCounts = texts.map(({ folded }, text) => {
-    const own = trigramsOf(folded, digitOf);
-    for (const trigram of own as Set<number>) {
-      const known = textsOf.get(trigram);
-      if (known === undefined) textsOf.set(trigram, [text]);
-      else known.push(text);
-    }
-    return own.size;
-  });
-  const trigrams = new Float64Array(new SharedArrayBuffer(textsOf.size * 8));
-  trigrams.set([...textsOf.keys()]);
-  trigrams.sort();
+  const trigramCounts = new Uint32Array(texts.length);
+  // Numbered as they are met, which is faster than to sort all that were met.
+  const numberOf = new Map<number, number>();
+  const lastTextOf: number[] = [];
   const owners: number[] = [];
   const items: number[] = [];
-  trigrams.forEach((trigram, number) => {
-    for (const text of textsOf.get(trigram)!) {
+  texts.forEach(({ folded }, text) => {
+    for (const trigram of knownTrigrams(folded, digitOf)) {
+      const number = numberOf.get(trigram) ?? numberOf.size;
+      if (number === numberOf.size) numberOf.set(trigram, number);
+      if (lastTextOf[number] === text) continue;
+      lastTextOf[number] = text;
+      trigramCounts[text]!++;
       owners.push(number);
       items.push(text);
     }
   });
+  const trigrams = Float64Array.from(numberOf.keys()).sort();
+  const placeOfNumber = new Uint32Array(trigrams.length);
+  trigrams.forEach((trigram, place) => (placeOfNumber[numberOf.get(trigram)!] = place));
   return {
     shown: packTexts(texts.map(({ shown }) => shown)),
-    trigramCounts: shareNumbers(trigramCounts),
-    alphabet: shareNumbers(alphabet),
+    trigramCounts,
+    alphabet,
     trigrams,
-    textsOfTrigram: packLists(trigrams.length, owners, items),
+    textsOfTrigram: packLists(
+      trigrams.length,
+      owners.map((number) => placeOfNumber[number]!),
+      items,
+    ),
   };
 }
 
@@ -103,21 +106,42 @@ function placeOf(sorted: Float64Array, sought: number): number {
   return sorted[low] === sought ? low : -1;
 }
 
-const padded = (folded: string) => ` ${folded} `;
+const space = 0x20;
 
-function alphabetOf(texts: readonly { folded: string }[]): number[] {
-  const letters = new Set<string>([" "]);
-  for (const { folded } of texts) for (const letter of folded) letters.add(letter);
-  return [...letters].map((letter) => letter.codePointAt(0)!).sort((a, b) => a - b);
+function alphabetOf(texts: readonly string[]): Uint32Array {
+  const letters = new Set<number>([space]);
+  for (const text of texts)
+    for (let at = 0; at < text.length; at++) {
+      const letter = text.codePointAt(at)!;
+      if (letter > 0xffff) at++;
+      letters.add(letter);
+    }
+  return Uint32Array.from(letters).sort();
 }
 
 const digitsOf = (alphabet: ArrayLike<number>) =>
   new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
 
+/** The trigrams of a text, also more than once, all of whose letters are in the alphabet. */
+function knownTrigrams(folded: string, digitOf: ReadonlyMap<number, number>): number[] {
+  const base = digitOf.size;
+  const ofSpace = digitOf.get(space)!;
+  const trigrams: number[] = [];
+  let [before, last] = [-1, ofSpace];
+  for (let at = 0; at <= folded.length; at++) {
+    const letter = folded.codePointAt(at) ?? space;
+    if (letter > 0xffff) at++;
+    const digit = digitOf.get(letter)!;
+    if (before !== -1) trigrams.push((before * base + last) * base + digit);
+    [before, last] = [last, digit];
+  }
+  return trigrams;
+}
+
 /** The different trigrams of a text: as numbers, or as they are where a letter is outside the alphabet. */
 function trigramsOf(folded: string, digitOf: ReadonlyMap<number, number>): Set<number | string> {
   const base = digitOf.size;
-  const letters = [...padded(folded)];
+  const letters = [...` ${folded} `];
   const trigrams = new Set<number | string>();
   for (let i = 0; i + 2 < letters.length; i++) {
     const [a, b, c] = [0, 1, 2].map((next) => digitOf.get(letters[i + next]!.codePointAt(0)!));

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { openCatalogue, versionShape, type Catalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { hashFile } from "#datasets/file-hash.ts";
-import { rollBack } from "#datasets/publish.ts";
+import { rollBack } from "#datasets/choose.ts";
 import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { day, documents, filesOf, gp, importDaily, importEntries } from "./published.ts";
@@ -23,6 +23,7 @@ test("what is known of a generation is true of its file", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await threeGenerations(catalogue);
   const generation = catalogue.current()!;
+  const before = catalogue.list().at(-2);
   assert.match(generation.version, versionShape);
   const { sha256, bytes } = hashFile(catalogue.pathOf(generation.version));
   assert.deepEqual(generation, {
@@ -32,7 +33,9 @@ test("what is known of a generation is true of its file", async (t) => {
     bytes,
     records: { gp: 1, principal: 0, signal: 0, project: 0 },
     built_at: "2026-11-03T03:00:00Z",
+    built_from: before!.version,
     published_at: "2026-11-03T03:00:00Z",
+    published_after: before!.version,
   });
 });
 
@@ -50,28 +53,6 @@ test("publish moves the pointer, notes the time, and changes nothing else", asyn
     published_at: "2026-11-09T00:00:00Z",
   });
   assert.deepEqual(generation, catalogue.current());
-});
-
-test("roll back moves the pointer to the generation before, step by step, and says where there is none", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [first, second, third] = await threeGenerations(catalogue);
-  const files = Object.keys(filesOf(catalogue));
-  assert.equal(catalogue.currentVersion(), third);
-  assert.equal(rollBack(catalogue, day(4)).version, second);
-  assert.equal(rollBack(catalogue, day(4)).version, first);
-  assert.equal(documents(catalogue, "gp")[0]!["name"], "a");
-  assert.throws(() => rollBack(catalogue, day(4)), /no older dataset to go back to/);
-  assert.equal(catalogue.currentVersion(), first);
-  assert.deepEqual(Object.keys(filesOf(catalogue)), files);
-});
-
-test("roll back passes over what never was current, and needs something to go back from", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  assert.throws(() => rollBack(catalogue, day(1)), DatasetFault);
-  const [first, second] = await threeGenerations(catalogue);
-  const path = join(catalogue.folder, `${second}.json`);
-  writeFileSync(path, JSON.stringify({ ...catalogue.find(second), published_at: null }));
-  assert.equal(rollBack(catalogue, day(4)).version, first);
 });
 
 test("versions sort by time when two builds share a second, and when the clock is set back", async (t) => {
@@ -99,25 +80,21 @@ test("what is imported after a roll-back is younger than what was rolled back, a
   assert.deepEqual(readFileSync(catalogue.pathOf(bad.published!.version)), file);
 });
 
-test("a leftover draft, a leftover .tmp and stray files are survived, and the next import clears the draft", async (t) => {
+test("what a killed import left and stray files are survived, and the next import clears its own kind", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const all = await threeGenerations(catalogue);
-  const strays = [
-    "notes.json",
-    "current.123.tmp",
-    `${all[0]}.json.9.tmp`,
-    "20260101T000000Z-ffffffff.sqlite",
-    "x.sqlite",
-  ];
-  for (const name of strays) writeFileSync(join(catalogue.folder, name), "no dataset");
-  writeFileSync(join(catalogue.folder, ".draft.sqlite"), "half a draft");
+  const strays = ["notes.json", "20260101T000000Z-ffffffff.sqlite", "x.sqlite"];
+  const leftovers = [".draft.sqlite", "current.123.tmp", `${all[0]}.json.9.tmp`];
+  for (const name of [...strays, ...leftovers])
+    writeFileSync(join(catalogue.folder, name), "no dataset");
   mkdirSync(join(catalogue.folder, "folder.json"));
   assert.deepEqual(versions(catalogue), all);
   assert.equal(catalogue.currentVersion(), all[2]);
   await importRecords(catalogue, [gp("d")], on(day(4)));
   assert.equal(documents(catalogue, "gp")[0]!["name"], "d");
+  const names = readdirSync(catalogue.folder);
   assert.deepEqual(
-    readdirSync(catalogue.folder).filter((name) => name.startsWith(".")),
+    leftovers.filter((name) => names.includes(name)),
     [],
   );
   for (const name of strays)

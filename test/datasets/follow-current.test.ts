@@ -4,19 +4,20 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { followCurrent, type Follower } from "#datasets/follow-current.ts";
-import { rollBack } from "#datasets/publish.ts";
+import { rollBack } from "#datasets/choose.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
 
 /** A follower, what it has told so far, and the version it serves. */
 async function follow(t: TestContext, catalogue: Catalogue) {
   const told: string[] = [];
-  const follower = await followCurrent({
+  const follower = followCurrent({
     catalogue,
     onModel: ({ parts }) => void told.push(parts.version),
     onFault: ({ message }) => void told.push(message),
   });
   t.after(() => follower.close());
+  await follower.look();
   return { follower, told, served: () => versionOf(follower) };
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { crc32 } from "node:zlib";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { formatVersion } from "#datasets/format.ts";
 import { mintId } from "#datasets/mint-id.ts";
@@ -37,7 +38,9 @@ const catalogue = openCatalogue(folder);
 await importDaily(catalogue, [...cast, gp("merged", { former_ids: ["a"] })]);
 
 const tables = () =>
-  rows(catalogue, "select name from sqlite_schema where type = 'table'").map(({ name }) => name);
+  rows(catalogue, "select name from sqlite_schema where type in ('table', 'view')").map(
+    ({ name }) => name,
+  );
 
 test("the page tells of every table of the file, and of no other", () => {
   const headings = [...section("## Tables").matchAll(/^### (.+)$/gm)];
@@ -56,6 +59,37 @@ test("the page tells of every column of every table in its order, and of no othe
       table,
     );
   }
+});
+
+test("the page tells of every array, and of no other", () => {
+  const text = section("### `array`");
+  const ends = firstCells(text, "name ends");
+  const told = firstCells(text, "name begins").flatMap((name) =>
+    name.endsWith("*") ? ends.map((end) => name.replace("*", end)) : [name],
+  );
+  const stored = rows(catalogue, "select name from array").map(({ name }) =>
+    name
+      .replace(/\.(?:tag|theme|market)\./, ".<parameter>.")
+      .replace(/^(documents|recordsOfGp)\.\w+/, "$1.<kind>")
+      .replace(/\.(?:starts|items|bytes|ownLengths)$/, ""),
+  );
+  assert.deepEqual(new Set(told), new Set(stored));
+});
+
+test("the checksums can be worked out as the page says", () => {
+  const { index_crc32, documents_crc32 } = Object.fromEntries(
+    rows(catalogue, "select key, value from meta").map(({ key, value }) => [key, value]),
+  );
+  const arrays = rows(catalogue, "select name, element, bytes from array order by rowid");
+  const index = Buffer.concat(
+    arrays.flatMap(({ name, element, bytes }) => [Buffer.from(`${name} ${element} `), bytes]),
+  );
+  const all = ["gp", "principal", "signal", "project"].flatMap((kind) =>
+    rows(catalogue, `select document from ${kind} order by position`),
+  );
+  const digits = (data: Buffer | string) => crc32(data).toString(16).padStart(8, "0");
+  assert.equal(digits(index), index_crc32);
+  assert.equal(digits(all.map(({ document }) => document).join("")), documents_crc32);
 });
 
 test("the page tells of every key of meta, and of the versions that are written now", () => {
@@ -130,7 +164,8 @@ test("every table has what the page says it has", () => {
   const gps = documents(catalogue, "gp");
   const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b);
   assert.deepEqual(counts, {
-    meta: 5,
+    meta: 7,
+    array: 73,
     source: 1,
     canonical: cast.length + 1,
     gp: gps.length,

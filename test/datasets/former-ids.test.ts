@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { mintId } from "#datasets/mint-id.ts";
-import { rollBack } from "#datasets/publish.ts";
+import { rollBack } from "#datasets/choose.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { day, documents, filesOf, gp, importDaily } from "./published.ts";
 

@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { appendFileSync, copyFileSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { hash } from "node:crypto";
+import {
+  appendFileSync,
+  copyFileSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -7,6 +16,9 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { loadGeneration } from "#datasets/load.ts";
+import { arraysIn } from "#datasets/stored-arrays.ts";
+import type { DatasetParts } from "#search/read-model.ts";
+import { seededRandom } from "../support/awkward/random.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
@@ -31,16 +43,71 @@ const damages: Record<string, (path: string) => void> = {
   "a byte more": (path) => appendFileSync(path, "\n"),
   "half of it": (path) => truncateSync(path, 8192),
   "nothing of it": (path) => truncateSync(path, 0),
-  "one name changed": (path) => change(path, "update gp_name set name = 'x' where rowid = 1"),
 };
 
 for (const [which, damage] of Object.entries(damages))
-  test(`load refuses a file whose SHA-256 is not the published one: ${which}`, async (t) => {
+  test(`load refuses a file that has not the size of the published one: ${which}`, async (t) => {
     const catalogue = temporaryCatalogue(t);
     await importDaily(catalogue, cast);
     damage(currentPath(catalogue));
-    refuses(() => load(catalogue), /is not the file that was published: its SHA-256 differs/);
+    refuses(() => load(catalogue), /is not the file that was published: it has \d+ bytes instead/);
   });
+
+test("load refuses a file in which anything that is served was changed", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, cast);
+  const path = currentPath(catalogue);
+  const sound = readFileSync(path);
+  for (const [sql, words] of [
+    ["update signal set document = replace(document, '2026', '2027')", /its documents differs/],
+    ["delete from project where position = 1", /its documents differs/],
+    ["update principal set position = 99 where position = 0", /its documents differs/],
+    ["update array set bytes = zeroblob(length(bytes)) where rowid = 9", /its index differs/],
+    ["update array set element = 'u8' where name = 'ids.gpOfId'", /its index differs/],
+    ["update array set name = name || 's' where rowid = 20", /its index differs/],
+    ["delete from array where rowid = (select max(rowid) from array)", /its index differs/],
+    ["update array set rowid = 999 where rowid = 5", /its index differs/],
+    ["update meta set value = '00000000' where key = 'index_crc32'", /its index differs/],
+    ["update meta set value = '2020-01-01T00:00:00Z' where key = 'built_at'", /another version/],
+    ["update meta set value = replace(value, '2026', '2025') where key = 'version'", /another/],
+    ["delete from meta where key = 'hash'", /another version/],
+    ["drop table array", /no such table/],
+  ] as const) {
+    change(path, sql);
+    const expected = { ...catalogue.current()!, bytes: statSync(path).size };
+    refuses(() => loadGeneration(path, expected), words);
+    writeFileSync(path, sound);
+  }
+});
+
+test("of 200 flipped bytes none changes what is served: load refuses the file, or reads what was written", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, cast);
+  const path = currentPath(catalogue);
+  const sound = readFileSync(path);
+  const written = servedBytes(load(catalogue));
+  const random = seededRandom(13);
+  let refused = 0;
+  for (let i = 0; i < 200; i++) {
+    const damaged = Buffer.from(sound);
+    damaged[random.below(sound.length)]! ^= 1 + random.below(255);
+    writeFileSync(path, damaged);
+    try {
+      assert.deepEqual(servedBytes(load(catalogue)), written);
+    } catch (error) {
+      assert.ok(error instanceof DatasetFault, String(error));
+      refused++;
+    }
+  }
+  assert.ok(refused > 20 && refused < 200, `${refused} were refused`);
+});
+
+/** All that an answer is made from, as text that can be compared. */
+const servedBytes = (parts: DatasetParts) => [
+  parts.version,
+  parts.updatedAt,
+  ...Array.from(arraysIn(parts), ({ name, bytes }) => `${name} ${hash("sha1", bytes)}`),
+];
 
 test("load refuses a file that is not there", async (t) => {
   const catalogue = temporaryCatalogue(t);
@@ -72,7 +139,8 @@ test("the version and time that are served are those of the file", async (t) => 
 });
 
 test("an import builds on no file but the published one, so that damage is not carried over", async (t) => {
-  for (const damage of Object.values(damages)) {
+  const changed = (path: string) => change(path, "update gp_name set name = 'x' where rowid = 1");
+  for (const damage of [...Object.values(damages), changed]) {
     const catalogue = temporaryCatalogue(t);
     await importRecords(catalogue, cast, { source: "other" });
     const sound = `${catalogue.folder}/sound`;
@@ -99,6 +167,6 @@ test("the worker that loads a dataset does without the schemas, which take longe
       visit(target!.startsWith("#") ? target!.replace("#", "src/") : join(dirname(path), target!));
   };
   visit("src/datasets/load-worker.ts");
-  assert.ok(reached.has("src/datasets/load.ts") && reached.has("src/search/suggestions.ts"));
+  assert.ok(reached.has("src/datasets/load.ts") && reached.has("src/search/documents.ts"));
   assert.ok(!reached.has("src/records/canonical.ts"));
 });

@@ -63,6 +63,16 @@ test("all faults of a line are listed and the line counts once", async (t) => {
   ]);
 });
 
+test("however many members of a record are wrong, each is named", async (t) => {
+  const names = Array.from({ length: 30 }, (_, i) => `member_${i}`);
+  const wrong = Object.fromEntries(names.map((name) => [name, 1]));
+  const { collected } = await importRecords(temporaryCatalogue(t), [gp("a", wrong)]);
+  assert.deepEqual(
+    collected.rejections.listed.map(({ field }) => field),
+    names,
+  );
+});
+
 test("what the importer could not read is rejected with its reason", async (t) => {
   const entries = entriesOf([gp("a")]).map((entry) => ({
     ...entry,

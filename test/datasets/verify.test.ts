@@ -166,7 +166,7 @@ test("another format version and another fold version are refused with both numb
   const change = (key: string) => `update meta set value = '7' where key = '${key}'`;
   refuses(
     await changedFile(t, change("format_version")),
-    /has format 7; this program reads format 1/,
+    /has format 7; this program reads format 2/,
   );
   refuses(
     await changedFile(t, change("fold_version")),

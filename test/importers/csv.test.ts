@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Encoding } from "#importers/encoding.ts";
 import { csvEntries, faultOf, gpMapping } from "./written-file.ts";
 
 test("columns are found by name: order, further columns and spaces in the header do not matter", async (t) => {
@@ -50,10 +51,12 @@ test("a file that is cut off in its last row is refused as a whole", async (t) =
   assert.match(fault.reason, /the file is cut off$/);
 });
 
-test("a header without rows gives nothing, a file without a header is refused", async (t) => {
-  assert.deepEqual(await csvEntries(t, "Id,Name\n", gpMapping()), []);
-  for (const content of ["", "\n\n", "\uFEFF"])
-    assert.match((await faultOf(csvEntries(t, content, gpMapping()))).reason, /^is empty/);
+test("a file without a row, or without even a header, is refused unless it may be empty", async (t) => {
+  for (const content of ["Id,Name\n", "Id,Name", "", "\n\n", "\uFEFF"]) {
+    const fault = await faultOf(csvEntries(t, content, gpMapping()));
+    assert.match(fault.message, /table\.csv: holds no record; .* --allow-empty$/);
+    assert.deepEqual(await csvEntries(t, content, gpMapping(), { allowsEmpty: true }), []);
+  }
 });
 
 test("a row of empty cells is no row", async (t) => {
@@ -78,9 +81,9 @@ test("a byte that is not UTF-8 rejects its row with column and byte, and is read
 
 test("a byte that no letter of a single-byte encoding has is rejected", async (t) => {
   const quotes = Buffer.from("Id,Name\n1,\x93Roy\x94\n2,Caf\xe9\n", "latin1");
-  const [roy, cafe] = await csvEntries(t, quotes, gpMapping({}, { encoding: "latin1" }));
+  const [roy, cafe] = await csvEntries(t, quotes, gpMapping({}, { encoding: "iso-8859-1" }));
   assert.deepEqual(roy?.faults, [
-    { field: "Name", reason: "holds no character of latin1 at byte 1 (0x93)" },
+    { field: "Name", reason: "holds no character of iso-8859-1 at byte 1 (0x93)" },
   ]);
   assert.deepEqual(cafe?.records, [{ record: "gp", id: "2", name: "Café" }]);
   const [unused] = await csvEntries(
@@ -89,6 +92,62 @@ test("a byte that no letter of a single-byte encoding has is rejected", async (t
     gpMapping({}, { encoding: "windows-1252" }),
   );
   assert.match(unused?.faults[0]?.reason ?? "", /^holds no character of windows-1252/);
+});
+
+test("an encoding that is said counts before that of the mapping", async (t) => {
+  const bytes = Buffer.from("Id,Name\n1,Café\n");
+  const asWritten = gpMapping({}, { encoding: "windows-1252" });
+  const nameOf = async (encoding?: Encoding) =>
+    (await csvEntries(t, bytes, asWritten, { encoding }))[0]?.records[0];
+  assert.deepEqual(await nameOf(), { record: "gp", id: "1", name: "CafÃ©" });
+  assert.deepEqual(await nameOf("utf-8"), { record: "gp", id: "1", name: "Café" });
+});
+
+test("a row whose column says so names the records to remove, and none of its other cells counts", async (t) => {
+  const mapping = {
+    records: [
+      {
+        record: "project",
+        id: "Id",
+        deleted: { column: "Stage", is: ["Withdrawn"] },
+        fields: { name: "Name", units: "Units" },
+      },
+      {
+        record: "signal",
+        id: { template: "permit:{Id}" },
+        when: "Permit",
+        deleted: "Removed",
+        fields: { title: "Name", date: "Permit" },
+      },
+    ],
+    named_gps: { names: "Sponsor" },
+  };
+  const entries = await csvEntries(
+    t,
+    "Id,Name,Units,Stage,Permit,Removed,Sponsor\n1,A,many,WITHDRAWN,,x,Birch\n2,B,2,Built,2031,2032,Birch\n3,,,Withdrawn,2031,yes,\n",
+    mapping,
+  );
+  assert.deepEqual(
+    entries.map(({ records, deleted, namedGps, faults }) => [
+      records.map(({ id }) => id),
+      deleted,
+      namedGps.length,
+      faults,
+    ]),
+    [
+      [[], [{ record: "project", id: "1" }], 0, []],
+      [["2"], [{ record: "signal", id: "permit:2" }], 1, []],
+      [
+        [],
+        [
+          { record: "project", id: "3" },
+          { record: "signal", id: "permit:3" },
+        ],
+        0,
+        [],
+      ],
+    ],
+  );
 });
 
 test("every fault of a row is told at once, and a row with a fault gives nothing", async (t) => {

@@ -16,7 +16,7 @@ test("every record on the page is one the service takes", async (t) => {
   for (const text of blocks("ndjson"))
     for await (const { records, faults } of readNdjson([writtenFile(t, "page.ndjson", text)]))
       assert.deepEqual([...faults, ...records.flatMap(checkRecord)], []);
-  assert.equal(blocks("ndjson").length, 2);
+  assert.equal(blocks("ndjson").length, 3);
 });
 
 test("the mapping on the page makes of the table on the page the records on the page", async (t) => {

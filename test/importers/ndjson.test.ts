@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
+import type { Encoding } from "#importers/encoding.ts";
 import { readNdjson } from "#importers/ndjson.ts";
+import type { ReadOptions } from "#importers/read-options.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
-const read = (t: TestContext, content: string | Uint8Array) =>
-  Array.fromAsync(readNdjson([writtenFile(t, "records.ndjson", content)]));
+const read = (t: TestContext, content: string | Uint8Array, options: ReadOptions = {}) =>
+  Array.fromAsync(readNdjson([writtenFile(t, "records.ndjson", content)], options));
 
 const gp = (id: string) => ({ record: "gp", id, name: `GP ${id}` });
 const line = (id: string) => JSON.stringify(gp(id));
@@ -123,9 +125,73 @@ test("bytes that are not UTF-8 are rejected with line and byte and never read as
     ...entries[1],
     line: 2,
     records: [],
-    faults: [{ field: "line", reason: "is not UTF-8 at byte 36 (0xE9)" }],
+    faults: [
+      {
+        field: "line",
+        reason:
+          "is not UTF-8 at byte 36 (0xE9); say --encoding windows-1252 if the file is in that",
+      },
+    ],
   });
   assert.deepEqual(entries[2]?.records, [gp("é")]);
+});
+
+const named = (name: string) => `{"record":"gp","id":"a","name":"${name}"}`;
+const encoded: [encoding: Encoding, content: Uint8Array, name: string][] = [
+  ["utf-8", Buffer.from(named("Café “Roy” €")), "Café “Roy” €"],
+  ["windows-1252", Buffer.from(named("Caf\xe9 \x93Roy\x94 \x80"), "latin1"), "Café “Roy” €"],
+  ["iso-8859-1", Buffer.from(named("Caf\xe9"), "latin1"), "Café"],
+  ["utf-16le", Buffer.from(`\uFEFF${named("Café “Roy” 𝔖")}`, "utf16le"), "Café “Roy” 𝔖"],
+];
+for (const [encoding, content, name] of encoded)
+  test(`a file in ${encoding} gives its text when that is said`, async (t) => {
+    const [entry] = await read(t, content, { encoding });
+    assert.deepEqual([entry?.records, entry?.faults], [[{ record: "gp", id: "a", name }], []]);
+  });
+
+test("a byte that is no character of the encoding that was said rejects its line, and names it", async (t) => {
+  for (const [encoding, bytes] of [
+    ["windows-1252", "\x81"],
+    ["iso-8859-1", "\x93"],
+  ] as const) {
+    const content = Buffer.from(`${named("A")}\n${named(`B${bytes}`)}\n`, "latin1");
+    const [, entry] = await read(t, content, { encoding });
+    const byte = bytes.charCodeAt(0).toString(16);
+    assert.deepEqual(
+      [entry?.line, entry?.records, entry?.faults[0]?.reason],
+      [2, [], `holds no character of ${encoding} at byte 34 (0x${byte})`],
+    );
+  }
+});
+
+test("a line may say that a record is to be removed, and only its name counts then", async (t) => {
+  const lines = [
+    '{"record":"gp","id":"a","deleted":true,"stauts":1}',
+    '{"deleted":false,"record":"gp","id":"b","name":"B"}',
+    '{"record":"gp","id":"c","name":"C","deleted":"yes"}',
+    '{"record":"gps","id":"d","deleted":true}',
+    '{"record":"gp","id":7,"deleted":true}',
+  ];
+  const entries = await read(t, lines.join("\n"));
+  assert.deepEqual(entries[0]?.deleted, [{ record: "gp", id: "a", stauts: 1 }]);
+  assert.deepEqual(entries[1]?.records, [{ record: "gp", id: "b", name: "B" }]);
+  assert.deepEqual(
+    entries.slice(2).map(({ records, deleted, faults }) => [records, deleted, faults]),
+    [
+      [[], undefined, [{ field: "deleted", reason: "must be true or false" }]],
+      [[], undefined, [{ field: "deleted", reason: "needs `record` and `id` of a record" }]],
+      [[], undefined, [{ field: "deleted", reason: "needs `record` and `id` of a record" }]],
+    ],
+  );
+});
+
+test("a file that holds no record is refused by name unless it may be empty", async (t) => {
+  const empty = writtenFile(t, "empty.ndjson", "\uFEFF\n \n");
+  const full = writtenFile(t, "full.ndjson", line("a"));
+  const fault = await faultOf(Array.fromAsync(readNdjson([full, empty])));
+  assert.equal(fault.message, `${empty}: holds no record; if that is meant, say --allow-empty`);
+  const entries = await Array.fromAsync(readNdjson([empty, full], { allowsEmpty: true }));
+  assert.equal(entries.length, 1);
 });
 
 test("a line of 1 MiB is read and a longer one is rejected", async (t) => {

@@ -2,13 +2,15 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import type { Encoding } from "#importers/encoding.ts";
 import { readBytes } from "#importers/source-bytes.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
 const others: [what: string, content: string | Uint8Array, reason: RegExp][] = [
   ["a gzip file", gzipSync("Id,Name\n"), /gzip; unpack it first/],
   ["a zip archive or spreadsheet", "PK\u0003\u0004rest", /zip archive or a spreadsheet/],
-  ["a UTF-16 file", Buffer.from("\uFEFFId,Name\n", "utf16le"), /UTF-16; save it as UTF-8/],
+  ["a UTF-16 file", Buffer.from("\uFEFFId,Name\n", "utf16le"), /UTF-16; save it as UTF-8$/],
+  ["a big-endian file", Buffer.from([0xfe, 0xff, 0, 0x49]), /big-endian UTF-16; save it as UTF-8$/],
   ["a web page", "\uFEFF\n<!DOCTYPE html><html><body>503</body></html>", /web page/],
 ];
 for (const [what, content, reason] of others)
@@ -16,6 +18,20 @@ for (const [what, content, reason] of others)
     const fault = await faultOf(Array.fromAsync(readBytes(writtenFile(t, "file", content))));
     assert.match(fault.reason, reason);
     assert.equal(fault.line, null);
+  });
+
+const utf16 = Buffer.from("\uFEFFId", "utf16le");
+const contradicted: [encoding: Encoding, content: string | Uint8Array, reason: RegExp][] = [
+  ["utf-8", utf16, /is in UTF-16; save it as UTF-8, or say --encoding utf-16le$/],
+  ["windows-1252", utf16, /is in UTF-16; .* --encoding utf-16le$/],
+  ["windows-1252", "\uFEFFId", /byte order mark of UTF-8, so it is not in windows-1252$/],
+  ["iso-8859-1", "\uFEFFId", /byte order mark of UTF-8, so it is not in iso-8859-1$/],
+  ["utf-16le", "Id", /does not begin with the byte order mark of utf-16le \(FF FE\)$/],
+];
+for (const [encoding, content, reason] of contradicted)
+  test(`a file whose beginning contradicts ${encoding} is refused: ${reason.source}`, async (t) => {
+    const read = readBytes(writtenFile(t, "file", content), encoding);
+    assert.match((await faultOf(Array.fromAsync(read))).reason, reason);
   });
 
 test("the byte order mark is left out and everything else is kept", async (t) => {

@@ -7,6 +7,7 @@ import { readCsv } from "#importers/csv.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import type { Mapping } from "#importers/mapping.ts";
 import { readMapping } from "#importers/read-mapping.ts";
+import type { ReadOptions } from "#importers/read-options.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 
 export function writtenFile(t: TestContext, name: string, content: string | Uint8Array): string {
@@ -27,9 +28,10 @@ export async function csvEntries(
   t: TestContext,
   content: string | Uint8Array,
   mapping: object,
+  options: ReadOptions = {},
 ): Promise<SourceEntry[]> {
   const file = writtenFile(t, "table.csv", content);
-  return Array.fromAsync(readCsv([file], await writtenMapping(t, mapping)));
+  return Array.fromAsync(readCsv([file], await writtenMapping(t, mapping), options));
 }
 
 /** A mapping of GPs with an id, a name and these fields. */

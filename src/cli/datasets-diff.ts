@@ -1,0 +1,82 @@
+/** `gp-records datasets diff`: what one dataset has that another has not, or has otherwise. */
+import { Option, type Command } from "commander";
+import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
+import { dataDirOf } from "./data-dir.ts";
+import { openDatasets } from "./datasets-folder.ts";
+import { jsonOption, type OutputOptions, printResult, table } from "./output.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+interface DiffOptions extends OutputOptions {
+  ndjson?: boolean;
+}
+
+/** Examples of each change of each kind of record. */
+const examplesMax = 3;
+
+export function addDiff(datasets: Command, surroundings: Surroundings): void {
+  datasets
+    .command("diff")
+    .description("what was added, removed and changed from one dataset to another")
+    .argument("<from>", "version, as `datasets list` shows it")
+    .argument("<to>", "version")
+    .addOption(
+      new Option(
+        "--ndjson",
+        "every change as a line of JSON, with the members that differ",
+      ).conflicts("json"),
+    )
+    .option(...jsonOption)
+    .action(async (from: string, to: string, options: DiffOptions) => {
+      const { diffGenerations } = await import("#datasets/diff.ts");
+      const catalogue = openDatasets(dataDirOf(surroundings));
+      const sideOf = (version: string): Side => ({
+        generation: catalogue.find(version),
+        path: catalogue.pathOf(version),
+      });
+      const changes = diffGenerations(sideOf(from), sideOf(to));
+      if (options.ndjson === true)
+        for (const change of changes) surroundings.print(JSON.stringify(change));
+      else await summarize(surroundings, options, { from, to }, changes);
+    });
+}
+
+type CountRow = { record: string; source: string } & ChangeCounts;
+
+async function summarize(
+  surroundings: Surroundings,
+  options: OutputOptions,
+  sides: { from: string; to: string },
+  changes: Iterable<Change>,
+): Promise<void> {
+  const { openChangeCounts } = await import("#datasets/diff.ts");
+  const counts = openChangeCounts();
+  const shown = new Map<string, Change[]>();
+  for (const change of changes) {
+    counts.add(change);
+    const key = `${change.record} ${change.change}`;
+    const examples = shown.get(key) ?? [];
+    if (examples.length < examplesMax) shown.set(key, [...examples, change]);
+  }
+  const examples = [...shown.values()].flat();
+  const rows = counts.rows();
+  printResult(surroundings, options, { ...sides, counts: rows, examples }, () =>
+    rows.length === 0
+      ? "The two datasets have the same records."
+      : `${countTable(rows)}\n\n${examples.map(exampleText).join("\n")}\n\n--ndjson lists all of them, with the values that differ.`,
+  );
+}
+
+const countTable = (rows: readonly CountRow[]) =>
+  table(
+    ["record", "source", "added", "removed", "changed"],
+    rows.map(({ record, source, ...counts }) => [
+      record,
+      source,
+      ...[counts.added, counts.removed, counts.changed].map((one) => one.toLocaleString("en-US")),
+    ]),
+  );
+
+function exampleText({ change, record, id, name, members }: Change): string {
+  const which = members === undefined ? "" : `: ${Object.keys(members).join(", ")}`;
+  return `${change} ${record} ${id} ${name}${which}`;
+}

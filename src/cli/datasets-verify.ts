@@ -1,0 +1,54 @@
+/** `gp-records datasets verify`: checks every dataset byte by byte and record by record. */
+import type { Command } from "commander";
+import type { GenerationCheck } from "#datasets/check-generations.ts";
+import { CommandFault } from "./command-fault.ts";
+import { dataDirOf } from "./data-dir.ts";
+import { openDatasets } from "./datasets-folder.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { jsonOption, type OutputOptions, printResult } from "./output.ts";
+import { showProgress } from "./progress.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export function addVerify(datasets: Command, surroundings: Surroundings): void {
+  datasets
+    .command("verify")
+    .description(
+      "check every dataset: its file against its SHA-256, and all records and links in it",
+    )
+    .argument("[versions...]", "only these")
+    .option(...jsonOption)
+    .action(async (versions: string[], options: OutputOptions) => {
+      const { checkGenerations } = await import("#datasets/check-generations.ts");
+      const catalogue = openDatasets(dataDirOf(surroundings));
+      for (const version of versions) catalogue.find(version);
+      const progress = showProgress("datasets checked");
+      const checks: GenerationCheck[] = [];
+      const chosen = versions.length === 0 ? catalogue.versions() : versions;
+      for (const check of checkGenerations(catalogue, true, chosen))
+        progress.show(checks.push(check));
+      progress.clear();
+      report(surroundings, options, checks);
+    });
+}
+
+function report(
+  surroundings: Surroundings,
+  options: OutputOptions,
+  checks: readonly GenerationCheck[],
+): void {
+  const json = checks.map(({ version, file, isCurrent, fault, mend }) => {
+    return { version, file, current: isCurrent, fault, mend };
+  });
+  printResult(surroundings, options, json, () => checks.map(checkText).join("\n"));
+  const damaged = checks.filter(({ fault }) => fault !== null).length;
+  if (damaged > 0)
+    throw new CommandFault(
+      exitCodes.unhealthy,
+      `${damaged} of ${checks.length} datasets ${damaged === 1 ? "is" : "are"} not as published.`,
+    );
+}
+
+function checkText({ version, isCurrent, fault, mend }: GenerationCheck): string {
+  const sound = `${version}  sound${isCurrent ? ", current" : ""}`;
+  return fault === null ? sound : `${version}  ${fault}\n  ${mend!}`;
+}

@@ -1,0 +1,60 @@
+/** Chooses which generation is the current one: one by its name, or the one before. */
+import type { Catalogue, Generation } from "./catalogue.ts";
+import { DatasetFault } from "./dataset-fault.ts";
+import { timeOf } from "./format.ts";
+import { openPublished } from "./open-generation.ts";
+
+export interface Choice {
+  version: string;
+  /** Publishes a staged dataset even where another became current since: what that one brought is given up. */
+  discardsNewer: boolean;
+  nowMilliseconds: number;
+}
+
+/** @throws DatasetFault where there is no such dataset, its file is not what was built, or it is outdated. */
+export function publishVersion(catalogue: Catalogue, choice: Choice): Generation {
+  const generation = catalogue.find(choice.version);
+  if (!choice.discardsNewer && isStaged(generation)) refuseOutdated(catalogue, generation);
+  return makeCurrent(catalogue, generation, choice.nowMilliseconds);
+}
+
+/** Built and verified, and never the current one. */
+export const isStaged = ({ published_at }: Generation) => published_at === null;
+
+/** A staged dataset that lacks what was published since. */
+export const isOutdated = (generation: Generation, current: string | null) =>
+  isStaged(generation) && generation.built_from !== current;
+
+function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
+  const current = catalogue.currentVersion();
+  if (!isOutdated(generation, current)) return;
+  const base = generation.built_from ?? "an empty folder";
+  throw new DatasetFault(
+    `${generation.version} was built from ${base}, but now ${current ?? "nothing"} is current, and what that brought would be given up. Import again, or say --discard-newer.`,
+  );
+}
+
+/**
+ * Makes the generation current that was so before the current one was published; where that is gone, the youngest
+ * that is older. One that was only staged is passed over.
+ */
+export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
+  const current = catalogue.currentVersion();
+  const published = catalogue.list().filter((one) => !isStaged(one));
+  const after = published.find(({ version }) => version === current)?.published_after;
+  const before =
+    published.find(({ version }) => version === after) ??
+    published.findLast(({ version }) => current !== null && version < current);
+  if (before === undefined)
+    throw new DatasetFault(
+      "There is no older dataset to go back to; 'gp-records datasets list' shows those there are.",
+    );
+  return makeCurrent(catalogue, before, nowMilliseconds);
+}
+
+/** A file that was damaged since it was built must not be what a server is told to load. */
+function makeCurrent(catalogue: Catalogue, generation: Generation, nowMilliseconds: number) {
+  const { version } = generation;
+  openPublished(catalogue.pathOf(version), generation).db.close();
+  return catalogue.publish(version, timeOf(nowMilliseconds));
+}

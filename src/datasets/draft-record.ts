@@ -1,0 +1,134 @@
+/** A record on its way into a generation: its public id, its place in the order, and its own part of the document. */
+import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import { fold } from "#records/fold.ts";
+import { externalIdKeys } from "#records/vocabulary.ts";
+import { mintId } from "./mint-id.ts";
+import { ownJson, ownPart } from "./render.ts";
+import type { KeptText, TextStore } from "./text-store.ts";
+
+export interface DraftRecord {
+  kind: RecordKind;
+  source: string;
+  sourceId: string;
+  /** Public id; that of a GP may give way to an older one, see former-ids.ts. */
+  id: string;
+  /** What the display order compares before the id. */
+  sortKey: string;
+  /** JSON of its own part, see render.ts. */
+  own: KeptText;
+  /** `updated_at` as the source states it; null where it states none. */
+  statedAt: string | null;
+  /** Source ids of the GPs it belongs to, each once. */
+  gps: readonly string[];
+  /** Source ids of the projects a signal names, each once. */
+  projects: readonly string[];
+  /** Of a GP that was delivered: the ids it had before, as the source writes them. */
+  formerIds: readonly string[];
+}
+
+export type DraftRecords = Record<RecordKind, DraftRecord[]>;
+
+export const noRecords = (): DraftRecords => ({ gp: [], principal: [], signal: [], project: [] });
+
+export function countsOf(records: DraftRecords): Record<RecordKind, number> {
+  const { gp, principal, signal, project } = records;
+  return {
+    gp: gp.length,
+    principal: principal.length,
+    signal: signal.length,
+    project: project.length,
+  };
+}
+
+/**
+ * @param record has been checked.
+ * @param texts keeps its JSON.
+ */
+export function draftRecord(
+  record: CanonicalRecord,
+  source: string,
+  texts: TextStore,
+): DraftRecord {
+  const { record: kind, id: sourceId } = record;
+  const projects = eachOnce((record.record === "signal" ? record.project_ids : undefined) ?? none);
+  return {
+    kind,
+    source,
+    sourceId,
+    id: mintId(kind, source, sourceId),
+    sortKey: sortKeyOf(record),
+    own: texts.keep(ownJson(publishedPart(record, source, projects))),
+    statedAt: record.updated_at ?? null,
+    gps: eachOnce((record.record === "gp" ? undefined : record.gps) ?? none),
+    projects,
+    formerIds: (record.record === "gp" ? record.former_ids : undefined) ?? none,
+  };
+}
+
+const none: readonly string[] = [];
+
+/** Text whose order is the display order of the kind; ties are broken by the public id. */
+export function sortKeyOf(record: CanonicalRecord): string {
+  return record.record === "signal" ? record.date : inByteOrder(fold(record.name));
+}
+
+const outOfOrder = /[\ud800-\uffff]/;
+
+/**
+ * Text that compares as the bytes of this one's UTF-8 do. JavaScript compares code units, which puts what is beyond
+ * the basic plane, as surrogates from U+D800 on, before U+E000 to U+FFFF: so the two ranges change places.
+ */
+export function inByteOrder(text: string): string {
+  if (!outOfOrder.test(text)) return text;
+  const units = Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+  return units
+    .map((unit) => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800))
+    .map((unit) => String.fromCharCode(unit))
+    .join("");
+}
+
+/** As it is published: lists without repetition, provenance whole, projects by their public ids. */
+function publishedPart(
+  record: CanonicalRecord,
+  source: string,
+  projects: readonly string[],
+): Record<string, unknown> {
+  const own = ownPart(record.record, record);
+  for (const name of listMembers[record.record]) own[name] = eachOnce(own[name] as string[]);
+  own["provenance"] = {
+    source,
+    basis: record.provenance?.basis ?? "stated",
+    confidence: record.provenance?.confidence ?? 1,
+    url: record.provenance?.url ?? null,
+  };
+  if (record.record === "signal")
+    own["project_ids"] = projects.map((id) => mintId("project", source, id));
+  else own["external_ids"] = externalIdsIn(record.external_ids ?? {});
+  return own;
+}
+
+/** Lists that every record of the kind has in its own part. */
+const listMembers = Object.fromEntries(
+  recordKinds.map((kind) => {
+    const own = ownPart(kind, {});
+    return [kind, Object.keys(own).filter((name) => Array.isArray(own[name]))];
+  }),
+) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
+
+/** Up to so many are compared each with each, which is faster than a set. */
+const fewMax = 16;
+
+function eachOnce(list: readonly string[]): readonly string[] {
+  const areDifferent = list.length <= fewMax && list.every((one, i) => list.indexOf(one) === i);
+  return areDifferent ? list : [...new Set(list)];
+}
+
+/** Keys in one order, each id once, without the keys that have none. */
+function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefined>>): object {
+  const ids: Record<string, readonly string[]> = {};
+  for (const key of externalIdKeys) {
+    const list = lists[key];
+    if (list !== undefined && list.length > 0) ids[key] = eachOnce(list);
+  }
+  return ids;
+}

@@ -1,0 +1,35 @@
+/** What is known of a generation beside its file, in a file of its own: `<version>.json`. */
+import { readFileSync } from "node:fs";
+import type { RecordKind } from "#records/canonical.ts";
+import { DatasetFault } from "./dataset-fault.ts";
+
+/** What is known of a generation without opening it. */
+export interface Generation {
+  version: string;
+  /** SHA-256 over its content, times excluded. */
+  hash: string;
+  /** SHA-256 of the file. */
+  sha256: string;
+  bytes: number;
+  records: Record<RecordKind, number>;
+  built_at: string;
+  /** The version whose other sources it carries on; null for the first. */
+  built_from: string | null;
+  /** Time it last became the current one; null where it never did. */
+  published_at: string | null;
+  /** The version that was current when it first became so; null where there was none. */
+  published_after: string | null;
+}
+
+export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
+
+/** @throws DatasetFault naming the file. */
+export function readFacts(path: string): Generation {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Generation;
+  } catch (error) {
+    throw new DatasetFault(
+      `${path} cannot be read: ${(error as Error).message}. Remove it, or put it back as it was.`,
+    );
+  }
+}

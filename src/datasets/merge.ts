@@ -1,0 +1,109 @@
+/** Merges a delivery into the records its source has: what it names is replaced or removed, all else stays. */
+import type { RecordKind } from "#records/canonical.ts";
+import { namedGpPrefix, type RecordName } from "#records/source-entry.ts";
+import { keyOf, type Need } from "./links.ts";
+import type { Place } from "./rejections.ts";
+
+/** A record and what it links to, all by the source's own ids. */
+export interface LinkedRecord extends RecordName {
+  needs: readonly Need[];
+}
+
+/** A removal that is refused, because records that stay link to the record it names. */
+export interface Blocked {
+  place: Place;
+  name: RecordName;
+  linkers: readonly RecordName[];
+}
+
+export interface MergeOutcome {
+  /** Keys of records that are to go. */
+  gone: ReadonlySet<string>;
+  /** Removals of records that are not there. */
+  absent: readonly { place: Place; name: RecordName }[];
+  blocked: readonly Blocked[];
+}
+
+export interface Merge {
+  /** Does the source have this record already? */
+  has(key: string): boolean;
+  /** Where the delivery removes the record with this key, if it does. */
+  removalOf(key: string): Place | undefined;
+  deliver(place: Place, record: LinkedRecord): void;
+  remove(place: Place, name: RecordName): void;
+  /** Forgets all that a line would have replaced or removed. */
+  forget(place: Place): void;
+  /** To be asked when it is known what is accepted. */
+  outcome(): MergeOutcome;
+}
+
+/** What others link to comes last, when it is known which of them stay. */
+const removalOrder: readonly (readonly RecordKind[])[] = [
+  ["principal", "signal"],
+  ["project"],
+  ["gp"],
+];
+
+/** @param former all records the source has. */
+export function openMerge(former: readonly LinkedRecord[]): Merge {
+  const formerKeys = new Set(former.map(keyOfName));
+  const delivered = new Map<string, LinkedRecord & { place: Place }>();
+  const removals = new Map<string, { place: Place; name: RecordName }>();
+  return {
+    has: (key) => formerKeys.has(key),
+    removalOf: (key) => removals.get(key)?.place,
+    deliver: (place, record) => void delivered.set(keyOfName(record), { ...record, place }),
+    remove: (place, name) => void removals.set(keyOfName(name), { place, name }),
+    forget(place) {
+      for (const entered of [delivered, removals])
+        for (const [key, one] of entered) if (one.place === place) entered.delete(key);
+    },
+    outcome() {
+      const staying = [
+        ...former.filter((one) => !delivered.has(keyOfName(one))),
+        ...delivered.values(),
+      ];
+      const named = former.filter(isNamed).map(keyOfName);
+      const linkers = linkersOf(staying, new Set([...removals.keys(), ...named]));
+      const gone = new Set<string>();
+      const left = (key: string) =>
+        (linkers.get(key) ?? []).filter((one) => !gone.has(keyOfName(one)));
+      const blocked: Blocked[] = [];
+      for (const kinds of removalOrder)
+        for (const [key, { place, name }] of removals) {
+          if (!formerKeys.has(key) || !kinds.includes(name.record)) continue;
+          const others = left(key);
+          if (others.length === 0) gone.add(key);
+          else blocked.push({ place, name, linkers: others });
+        }
+      // GPs that rows only name go with the last link to them, as they do where a source is replaced.
+      const linkedBefore = linkersOf(former, new Set(named));
+      for (const key of named)
+        if (!delivered.has(key) && linkedBefore.has(key) && left(key).length === 0) gone.add(key);
+      const absent = [...removals].filter(([key]) => !formerKeys.has(key)).map(([, one]) => one);
+      return { gone, absent, blocked };
+    },
+  };
+}
+
+const keyOfName = ({ record, id }: RecordName) => keyOf(record, id);
+
+const isNamed = ({ record, id }: RecordName) => record === "gp" && id.startsWith(namedGpPrefix);
+
+/** Which of the records link to these. */
+function linkersOf(
+  records: readonly LinkedRecord[],
+  wanted: ReadonlySet<string>,
+): ReadonlyMap<string, readonly RecordName[]> {
+  const linkers = new Map<string, RecordName[]>();
+  if (wanted.size === 0) return linkers;
+  for (const record of records)
+    for (const need of record.needs) {
+      const key = keyOf(need.kind, need.id);
+      if (!wanted.has(key)) continue;
+      const known = linkers.get(key);
+      if (known === undefined) linkers.set(key, [record]);
+      else known.push(record);
+    }
+  return linkers;
+}

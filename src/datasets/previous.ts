@@ -1,0 +1,109 @@
+/** What the generation before tells the one that is built: records that stay, ids, times. */
+import { DatabaseSync } from "node:sqlite";
+import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import { noRecords, sortKeyOf, type DraftRecord, type DraftRecords } from "./draft-record.ts";
+import { immutableUri } from "./open-generation.ts";
+import { ownJson, ownPart } from "./render.ts";
+import { arraysOf } from "./rows.ts";
+import type { TextStore } from "./text-store.ts";
+
+/** A record of the generation before. */
+export interface Known {
+  since: string;
+  /** Hexadecimal. */
+  contentHash: string;
+  updatedAt: string;
+}
+
+export interface Previous {
+  /** Each source and when an import last changed something of it. */
+  sources: ReadonlyMap<string, string>;
+  /** The records of these sources, to be published again. */
+  records(sources: Iterable<string>, texts: TextStore): DraftRecords;
+  countOf(source: string): number;
+  /** All records of a kind by public id. */
+  known(kind: RecordKind): ReadonlyMap<string, Known>;
+  /** Former ids and the GPs they lead to. */
+  formerIds(): ReadonlyMap<string, string>;
+  close(): void;
+}
+
+const nothing: Previous = {
+  sources: new Map(),
+  records: noRecords,
+  countOf: () => 0,
+  known: () => new Map(),
+  formerIds: () => new Map(),
+  close() {},
+};
+
+/** @param path of a generation that has been found sound; null where there is none. */
+export function openPrevious(path: string | null): Previous {
+  if (path === null) return nothing;
+  const db = new DatabaseSync(immutableUri(path), { readOnly: true });
+  const pairsOf = (sql: string) => new Map(arraysOf(db, sql) as Iterable<[string, string]>);
+  return {
+    sources: pairsOf("select name, imported_at from source"),
+    records: (sources, texts) => readRecords(db, [...sources], texts),
+    countOf(source) {
+      const counted = db.prepare("select count(*) as n from canonical where source = ?");
+      return Number(counted.get(source)!["n"]);
+    },
+    known(kind) {
+      const sql = `select id, since, lower(hex(content_hash)), updated_at from ${kind}`;
+      const known = new Map<string, Known>();
+      for (const [id, since, contentHash, updatedAt] of arraysOf(db, sql) as Iterable<string[]>)
+        known.set(id!, { since: since!, contentHash: contentHash!, updatedAt: updatedAt! });
+      return known;
+    },
+    formerIds: () => pairsOf("select former_id, gp_id from former_id"),
+    close: () => db.close(),
+  };
+}
+
+function readRecords(db: DatabaseSync, sources: string[], texts: TextStore): DraftRecords {
+  const records = noRecords();
+  if (sources.length === 0) return records;
+  const places = sources.map(() => "?").join(", ");
+  const targets = `select id, source_id from gp union all select id, source_id from project`;
+  const sourceIds = new Map(arraysOf(db, targets) as Iterable<[string, string]>);
+  for (const kind of recordKinds)
+    for (const row of arraysOf(
+      db,
+      `select source, source_id, id, is_time_stated, document from ${kind}
+       where source in (${places}) order by position`,
+      ...sources,
+    ))
+      records[kind].push(draftAgain(kind, row as unknown as Row, sourceIds, texts));
+  return records;
+}
+
+type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
+
+/** Rendered anew, so that a member records have got since is there. */
+function draftAgain(
+  kind: RecordKind,
+  [source, sourceId, id, isTimeStated, document]: Row,
+  sourceIds: ReadonlyMap<string, string>,
+  texts: TextStore,
+): DraftRecord {
+  const record = JSON.parse(document) as CanonicalRecord & Linked & Record<string, unknown>;
+  return {
+    kind,
+    source,
+    sourceId,
+    id,
+    sortKey: sortKeyOf({ ...record, record: kind } as CanonicalRecord),
+    own: texts.keep(ownJson(ownPart(kind, record))),
+    statedAt: isTimeStated === 1 ? record.updated_at! : null,
+    gps: (record.gps ?? []).map((gp) => sourceIds.get(gp.id)!),
+    projects: (record.project_ids ?? []).map((project) => sourceIds.get(project)!),
+    formerIds: [],
+  };
+}
+
+/** Links as a document has them. */
+interface Linked {
+  gps?: { id: string }[];
+  project_ids?: string[];
+}

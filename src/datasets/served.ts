@@ -1,0 +1,87 @@
+/** All that a server reads of a generation, and the checksums over it, so that it never answers from a damaged byte. */
+import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import { documentBytes, documentCount, type Documents } from "#search/documents.ts";
+import type { DatasetIndex } from "#search/read-model.ts";
+import type { Meta } from "./format.ts";
+import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
+
+// Not from the read model, which would make the worker that loads a dataset load that too.
+const kinds = ["gp", "principal", "signal", "project"] as const;
+type Kind = (typeof kinds)[number];
+
+export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
+
+export interface Served {
+  index: DatasetIndex;
+  documents: Record<Kind, Documents>;
+}
+
+/** @param arrays those that `index` is made of. */
+export function checksumsOf(
+  db: DatabaseSync,
+  arrays: Iterable<StoredArray>,
+  index: DatasetIndex,
+): Checksums {
+  let crc = 0;
+  for (const piece of documentPieces(db, index)) crc = crc32(piece, crc);
+  return { index_crc32: indexChecksum(arrays), documents_crc32: hexadecimal(crc) };
+}
+
+/** @throws Error where a checksum is not the one in `meta`. */
+export function readServed(db: DatabaseSync, meta: Checksums): Served {
+  const arrays = readArrays(db);
+  if (indexChecksum(arrays) !== meta.index_crc32)
+    throw new Error("the checksum of its index differs");
+  const index = treeOf(arrays) as DatasetIndex;
+  const lengths = kinds.map((kind) => documentBytes(index.documents[kind]));
+  const block = Buffer.from(new ArrayBuffer(lengths.reduce((sum, length) => sum + length)));
+  let crc = 0;
+  let end = 0;
+  for (const piece of documentPieces(db, index)) {
+    const start = end;
+    end += block.write(piece, start);
+    crc = crc32(block.subarray(start, end), crc);
+  }
+  if (hexadecimal(crc) !== meta.documents_crc32)
+    throw new Error("the checksum of its documents differs");
+  return { index, documents: documentsIn(block, index) };
+}
+
+function documentsIn(block: Uint8Array, index: DatasetIndex): Served["documents"] {
+  let end = 0;
+  const documents = kinds.map((kind) => {
+    const places = index.documents[kind];
+    const start = end;
+    end += documentBytes(places);
+    return [kind, { ...places, bytes: block.subarray(start, end) }];
+  });
+  return Object.fromEntries(documents) as Served["documents"];
+}
+
+const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
+
+function indexChecksum(arrays: Iterable<StoredArray>): string {
+  let crc = 0;
+  for (const { name, element, bytes } of arrays)
+    crc = crc32(bytes, crc32(`${name} ${element} `, crc));
+  return hexadecimal(crc);
+}
+
+/** Joined by SQLite, so many cost little more than one; and few enough to stay in the processor's cache. */
+const documentsOfPiece = 128;
+
+/** All documents in the order of kinds and positions, which the checksum over them confirms. */
+function* documentPieces(db: DatabaseSync, { documents }: DatasetIndex): Generator<string> {
+  for (const kind of kinds) {
+    const statement = db.prepare(
+      `select group_concat(document, '') from ${kind} where position between ? and ?`,
+    );
+    statement.setReturnArrays(true);
+    for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece) {
+      const range = [BigInt(from), BigInt(from + documentsOfPiece - 1)];
+      const [piece] = statement.get(...range) as unknown as [string | null];
+      if (piece !== null) yield piece;
+    }
+  }
+}

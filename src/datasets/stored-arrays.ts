@@ -1,0 +1,54 @@
+/** Keeps a tree of number arrays in the table `array`, a row for each, named by its path in the tree. */
+import type { DatabaseSync } from "node:sqlite";
+
+const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
+type Element = keyof typeof arrays;
+
+/** A row of the table. */
+export interface StoredArray {
+  name: string;
+  element: Element;
+  /** The numbers as this machine holds them: little-endian. */
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Every array in a tree of objects, in the order of their members. */
+export function* arraysIn(tree: object, path: readonly string[] = []): Generator<StoredArray> {
+  for (const [member, value] of Object.entries(tree) as [string, unknown][]) {
+    const place = [...path, member];
+    if (ArrayBuffer.isView(value))
+      yield { name: place.join("."), element: elementOf(value), bytes: bytesOf(value) };
+    else if (typeof value === "object" && value !== null) yield* arraysIn(value, place);
+  }
+}
+
+const elementOf = (array: ArrayBufferView): Element =>
+  array instanceof Uint8Array ? "u8" : array instanceof Uint32Array ? "u32" : "f64";
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+  new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+
+/** The tree that the arrays came from. */
+export function treeOf(all: readonly StoredArray[]): object {
+  const tree: Record<string, unknown> = {};
+  for (const { name, element, bytes } of all) {
+    const path = name.split(".");
+    const last = path.pop()!;
+    let branch = tree;
+    for (const member of path) branch = (branch[member] ??= {}) as Record<string, unknown>;
+    const { BYTES_PER_ELEMENT: size } = arrays[element];
+    branch[last] = new arrays[element](bytes.buffer, bytes.byteOffset, bytes.length / size);
+  }
+  return tree;
+}
+
+export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void {
+  const insert = db.prepare("insert into array values (?, ?, ?)");
+  for (const { name, element, bytes } of all) insert.run(name, element, bytes);
+}
+
+/** In the order they were written. */
+export const readArrays = (db: DatabaseSync) =>
+  db
+    .prepare("select name, element, bytes from array order by rowid")
+    .all() as unknown as StoredArray[];

@@ -1,0 +1,35 @@
+/** Keeps many texts outside the heap: a million of them there would be copied and searched again and again. */
+
+const chunkBytes = 4 * 1024 * 1024;
+
+/** Bytes of UTF-8 that one UTF-16 code unit takes at most. */
+const unitBytesMax = 3;
+
+/** Where a text is; as long as the text is needed. */
+export type KeptText = number;
+
+export interface TextStore {
+  keep(text: string): KeptText;
+  textOf(kept: KeptText): string;
+}
+
+export function openTextStore(): TextStore {
+  const chunks: Buffer[] = [];
+  /** Of each text the number of its chunk, and where it begins and ends there. */
+  const places: number[] = [];
+  let chunk = Buffer.alloc(0);
+  let end = 0;
+  return {
+    keep(text) {
+      if (end + text.length * unitBytesMax > chunk.length) {
+        chunk = Buffer.allocUnsafe(Math.max(chunkBytes, text.length * unitBytesMax));
+        chunks.push(chunk);
+        end = 0;
+      }
+      const start = end;
+      end += chunk.write(text, start, "utf8");
+      return places.push(chunks.length - 1, start, end) - 3;
+    },
+    textOf: (kept) => chunks[places[kept]!]!.toString("utf8", places[kept + 1], places[kept + 2]),
+  };
+}

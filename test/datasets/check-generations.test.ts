@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import {
+  openSync,
+  closeSync,
+  readSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { checkGenerations } from "#datasets/check-generations.ts";
+import { hashFile } from "#datasets/file-hash.ts";
+import { temporaryCatalogue } from "../support/dataset.ts";
+import { gp, importDaily } from "./published.ts";
+
+const faults = (catalogue: Catalogue, readsBack = false) =>
+  [...checkGenerations(catalogue, readsBack)].map(({ fault }) => fault);
+
+async function twoGenerations(catalogue: Catalogue): Promise<[older: string, current: string]> {
+  await importDaily(catalogue, [gp("a")], [gp("b")]);
+  return catalogue.versions() as [string, string];
+}
+
+test("sound datasets are told of, oldest first, and which of them is served", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older, current] = await twoGenerations(catalogue);
+  assert.deepEqual(
+    [...checkGenerations(catalogue, true)],
+    [older, current].map((version) => ({
+      version,
+      file: catalogue.pathOf(version),
+      isCurrent: version === current,
+      fault: null,
+      mend: null,
+    })),
+  );
+});
+
+function flipByte(path: string, at: number): void {
+  const file = openSync(path, "r+");
+  const byte = Buffer.alloc(1);
+  readSync(file, byte, 0, 1, at);
+  byte[0]! ^= 1;
+  writeSync(file, byte, 0, 1, at);
+  closeSync(file);
+}
+
+const damages: [what: string, damage: (path: string) => void][] = [
+  ["one bit is flipped", (path) => flipByte(path, 20_000)],
+  ["the file is cut in half", (path) => truncateSync(path, 30_000)],
+  ["the file is empty", (path) => truncateSync(path, 0)],
+  ["the file is a text", (path) => writeFileSync(path, "no dataset")],
+  ["the file is gone", (path) => rmSync(path)],
+  ["its facts are gone", (path) => rmSync(path.replace(/sqlite$/, "json"))],
+  ["its facts are no JSON", (path) => writeFileSync(path.replace(/sqlite$/, "json"), "{")],
+];
+for (const [what, damage] of damages)
+  test(`where ${what}, that dataset alone is at fault, by name, with what mends it`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    const [older, current] = await twoGenerations(catalogue);
+    damage(catalogue.pathOf(older));
+    const [first, second] = [...checkGenerations(catalogue, false)];
+    assert.ok(first!.fault!.includes(join(catalogue.folder, older)), first!.fault!);
+    assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
+    assert.equal(second!.fault, null);
+
+    damage(catalogue.pathOf(current));
+    const [, served] = [...checkGenerations(catalogue, false)];
+    assert.match(served!.mend!, /'gp-records datasets rollback'\.$/);
+  });
+
+test("a dataset whose facts agree with it is still read back where that is asked for", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older] = await twoGenerations(catalogue);
+  const path = catalogue.pathOf(older);
+  const db = new DatabaseSync(path);
+  db.exec("delete from gp_name");
+  db.close();
+  const facts = { ...catalogue.find(older), ...hashFile(path) };
+  writeFileSync(join(catalogue.folder, `${older}.json`), JSON.stringify(facts));
+  assert.deepEqual(faults(catalogue), [null, null]);
+  assert.match(faults(catalogue, true)[0]!, /gp_name/);
+});
+
+test("a dataset of another format is told as such, and not to be restored", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older] = await twoGenerations(catalogue);
+  const path = catalogue.pathOf(older);
+  const db = new DatabaseSync(path);
+  db.exec("update meta set value = '99' where key = 'format_version'");
+  db.close();
+  const facts = { ...catalogue.find(older), ...hashFile(path) };
+  writeFileSync(join(catalogue.folder, `${older}.json`), JSON.stringify(facts));
+  const [first] = [...checkGenerations(catalogue, true)];
+  assert.match(first!.fault!, /has format 99; this program reads format \d+\.$/);
+  assert.doesNotMatch(first!.mend!, /backup/);
+});
+
+test("datasets can be checked while the pointer names nothing", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await twoGenerations(catalogue);
+  writeFileSync(join(catalogue.folder, "current"), "?");
+  assert.deepEqual(faults(catalogue), [null, null]);
+});

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { mainPath, outcomeOf } from "../support/command-line.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { filesOf, gp } from "./published.ts";
+
+const description = "x".repeat(2000);
+const linesOf = (count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    JSON.stringify({ record: "gp", id: `${i}`, name: `GP ${i}`, description }),
+  ).join("\n");
+
+/** An import of so many GPs of about 2 kB in a process of its own, after what the shell does first. */
+function importAfter(t: TestContext, setting: string, folder: string, count: number) {
+  const file = join(temporaryFolder(t), "records.ndjson");
+  writeFileSync(file, linesOf(count));
+  return outcomeOf(
+    "/bin/sh",
+    [
+      "-c",
+      `${setting}exec "$0" "$@"`,
+      process.execPath,
+      mainPath,
+      "import",
+      "ndjson",
+      file,
+      "--source",
+      "two",
+    ],
+    { ...process.env, DATA_DIR: folder },
+  );
+}
+
+/** A data folder in a file system of two megabytes; skips the test where this user cannot make one. */
+function smallDisk(t: TestContext): string | null {
+  const folder = mkdtempSync(join(tmpdir(), "gp-records-disk-"));
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]);
+  t.after(() => {
+    if (mounted.status === 0) execFileSync("umount", [folder]);
+    rmdirSync(folder);
+  });
+  if (mounted.status === 0) return join(folder, "data");
+  t.skip("this user cannot mount a small disk");
+  return null;
+}
+
+test("an import the disk is surely too small for is refused before it begins, with both sizes", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { bavail, bsize } = statfsSync(catalogue.folder);
+  let isRead = false;
+  const refused = importRecords(catalogue, [], {
+    entries: (function* () {
+      isRead = true;
+      yield* entriesOf([gp("a")]);
+    })(),
+    knownBytes: bavail * bsize * 2,
+  });
+  await assert.rejects(refused, (fault: DatasetFault) => {
+    assert.equal(fault.kind, "full");
+    assert.match(fault.message, /\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on/);
+    return true;
+  });
+  assert.equal(isRead, false);
+});
+
+test("a disk that fills up ends an import with 8, both sizes and the old dataset in place", async (t) => {
+  const folder = smallDisk(t);
+  if (folder === null) return;
+  const catalogue = openCatalogue(join(folder, "datasets"));
+  await importRecords(catalogue, [gp("a")]);
+  const files = filesOf(catalogue);
+  // Its records come out twice, so that it is found out only on the way.
+  const { exitCode, err } = await importAfter(t, "", folder, 700);
+  assert.equal(exitCode, exitCodes.diskFull, err);
+  const words =
+    /^error: (\S+) needs more than ([\d,]+) bytes .*; ([\d,]+) are free on its disk\. Nothing was published\. Free some space; 'gp-records datasets prune' removes old datasets\.\n$/;
+  assert.match(err, words);
+  assert.ok(err.includes(catalogue.folder), err);
+  assert.deepEqual(filesOf(catalogue), files);
+  const { exitCode: afterwards } = await importAfter(t, "", folder, 10);
+  assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
+});
+
+test("a limit on the size of files ends an import with 8 and is named as what may be in the way", async (t) => {
+  const folder = join(temporaryFolder(t), "data");
+  const catalogue = openCatalogue(join(folder, "datasets"));
+  await importRecords(catalogue, [gp("a")]);
+  const files = filesOf(catalogue);
+  const { exitCode, err } = await importAfter(t, "ulimit -f 1500; ", folder, 700);
+  assert.equal(exitCode, exitCodes.diskFull, err);
+  assert.match(err, /^error: .*\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/);
+  assert.deepEqual(filesOf(catalogue), files);
+});

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { clearLeftovers, draftName } from "#datasets/leftovers.ts";
+import { mainPath } from "../support/command-line.ts";
+import { temporaryCatalogue } from "../support/dataset.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { documents, filesOf, gp, importDaily } from "./published.ts";
+
+/** A folder with one dataset, and a name in it. */
+async function folderWithOne(catalogue: Catalogue) {
+  await importDaily(catalogue, [gp("a")]);
+  const version = catalogue.currentVersion()!;
+  return { version, at: (name: string) => join(catalogue.folder, name) };
+}
+
+test("whatever an import that was killed was writing goes, and nothing else does", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { version, at } = await folderWithOne(catalogue);
+  const strays = ["notes.json", "backup.1.tmp", "20260101T000000Z-ffffffff.sqlite", ".hidden"];
+  for (const name of strays) writeFileSync(at(name), "mine");
+  const files = filesOf(catalogue);
+  for (const name of [
+    ".draft.sqlite",
+    ".draft.sqlite-journal",
+    ".draft.json",
+    "current.123.tmp",
+    `${version}.json.9.tmp`,
+  ])
+    writeFileSync(at(name), "half");
+  clearLeftovers(catalogue.folder);
+  assert.deepEqual(filesOf(catalogue), files);
+});
+
+test("a dataset that had its name but not yet its facts goes, by what the draft's facts say", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { version, at } = await folderWithOne(catalogue);
+  renameSync(at(`${version}.json`), at(".draft.json"));
+  rmSync(at("current"));
+  clearLeftovers(catalogue.folder);
+  assert.deepEqual(readdirSync(catalogue.folder), []);
+});
+
+test("a dataset that has its facts stays, whatever else stands in the draft's", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { version, at } = await folderWithOne(catalogue);
+  const files = filesOf(catalogue);
+  writeFileSync(at(".draft.json"), JSON.stringify({ version }));
+  clearLeftovers(catalogue.folder);
+  assert.deepEqual(filesOf(catalogue), files);
+});
+
+test("an import that is killed leaves one file, the old dataset, and nothing the next import has to wait for", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  await importDaily(catalogue, [gp("a")]);
+  const files = filesOf(catalogue);
+  const pipe = join(dataDir, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const args = ["import", "ndjson", pipe, "--source", "two"];
+  const child = spawn(process.execPath, [mainPath, ...args], {
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: "ignore",
+  });
+  // Opens when the import reads from it, with its draft begun.
+  const source = await open(pipe, "w");
+  await source.write(`${JSON.stringify(gp("b"))}\n`);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await source.close();
+  const { [draftName]: draft, ...rest } = filesOf(catalogue);
+  assert.notEqual(draft, undefined);
+  assert.deepEqual(rest, files);
+  rmSync(pipe);
+  writeFileSync(pipe, `${JSON.stringify(gp("b"))}\n`);
+  await datasetCommands(dataDir).text(...args);
+  assert.equal(documents(catalogue, "gp").length, 2);
+  assert.deepEqual(
+    readdirSync(catalogue.folder).filter((name) => name.startsWith(".")),
+    [],
+  );
+});

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { cast } from "../support/cast.ts";
+import { filesOf, gp } from "./published.ts";
+
+const gps = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
+
+const borders: [before: number, now: number, shrinkPercentMax: number, isRefused: boolean][] = [
+  [10, 5, 50, false],
+  [10, 4, 50, true],
+  [11, 5, 50, true],
+  [10, 9, 0, true],
+  [10, 10, 0, false],
+  [10, 1, 90, false],
+  [10, 1, 89, true],
+  [10, 1, 100, false],
+  [1, 20, 0, false],
+];
+for (const [before, now, shrinkPercentMax, isRefused] of borders)
+  test(`from ${before} to ${now} records with ${shrinkPercentMax}% allowed is ${isRefused ? "refused" : "published"}`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    await importRecords(catalogue, gps(before));
+    const files = filesOf(catalogue);
+    // One is changed, so that there is something to publish.
+    const records = gps(now).with(0, gp("g0", { hq_city: "Reno" }));
+    const result = await importRecords(catalogue, records, { shrinkPercentMax });
+    assert.equal(result.refusal, isRefused ? "shrunk" : null);
+    assert.deepEqual(result.sourceSize, { before, now });
+    assert.equal(result.published === null, isRefused);
+    if (isRefused) assert.deepEqual(filesOf(catalogue), files);
+  });
+
+test("each source is measured by itself, and the demo that the first real one removes is no loss", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, cast, { source: "demo" });
+  const first = await importRecords(catalogue, [gp("a"), gp("b")], { shrinkPercentMax: 0 });
+  assert.deepEqual([first.refusal, first.sourceSize], [null, { before: 0, now: 2 }]);
+  const second = await importRecords(catalogue, gps(9), { source: "two", shrinkPercentMax: 0 });
+  assert.equal(second.refusal, null);
+  const third = await importRecords(catalogue, [gp("a")], { shrinkPercentMax: 40 });
+  assert.deepEqual([third.refusal, third.sourceSize], ["shrunk", { before: 2, now: 1 }]);
+});
+
+test("a merge that removes too much is refused too", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, gps(4));
+  const [entry] = entriesOf([gp("g0")]);
+  const deleted = ["g1", "g2", "g3"].map((id) => ({ record: "gp", id }) as const);
+  const { refusal } = await importRecords(catalogue, [], {
+    entries: [{ ...entry!, records: [], deleted }],
+    isMerge: true,
+    shrinkPercentMax: 50,
+  });
+  assert.equal(refusal, "shrunk");
+});
+
+test("a source is emptied only where that is allowed, and never because its lines were rejected", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, gps(3));
+  await importRecords(catalogue, [gp("x")], { source: "other" });
+  assert.equal((await importRecords(catalogue, [])).refusal, "empty");
+  const rejected = await importRecords(catalogue, [gp("!")], {
+    rejectedMax: { percent: 100 },
+    allowsEmpty: true,
+  });
+  assert.equal(rejected.refusal, "empty");
+  const { published } = await importRecords(catalogue, [], {
+    allowsEmpty: true,
+    shrinkPercentMax: 50,
+  });
+  assert.equal(published!.records.gp, 1);
+});
+
+test("a dataset may be empty where that is allowed", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importRecords(catalogue, gps(2));
+  const { published } = await importRecords(catalogue, [], { allowsEmpty: true });
+  assert.deepEqual(published!.records, { gp: 0, principal: 0, signal: 0, project: 0 });
+  assert.equal(openCurrent(catalogue).parts.documents.gp.ownLengths.length, 0);
+  assert.equal((await importRecords(catalogue, [], { allowsEmpty: true })).outcome, "unchanged");
+});
