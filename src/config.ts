@@ -4,6 +4,8 @@ import { BlockList, isIP } from "node:net";
 export interface Config {
   host: string;
   port: number;
+  /** Where metrics are served; null for nowhere. */
+  adminAddress: { host: string; port: number } | null;
   dataDir: string;
   /** Origin (and path) the public reaches the service under, without a slash at the end; null where unknown. */
   publicUrl: string | null;
@@ -14,6 +16,12 @@ export interface Config {
   pageSizeMax: number;
   logLevel: (typeof logLevels)[number];
   answerCacheBytes: number;
+  /** Open at a time; null for what the limit of open files allows. */
+  connectionsMax: number | null;
+  /** 0 for no limit. */
+  eventLoopDelayMaxMilliseconds: number;
+  /** 0 for no limit, null for most of what the process may have. */
+  memoryMaxBytes: number | null;
   isProduction: boolean;
 }
 
@@ -23,6 +31,11 @@ const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"]
 export const settings = [
   { name: "HOST", byDefault: "127.0.0.1", help: "Address to listen on." },
   { name: "PORT", byDefault: "8080", help: "Port to listen on; 0 takes a free one." },
+  {
+    name: "ADMIN_ADDRESS",
+    byDefault: "",
+    help: "Address and port of the metrics, such as 127.0.0.1:9464; empty for none.",
+  },
   { name: "DATA_DIR", byDefault: "./data", help: "Folder of datasets, keys, counts and usage." },
   { name: "PUBLIC_URL", byDefault: "", help: "URL the public reaches the service under." },
   {
@@ -45,6 +58,21 @@ export const settings = [
     name: "ANSWER_CACHE_BYTES",
     byDefault: "67108864",
     help: "Memory for finished answers, in bytes; 0 switches the cache off.",
+  },
+  {
+    name: "CONNECTIONS_MAX",
+    byDefault: "",
+    help: "Connections open at a time; empty for what the limit of open files allows.",
+  },
+  {
+    name: "EVENT_LOOP_DELAY_MAX_MS",
+    byDefault: "1000",
+    help: "Requests are refused while every turn takes longer than this; 0 for never.",
+  },
+  {
+    name: "MEMORY_MAX_BYTES",
+    byDefault: "",
+    help: "Requests are refused while the process takes more; 0 for never, empty for nine tenths of what it may have.",
   },
   {
     name: "NODE_ENV",
@@ -88,6 +116,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const config: Config = {
     host: read("HOST", parseHost),
     port: read("PORT", wholeNumber(0, 65_535)),
+    adminAddress: read("ADMIN_ADDRESS", parseAdminAddress),
     dataDir: textOf("DATA_DIR"),
     publicUrl: read("PUBLIC_URL", parsePublicUrl),
     trustedProxies: read("TRUSTED_PROXIES", parseRanges),
@@ -95,8 +124,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     pageSizeMax: read("PAGE_SIZE_MAX", wholeNumber(100, 1000)),
     logLevel: read("LOG_LEVEL", parseLogLevel),
     answerCacheBytes: read("ANSWER_CACHE_BYTES", wholeNumber(0, 2 ** 40)),
+    connectionsMax: read("CONNECTIONS_MAX", orUnset(wholeNumber(1, 1_000_000))),
+    eventLoopDelayMaxMilliseconds: read("EVENT_LOOP_DELAY_MAX_MS", wholeNumber(0, 60_000)),
+    memoryMaxBytes: read("MEMORY_MAX_BYTES", orUnset(wholeNumber(0, 2 ** 48))),
     isProduction: textOf("NODE_ENV") === "production",
   };
+  const { host, port, adminAddress } = config;
+  if (
+    faults.length === 0 &&
+    adminAddress?.port === port &&
+    port !== 0 &&
+    adminAddress.host === host
+  )
+    faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");
   if (faults.length > 0) throw new ConfigFault(faults);
   return Object.freeze(config);
 }
@@ -120,6 +160,22 @@ const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
     ? value
     : new Fault(`must be a whole number from ${minimum} to ${maximum}`);
 };
+
+const orUnset =
+  (parse: (text: string) => number | Fault) =>
+  (text: string): number | null | Fault =>
+    text === "" ? null : parse(text);
+
+function parseAdminAddress(text: string): Config["adminAddress"] | Fault {
+  if (text === "") return null;
+  const [, bracketed, plain = "", digits = ""] =
+    /^(?:\[([\da-f:.]+)\]|([^:[\]]+)):(\d+)$/i.exec(text) ?? [];
+  const host = parseHost(bracketed ?? plain);
+  const port = wholeNumber(0, 65_535)(digits);
+  return host instanceof Fault || port instanceof Fault
+    ? new Fault("must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464")
+    : { host, port };
+}
 
 function parseHost(text: string): string | Fault {
   // The name stands for two addresses; one server listens on one, and a stop has one server to end.

@@ -68,7 +68,11 @@ export class Problem extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ProblemCode, detail: string, members: Readonly<Record<string, unknown>> = {}) {
+    // An answer, not a mistake of ours: where it was made is of no interest, and a stack costs more than the rest of it.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(detail);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "Problem";
     this.code = code;
     this.members = members;
@@ -101,8 +105,8 @@ export function problemBody(
   };
 }
 
-// Wider than a key: a damaged, cut, lengthened or doubled one still tells most of the secret.
-const keyLike = /gpr_[0-9a-z_]{12,}/gi;
+// Wider than a key: a damaged, cut, lengthened, doubled or percent-encoded one still tells most of the secret.
+const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
 /** Text with everything in it that looks like a key cut to 8 characters and `…`, for errors and logs. */

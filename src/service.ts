@@ -3,25 +3,33 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
-import { openCatalogue } from "#datasets/catalogue.ts";
-import { followCurrent, type Follower } from "#datasets/follow-current.ts";
+import { type Catalogue, type Generation, openCatalogue } from "#datasets/catalogue.ts";
+import { followCurrent } from "#datasets/follow-current.ts";
 import { openAnswerCache } from "#http/answer-cache.ts";
-import { buildApp } from "#http/build-app.ts";
-import { prepareDrain } from "#http/drain.ts";
+import { openAdmin } from "#http/admin.ts";
+import { drain } from "#http/drain.ts";
 import type { FrontDoor, ServiceState } from "#http/front-door.ts";
+import { startOverloadGuard } from "#http/overload.ts";
+import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
 import { systemClock, type Clock } from "#limits/clock.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
+import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
 import { operations } from "#operations/index.ts";
+import { recordCounts } from "#operations/page.ts";
+import { controlFile } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
-import { controlFile, openControl } from "#store/stores.ts";
+import { readyControl } from "#store/ready-control.ts";
 import { openWriter } from "#store/writer.ts";
 import { openKeyUse } from "#usage/key-use.ts";
 
 export interface Service {
   app: FastifyInstance;
-  /** Listens, then loads the current dataset; resolves to the address once it can answer. */
+  /** Where metrics are served, once started; null for nowhere. */
+  adminAddress(): string | null;
+  /** Listens; resolves to the address once the current dataset is loaded. */
   start(): Promise<string>;
   /** Finishes what it has begun, within five seconds; nothing counted is lost. */
   stop(): Promise<void>;
@@ -43,70 +51,115 @@ export async function openService(
   { clock, now }: Time = { clock: systemClock(), now: Date.now },
 ): Promise<Service> {
   const { dataDir } = config;
-  const tell = (what: string) => (fault: Error | null) =>
-    fault === null ? log.info(`${what}: works again`) : log.error({ err: fault }, what);
+  const failing = openFailingParts(
+    () => follower.model()?.parts.version === currentOf(catalogue)?.version,
+  );
+  const tell = (part: FailingPart, what: string) => (fault: Error | null) => {
+    failing.set(part, fault !== null);
+    if (fault === null) log.info(`${what}: works again`);
+    else log.error({ err: fault }, what);
+  };
 
-  await (await openControl(dataDir)).close();
+  await readyControl(dataDir);
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
+  const cache = openAnswerCache(config.answerCacheBytes);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const datasets = openDatasetMetrics(
+    () => servedDataset(follower.model()),
+    () => currentOf(catalogue)?.published_at ?? null,
+  );
+  const follower = followCurrent({
+    catalogue,
+    onModel({ parts: { version } }) {
+      cache.clear();
+      datasets.loaded(now());
+      log.info({ dataset: version }, "dataset is served");
+    },
+    onFault(fault) {
+      datasets.failed();
+      log.error({ err: fault }, "dataset cannot be served");
+    },
+  });
+  // A worker reads the dataset while this thread loads what takes longest to load.
+  const { buildApp } = await import("#http/build-app.ts");
   const keyRing = openKeyRing({
     path: controlFile(dataDir),
     now,
-    onFault: tell("keys cannot be read"),
+    onFault: tell("keys", "keys cannot be read"),
   });
   const counters = openMemoryCounters({
     dir: dataDir,
     clock,
-    onFault: tell("counts cannot be saved"),
+    onFault: tell("counts", "counts cannot be saved"),
   });
-  const writer = openWriter({ dataDir, onFault: tell("usage cannot be saved") });
+  const writer = openWriter({ dataDir, onFault: tell("usage", "usage cannot be saved") });
   const keyUse = openKeyUse({ writer });
-  const cache = openAnswerCache(config.answerCacheBytes);
+  const overload = startOverloadGuard(config, log);
 
   let state: ServiceState = "starting";
-  let follower: Follower | null = null;
   const door: FrontDoor = {
     config,
     operations,
-    model: () => follower?.model() ?? null,
+    model: () => follower.model(),
     verifyKey: (presented) => keyRing.verify(presented),
     noteKeyUse: (key) => keyUse.note(key.id, now()),
     counters,
     failedKeys: openFailedKeys({ clock }),
     storeAnswers: () => keyRing.answers(),
     state: () => state,
+    overload,
+    metrics: openRequestMetrics(),
     log,
   };
-  const app = buildApp(door, cache);
-  const drain = prepareDrain(app.server);
+  const { app, connections } = buildApp(door, cache);
+  const admin = openAdmin(config.adminAddress, door, [
+    ...door.metrics.metrics,
+    ...connections.metrics,
+    ...cache.metrics,
+    ...datasets.metrics,
+    failing,
+  ]);
 
   return {
     app,
+    adminAddress: admin.address,
     async start() {
+      await admin.listen();
       const address = await app.listen({ host: config.host, port: config.port });
-      follower = await followCurrent({
-        catalogue,
-        onModel({ parts: { version } }) {
-          cache.clear();
-          log.info({ dataset: version }, "dataset is served");
-        },
-        onFault: (fault) => log.error({ err: fault }, "dataset cannot be served"),
-      });
+      await follower.look();
       state = "running";
       return address;
     },
     async stop() {
       state = "draining";
-      await Promise.all([drain(), follower?.close()]);
+      await Promise.all([drain(app.server, connections), follower.close()]);
       await app.close();
+      overload.close();
       await keyUse.close();
       await writer.close();
       counters.close();
       keyRing.close();
+      await admin.close();
       lock.release();
     },
   };
+}
+
+const servedDataset = (model: ReturnType<FrontDoor["model"]>) =>
+  model && {
+    version: model.parts.version,
+    updatedAt: model.parts.updatedAt,
+    records: recordCounts(model),
+  };
+
+/** Undefined where the folder names no dataset; unlike every version where that cannot be told. */
+function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
+  try {
+    return catalogue.current() ?? undefined;
+  } catch {
+    return { version: "" };
+  }
 }

@@ -29,6 +29,15 @@ test("every setting has the default that the list of settings says", () => {
     ["*", 100, "info", 67_108_864, false],
   );
   assert.deepEqual(
+    [
+      config.adminAddress,
+      config.connectionsMax,
+      config.eventLoopDelayMaxMilliseconds,
+      config.memoryMaxBytes,
+    ],
+    [null, null, 1000, null],
+  );
+  assert.deepEqual(
     readConfig(Object.fromEntries(settings.map(({ name, byDefault }) => [name, byDefault]))),
     config,
   );
@@ -38,12 +47,16 @@ test("every fault is named at once, with the setting, what it takes and what it 
   const wrong = {
     HOST: "a b",
     PORT: "http",
+    ADMIN_ADDRESS: "9464",
     PUBLIC_URL: "records.example",
     TRUSTED_PROXIES: "10.0.0.0/33",
     CORS_ORIGINS: "app.example",
     PAGE_SIZE_MAX: "5000",
     LOG_LEVEL: "loud",
     ANSWER_CACHE_BYTES: "-1",
+    CONNECTIONS_MAX: "0",
+    EVENT_LOOP_DELAY_MAX_MS: "-5",
+    MEMORY_MAX_BYTES: "1 GB",
   };
   const faults = faultsOf(wrong);
   assert.deepEqual(
@@ -59,6 +72,9 @@ test("a value outside its range is a fault, one on its border is not", () => {
     ["PORT", ["0", "65535"], ["65536", "80.5", "0x50"]],
     ["PAGE_SIZE_MAX", ["100", "1000"], ["99", "1001"]],
     ["ANSWER_CACHE_BYTES", ["0", "1099511627776"], ["1e6", "1099511627777"]],
+    ["CONNECTIONS_MAX", ["1", "1000000", ""], ["0", "1000001"]],
+    ["EVENT_LOOP_DELAY_MAX_MS", ["0", "60000"], ["60001", "0.5"]],
+    ["MEMORY_MAX_BYTES", ["0", "281474976710656", ""], ["281474976710657"]],
   ] as const) {
     for (const value of inside)
       assert.deepEqual(faultsOf({ [name]: value }), [], `${name}=${value}`);
@@ -91,6 +107,27 @@ test("TRUSTED_PROXIES takes addresses and ranges of both families, never a numbe
   assert.equal(trustedProxies!.check("192.168.1.8"), false);
   for (const value of ["1", "true", "proxy.example", "10.0.0.0/8/8", "10.0.0.0/"])
     assert.equal(faultsOf({ TRUSTED_PROXIES: value }).length, 1, value);
+});
+
+test("ADMIN_ADDRESS takes an address with a port, and not the one the service has", () => {
+  const place = (text: string) => readConfig({ ADMIN_ADDRESS: text }).adminAddress;
+  assert.equal(place(""), null);
+  assert.deepEqual(place("127.0.0.1:9464"), { host: "127.0.0.1", port: 9464 });
+  assert.deepEqual(place("localhost:0"), { host: "127.0.0.1", port: 0 });
+  assert.deepEqual(place("[::1]:9464"), { host: "::1", port: 9464 });
+  assert.deepEqual(place("metrics.internal:80"), { host: "metrics.internal", port: 80 });
+  for (const value of [
+    ":9464",
+    "127.0.0.1",
+    "127.0.0.1:65536",
+    "::1:9464",
+    "[::1]",
+    "[x]:1",
+    "a b:1",
+  ])
+    assert.equal(faultsOf({ ADMIN_ADDRESS: value }).length, 1, value);
+  assert.match(faultsOf({ PORT: "9464", ADMIN_ADDRESS: "127.0.0.1:9464" })[0]!, /HOST and PORT/);
+  assert.deepEqual(faultsOf({ PORT: "0", ADMIN_ADDRESS: "127.0.0.1:0" }), []);
 });
 
 test("CORS_ORIGINS takes a star, off, or origins without a path", () => {

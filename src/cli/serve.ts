@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import type { Logger } from "pino";
 import { readConfig, type Config } from "#config.ts";
+import { ListenFault } from "#http/listen-fault.ts";
 import type { Service } from "#service.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
-import { demoText, prepareDemo, refuseDemo } from "./demo.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -19,16 +19,19 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
     )
     .action(async (options: { demo?: boolean }) => {
       const config = readConfig(surroundings.environment);
-      if (options.demo === true) refuseDemo(config);
+      const demo = options.demo === true ? await import("./demo.ts") : null;
+      demo?.refuseDemo(config);
       // What serving needs is loaded here: no other command should wait for it.
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
       const service = await open(config, log.logger);
       try {
-        const demo = options.demo === true ? await prepareDemo(config, surroundings.now()) : null;
+        const prepared = await demo?.prepareDemo(config, surroundings.now());
         await serve(service, config, (address) =>
           surroundings.print(
-            demo === null ? `gp-records answers at ${address}` : demoText(address, demo),
+            prepared === undefined
+              ? `gp-records answers at ${address}`
+              : demo!.demoText(address, prepared),
           ),
         );
       } finally {
@@ -82,21 +85,32 @@ function hearSignals() {
 }
 
 function listenFault(error: unknown, { host, port }: Config): unknown {
+  if (error instanceof ListenFault)
+    return placeFault(error.cause, error.place, error.setting, error.setting);
+  return placeFault(error, { host, port }, "HOST", "PORT");
+}
+
+function placeFault(
+  error: unknown,
+  { host, port }: { host: string; port: number },
+  hostSetting: string,
+  portSetting: string,
+): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   if (code === "EADDRINUSE")
     return new CommandFault(
       exitCodes.busy,
-      `${place} is in use by another program. Stop that one, or set PORT to another port.`,
+      `${place} is in use by another program. Stop that one, or set ${portSetting} to another port.`,
     );
   if (code === "EACCES")
     return new CommandFault(
       exitCodes.usage,
-      `This user may not listen on ${place}. Set PORT to a port above 1023.`,
+      `This user may not listen on ${place}. Set ${portSetting} to a port above 1023.`,
     );
   if (syscall === undefined) return error;
   return new CommandFault(
     exitCodes.usage,
-    `Nobody can listen on ${place} (${code}). Set HOST to an address of this machine.`,
+    `Nobody can listen on ${place} (${code}). Set ${hostSetting} to an address of this machine.`,
   );
 }

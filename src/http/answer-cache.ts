@@ -1,13 +1,15 @@
 /** Finished answers of the current dataset, in every encoding that was asked for, within a bound of bytes. */
 import { LRUCache } from "lru-cache";
+import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { compress } from "./compress.ts";
+import type { HeaderLines } from "./header-lines.ts";
 import { encodedBytesMin, type Encoding } from "./negotiate.ts";
 
 /** An answer as it leaves: nothing in it depends on who asks. */
 export interface FinishedAnswer {
   identity: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  headers: Readonly<Record<string, string>>;
+  headers: HeaderLines;
 }
 
 export interface AnswerCache {
@@ -17,6 +19,7 @@ export interface AnswerCache {
   bodyOf(key: string, answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Forgets everything: another dataset is current. */
   clear(): void;
+  metrics: readonly Metric[];
 }
 
 /** A single answer may take this share of the cache. */
@@ -34,14 +37,26 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
           maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
           sizeCalculation: sizeOf,
         });
+  let hits = 0;
+  let misses = 0;
   return {
-    find: (key) => entries?.get(key),
-    add: (key, answer) => void entries?.set(key, answer),
+    find(key) {
+      const found = entries?.get(key);
+      if (found === undefined) misses++;
+      else hits++;
+      return found;
+    },
+    add(key, answer) {
+      if (entries === undefined) return;
+      answer.identity = unshared(answer.identity);
+      entries.set(key, answer);
+    },
     bodyOf(key, answer, encoding) {
       if (answer.identity.length <= encodedBytesMin) return answer.identity;
       const known = answer.encoded[encoding];
       if (known !== undefined) return known;
-      return compress(answer.identity, encoding).then((body) => {
+      return compress(answer.identity, encoding).then((compressed) => {
+        const body = unshared(compressed);
         answer.encoded[encoding] = body;
         // Its size has changed; an entry of an older dataset stays forgotten.
         if (entries?.peek(key) === answer) {
@@ -52,7 +67,21 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
       });
     },
     clear: () => entries?.clear(),
+    metrics: [
+      counter("gp_records_cache_hits_total", "Answers found in the cache", () => hits),
+      counter("gp_records_cache_misses_total", "Answers made anew", () => misses),
+      gauge("gp_records_cache_entries", "Answers in the cache", () => entries?.size ?? 0),
+      gauge("gp_records_cache_bytes", "Memory they take", () => entries?.calculatedSize ?? 0),
+    ],
   };
+}
+
+/** Most buffers are a piece of a larger block, which is kept as long as they are: a kilobyte would cost sixteen. */
+function unshared(body: Buffer): Buffer {
+  if (body.buffer.byteLength === body.length) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
 }
 
 function sizeOf({ identity, encoded }: FinishedAnswer): number {

@@ -1,17 +1,21 @@
 /** The front door: one application, its routes in sight. Whoever builds it closes it. */
-import { METHODS } from "node:http";
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import type { AnswerCache } from "./answer-cache.ts";
+import { callerOf, clientOf } from "./caller.ts";
 import { checkRequest } from "./check-request.ts";
 import type { FrontDoor } from "./front-door.ts";
+import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
-import { logRequests } from "./log-requests.ts";
+import { logRequests, logUnrouted } from "./log-requests.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
 import { answerParserFaults, headerBytesMax } from "./parser-faults.ts";
 import { requestIdOf } from "./request-id.ts";
+import { otherPaths } from "./request-metrics.ts";
+import { factsOf, mountOtherMethods, type RouteFacts } from "./routes.ts";
 import { internalError, sendProblem } from "./send-problem.ts";
+import { openTurns } from "./turns.ts";
 
 /** Every wait has an end; milliseconds. */
 export const timeouts = {
@@ -20,71 +24,112 @@ export const timeouts = {
   /** Longer than a proxy in front keeps its own side idle, so that it never writes into a closing connection. */
   keepAlive: 10_000,
   checkEvery: 2000,
-} as const;
+  /** What a client has to read a refusal and to close its side. */
+  linger: 2000,
+};
 
-export function buildApp(door: FrontDoor, cache: AnswerCache): FastifyInstance {
+export interface App {
+  app: FastifyInstance;
+  connections: GuardedConnections;
+}
+
+/** @param waits as `timeouts`, for tests that have less of it. */
+export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts): App {
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
       // Node would answer with an empty 400; check-request.ts answers with a problem.
       requireHostHeader: false,
-      headersTimeout: timeouts.headers,
-      connectionsCheckingInterval: timeouts.checkEvery,
+      headersTimeout: waits.headers,
+      connectionsCheckingInterval: waits.checkEvery,
     },
-    requestTimeout: timeouts.request,
-    keepAliveTimeout: timeouts.keepAlive,
+    requestTimeout: waits.request,
+    keepAliveTimeout: waits.keepAlive,
     // Parser faults are answered by us; Fastify's own answer would be another shape.
     clientErrorHandler: () => {},
-    frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
+    frameworkErrors(error, request, reply) {
+      const problem = problemOf(error);
+      // No hook runs for these, that of the log neither; nor has anything looked at where the request ends.
+      request.isLast = true;
+      logUnrouted(door, request.id, problem);
+      sendProblem(door, request, reply, problem);
+    },
     genReqId: (request) => requestIdOf(request),
     requestIdHeader: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: false,
+    // No route has a schema; without these Fastify would load what compiles them, a third of all that a server loads.
+    schemaController: {
+      compilersFactory: { buildValidator: compileNothing, buildSerializer: compileNothing },
+    },
     routerOptions: { querystringParser: () => ({}) },
     rewriteUrl: ({ url = "/" }) => withoutAuthority(url),
   });
   app.server.removeAllListeners("clientError");
   // A client may close its side once it has asked (RFC 9112 §9.6); Node would drop an answer still under way.
   (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  answerParserFaults(app.server, door);
-  acceptEveryMethod(app);
+  const connections = guardConnections(app, door.config.connectionsMax);
+  const turns = openTurns();
+  answerParserFaults(app.server, door, turns, waits.linger);
+  app.decorateRequest("caller", null);
   app.decorateRequest("keyId", null);
   app.decorateRequest("problemCode", null);
-  logRequests(app, door.log);
+  app.decorateRequest("operation", otherPaths);
+  app.decorateRequest("quotaHeaders", null);
+  app.decorateRequest("isLast", false);
+  app.decorateRequest("bodyBytes", 0);
+  logRequests(app, door);
 
-  const paths: string[] = [];
-  app.addHook("onRoute", ({ url }) => void paths.push(url));
+  const known = new Map<string, RouteFacts>();
+  app.addHook("onRoute", ({ url, config }) => {
+    if (config?.facts !== undefined) known.set(url, config.facts);
+  });
   app.addHook("onRequest", (request, reply, done) => {
-    if (!checkRequest(door, paths, request, reply)) done();
+    const facts = factsOf(request, known);
+    if (facts?.operation !== undefined) {
+      request.operation = facts.operation;
+      request.caller = callerOf(door, request.raw);
+    }
+    turns.enter(clientOf(door, request.raw, request.caller), () => {
+      try {
+        if (!checkRequest(door, known, request, reply, facts)) done();
+      } catch (error) {
+        done(error as Error);
+      }
+    });
   });
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
     const problem = problemOf(error);
     request.problemCode = problem.code;
+    door.metrics.refused(problem);
     if (problem.code === "internal-error")
       door.log.error({ err: error, request_id: request.id }, "internal error");
-    return sendProblem(reply, problem);
+    sendProblem(door, request, reply, problem);
   });
   // Reached through onRequest, which has thrown by then; kept so that Fastify's own 404 can never be sent.
-  app.setNotFoundHandler(() => {
+  const neverReached = () => {
     throw internalError();
-  });
+  };
+  app.setNotFoundHandler(neverReached);
+  mountOtherMethods(app, neverReached);
 
   for (const operation of door.operations) mountOperation(app, door, cache, operation);
   mountPublicPaths(app, door);
   mountHealth(app, door);
-  return app;
+  return { app, connections };
 }
 
-/** Methods that Fastify does not know would be 404s; here they are 405s like all others. */
-function acceptEveryMethod(app: FastifyInstance): void {
-  for (const method of METHODS)
-    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+function compileNothing(): never {
+  throw new Error("Routes have no schema here: parameters.ts reads the query.");
 }
 
 /** `GET http://host/path` is a valid request line (RFC 9112 §3.2.2); the host in it means nothing to us. */
 function withoutAuthority(url: string): string {
-  return url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "") || "/";
+  if (url.startsWith("/")) return url;
+  const target = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
+  // The router takes whatever stands first for a slash, so `*fetch-gp` would be a second name of a path.
+  return target.startsWith("/") ? target : `/${target}`;
 }
 
 function problemOf(error: FastifyError | Problem | Error): Problem {

@@ -1,9 +1,12 @@
 /** The first look at every request, before its path's own work: can it be read, are we open, is the method right? */
+import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { echo, Problem } from "#problems.ts";
 import { nearest } from "#operations/edit-distance.ts";
-import { commonHeaders, preflightHeaders } from "./common-headers.ts";
+import { preflightHeaders } from "./common-headers.ts";
 import type { FrontDoor } from "./front-door.ts";
+import type { RouteFacts } from "./routes.ts";
+import { sendAnswer } from "./send-answer.ts";
 
 export const targetBytesMax = 8192;
 /** The operations take no body; a small one is read and ignored. */
@@ -15,21 +18,20 @@ export const bodyBytesMax = 64 * 1024;
  */
 export function checkRequest(
   door: FrontDoor,
-  knownPaths: readonly string[],
+  known: ReadonlyMap<string, RouteFacts>,
   request: FastifyRequest,
   reply: FastifyReply,
+  facts: RouteFacts | undefined,
 ): boolean {
-  const { headers, method } = request;
-  reply.headers(commonHeaders(door.config.corsOrigins, headers.origin));
-  reply.header("x-request-id", request.id);
-  const { facts } = request.routeOptions.config;
-  if (door.state() === "draining") reply.header("connection", "close");
-  refuseUnreadable(request, reply);
+  const { method } = request;
+  refuseUnreadable(request);
   if (facts?.isAlwaysOpen !== true) refuseWhileClosed(door);
-  if (request.is404 || facts === undefined)
-    throw unknownPath(request.originalUrl, door, knownPaths);
+  // Documents stay open: whoever is refused should be able to read why.
+  if (facts === undefined || facts.operation !== undefined) refuseWhileOverloaded(door);
+  if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, door, known);
   if (method === "OPTIONS") {
-    reply.headers(preflightHeaders).header("allow", facts.methods.join(", ")).code(204).send();
+    const headers = [...preflightHeaders, "allow", facts.methods.join(", ")];
+    sendAnswer(door, request, reply, { status: 204, headers, body: null });
     return true;
   }
   if (!facts.methods.includes(method))
@@ -43,34 +45,47 @@ export function checkRequest(
   return false;
 }
 
-function refuseUnreadable({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+function refuseUnreadable(request: FastifyRequest): void {
+  const { raw, headers, originalUrl } = request;
   if (Number(headers["content-length"] ?? 0) > bodyBytesMax) {
     // What is left of the body is not read, so the connection cannot carry another request.
-    reply.header("connection", "close");
+    request.isLast = true;
     throw new Problem("content-too-large", "The operations take no request body.", {
       maximum: bodyBytesMax,
     });
   }
   // The parser reports an unknown coding only after the headers were handed on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") {
-    reply.header("connection", "close");
+    request.isLast = true;
     throw new Problem("malformed-request", "Only the transfer coding 'chunked' is understood.");
   }
   const hosts = countHosts(raw.rawHeaders);
-  if (hosts > 1 || (hosts === 0 && raw.httpVersion === "1.1"))
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === "1.1")) {
+    // Whoever reads such a request otherwise than we do may also disagree about what follows it.
+    request.isLast = true;
     throw new Problem(
       "malformed-request",
       `The request has ${hosts === 0 ? "no" : "more than one"} Host header.`,
     );
-  if (raw.url!.length > targetBytesMax)
+  }
+  if (!canBeMet(raw))
+    throw new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met.");
+  if (originalUrl.length > targetBytesMax)
     throw new Problem(
       "uri-too-long",
-      `The address has ${raw.url!.length} bytes; ${targetBytesMax} are allowed.`,
+      `The address has ${originalUrl.length} bytes; ${targetBytesMax} are allowed.`,
       {
         maximum: targetBytesMax,
       },
     );
+  // No part of a request target (RFC 9112 §3.2): what follows would be taken for a part of the query or be lost.
+  if (originalUrl.includes("#"))
+    throw new Problem("malformed-request", "The address holds a '#'; write it as %23.");
 }
+
+/** What HTTP/1.0 expects is ignored (RFC 9110 §10.1.1). */
+const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
+  expect === undefined || httpVersion !== "1.1" || /(?:^|\W)100-continue(?:$|\W)/i.test(expect);
 
 /** Node keeps the first of several; which one a proxy in front has kept, nobody knows (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {
@@ -88,14 +103,25 @@ function refuseWhileClosed(door: FrontDoor): void {
   throw new Problem("unavailable", detail, { reason: state, retry_after: 1 });
 }
 
+function refuseWhileOverloaded({ overload, metrics }: FrontDoor): void {
+  const cause = overload.cause();
+  if (cause === null) return;
+  metrics.overloaded(cause);
+  throw new Problem("unavailable", "The service has more to do than it can.", {
+    reason: "overloaded",
+    retry_after: 1,
+  });
+}
+
 function unknownPath(
   url: string,
   { operations }: FrontDoor,
-  knownPaths: readonly string[],
+  known: ReadonlyMap<string, RouteFacts>,
 ): Problem {
   const path = url.split("?", 1)[0]!;
-  const tidy = path.toLowerCase().replace(/\/+$/, "");
-  const suggestion = nearest(tidy, knownPaths) ?? null;
+  // One slash alone: to look for a row of them at the end takes the square of its length where it stands elsewhere.
+  const tidy = path.toLowerCase().replace(/\/$/, "");
+  const suggestion = nearest(tidy, [...known.keys()]) ?? null;
   return new Problem("unknown-path", `There is nothing at ${echo(path)}.`, {
     suggestion,
     operations: operations.map((operation) => operation.path),

@@ -4,6 +4,7 @@ import type { Counters, Standing } from "#limits/counters.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
 import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
+import type { HeaderLines } from "./header-lines.ts";
 
 /** One object for each key's own numbers, so that what is made from it can be kept. */
 const completed = new WeakMap<LiveKey["quotas"], Quotas>();
@@ -23,18 +24,16 @@ function quotasOf({ quotas }: LiveKey): Quotas {
 
 export interface Counted {
   standing: Standing;
-  headers: { "ratelimit-policy": string; ratelimit: string };
+  headers: HeaderLines;
 }
 
 export function countRequest(counters: Counters, key: LiveKey): Counted {
   const quotas = quotasOf(key);
   const standing = counters.take(key.accountNumber, quotas);
+  const policy = rateLimitPolicyField(quotas);
   return {
     standing,
-    headers: {
-      "ratelimit-policy": rateLimitPolicyField(quotas),
-      ratelimit: rateLimitField(standing),
-    },
+    headers: ["ratelimit-policy", policy, "ratelimit", rateLimitField(standing)],
   };
 }
 

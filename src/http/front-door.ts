@@ -6,6 +6,8 @@ import type { Counters } from "#limits/counters.ts";
 import type { FailedKeys } from "#limits/failed-keys.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
+import type { OverloadGuard } from "./overload.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
 
 export interface FrontDoor {
   config: Config;
@@ -19,6 +21,8 @@ export interface FrontDoor {
   /** Does the control store answer? */
   storeAnswers(): boolean;
   state(): ServiceState;
+  overload: Pick<OverloadGuard, "cause">;
+  metrics: RequestMetrics;
   log: Logger;
 }
 

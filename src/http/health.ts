@@ -2,26 +2,30 @@
 import type { FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import type { FrontDoor } from "./front-door.ts";
-import { anyMethod, routeConfig } from "./routes.ts";
+import { headerLines } from "./header-lines.ts";
+import { answeredMethods, routeConfig } from "./routes.ts";
+import { sendAnswer, type Answer } from "./send-answer.ts";
 
-const ok = Buffer.from('{"status":"ok"}');
+const ok: Answer = {
+  status: 200,
+  headers: headerLines({
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+  }),
+  body: Buffer.from('{"status":"ok"}'),
+};
 const methods = ["GET", "HEAD", "OPTIONS"] as const;
 
 export function mountHealth(app: FastifyInstance, door: FrontDoor): void {
   const facts = { methods, isAlwaysOpen: true };
   const mount = (url: string, check: () => void) =>
     app.route({
-      method: anyMethod(app),
+      method: answeredMethods,
       url,
       config: routeConfig(facts),
-      handler: (_request, reply) => {
+      handler(request, reply) {
         check();
-        return reply
-          .headers({
-            "content-type": "application/json; charset=utf-8",
-            "cache-control": "no-store",
-          })
-          .send(ok);
+        sendAnswer(door, request, reply, ok);
       },
     });
   mount("/health", () => {});
@@ -39,7 +43,7 @@ const reasons = {
   store_down: "The store of keys and accounts does not answer.",
 } as const;
 
-function whyNotReady(door: FrontDoor): keyof typeof reasons | undefined {
+export function whyNotReady(door: FrontDoor): keyof typeof reasons | undefined {
   const state = door.state();
   if (state !== "running") return state;
   if (door.model() === null) return "no_dataset";

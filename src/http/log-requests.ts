@@ -1,25 +1,34 @@
-/** One lean line for each request: fields by name, so that nothing else of a request can get into a log. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Logger } from "pino";
+/** One lean line for each request, which is counted with it: fields by name, so that nothing else gets into a log. */
+import type { FastifyInstance } from "fastify";
+import type { Problem } from "#problems.ts";
+import type { FrontDoor } from "./front-door.ts";
+import { openRequestLog } from "./request-log.ts";
 
-export function logRequests(app: FastifyInstance, log: Logger): void {
+export function logRequests(app: FastifyInstance, { log, metrics }: FrontDoor): void {
+  const write = openRequestLog(log);
   app.addHook("onResponse", (request, reply, done) => {
-    log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        path: pathOf(request),
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 100) / 100,
-        bytes: Number(reply.getHeader("content-length") ?? 0),
-        key: request.keyId ?? undefined,
-        problem: request.problemCode ?? undefined,
-      },
-      "request",
-    );
+    const milliseconds = reply.elapsedTime;
+    metrics.answered(request.operation, reply.statusCode, milliseconds);
+    write({
+      requestId: request.id,
+      method: request.method,
+      path: request.routeOptions.url ?? "unknown",
+      status: reply.statusCode,
+      milliseconds,
+      bodyBytes: request.bodyBytes,
+      keyId: request.keyId,
+      problemCode: request.problemCode,
+    });
     done();
   });
 }
 
-/** The path as it is known here, never as it was sent: that could hold a key. */
-const pathOf = ({ routeOptions: { url } }: FastifyRequest) => url ?? "unknown";
+/** The line of a request that found no route: its bytes or its path could not be read. */
+export function logUnrouted(
+  { log, metrics }: FrontDoor,
+  requestId: string,
+  { status, code }: Problem,
+): void {
+  metrics.answeredUnrouted(status);
+  log.info({ request_id: requestId, status, problem: code }, "request");
+}

@@ -1,10 +1,13 @@
 /** Serves what needs no key and changes seldom: pages, their assets, the description of the API. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "#problems.ts";
 import { compress } from "./compress.ts";
 import { contentTag, isUnchanged } from "./entity-tag.ts";
+import type { FrontDoor } from "./front-door.ts";
+import { headerLines, type HeaderLines } from "./header-lines.ts";
 import { encodedBytesMin, preferredEncoding, preferredType, type Encoding } from "./negotiate.ts";
-import { anyMethod, routeConfig } from "./routes.ts";
+import { answeredMethods, routeConfig } from "./routes.ts";
+import { sendAnswer, type Answer } from "./send-answer.ts";
 
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
@@ -29,30 +32,53 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+const documentHeaders = headerLines({
+  "cache-control": "public, max-age=300",
+  "content-security-policy": contentSecurityPolicy,
+  "referrer-policy": "no-referrer",
+});
+
 const methods = ["GET", "HEAD", "OPTIONS"] as const;
 
 /** @param forms the first is sent to whoever has no preference. */
-export function mountDocument(app: FastifyInstance, url: string, forms: readonly Form[]): void {
+export function mountDocument(
+  app: FastifyInstance,
+  door: FrontDoor,
+  url: string,
+  forms: readonly Form[],
+): void {
   const encoded = new Map<string, Buffer>();
+  const written = new Map<Form, Written>();
   app.route({
-    method: anyMethod(app),
+    method: answeredMethods,
     url,
     config: routeConfig({ methods }),
     async handler(request, reply) {
       const form = formFor(request, forms);
-      const body = Buffer.from(form.content(request) as string);
-      const etag = contentTag(body);
-      reply.headers({
-        "content-type": form.contentType,
-        "cache-control": "public, max-age=300",
-        "content-security-policy": contentSecurityPolicy,
-        "referrer-policy": "no-referrer",
-        etag,
-      });
-      if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
-      return sendCompressed(request, reply, body, etag, encoded);
+      const content = form.content(request);
+      let known = written.get(form);
+      if (known?.content !== content) written.set(form, (known = write(content)));
+      const { body, etag } = known;
+      const headers = [...documentHeaders, "content-type", form.contentType, "etag", etag];
+      const isKnown = isUnchanged(request.headers["if-none-match"], etag);
+      const answer = isKnown
+        ? { status: 304, headers, body: null }
+        : await encodedAnswer(request, headers, body, etag, encoded);
+      sendAnswer(door, request, reply, answer);
     },
   });
+}
+
+/** A form as it was last asked for; most never change. */
+interface Written {
+  content: string | Buffer;
+  body: Buffer;
+  etag: string;
+}
+
+function write(content: string | Buffer): Written {
+  const body = Buffer.from(content as string);
+  return { content, body, etag: contentTag(body) };
 }
 
 function formFor({ headers }: FastifyRequest, forms: readonly Form[]): Form {
@@ -67,17 +93,17 @@ function formFor({ headers }: FastifyRequest, forms: readonly Form[]): Form {
   return form;
 }
 
-async function sendCompressed(
+async function encodedAnswer(
   request: FastifyRequest,
-  reply: FastifyReply,
+  headers: HeaderLines,
   body: Buffer,
   etag: string,
   encoded: Map<string, Buffer>,
-): Promise<FastifyReply> {
+): Promise<Answer> {
   const encoding: Encoding | null = preferredEncoding(
     request.headers["accept-encoding"] as string | undefined,
   );
-  if (encoding === null || body.length <= encodedBytesMin) return reply.send(body);
+  if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
   const key = `${encoding} ${etag}`;
   let known = encoded.get(key);
   if (known === undefined) {
@@ -86,5 +112,5 @@ async function sendCompressed(
     if (encoded.size >= 8) encoded.clear();
     encoded.set(key, known);
   }
-  return reply.header("content-encoding", encoding).send(known);
+  return { status: 200, headers: [...headers, "content-encoding", encoding], body: known };
 }

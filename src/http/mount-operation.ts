@@ -2,19 +2,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Operation, Query } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";
-import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnswerCache, FinishedAnswer } from "./answer-cache.ts";
 import { countRequest, refuseOverQuota } from "./enforce-limits.ts";
-import { answerTag, isUnchanged } from "./entity-tag.ts";
+import { isUnchanged } from "./entity-tag.ts";
 import type { FrontDoor } from "./front-door.ts";
+import { headerLines } from "./header-lines.ts";
+import { openKnownQuestions, type ReadQuestion } from "./known-questions.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { pageLinks } from "./page-links.ts";
 import { requireKey } from "./require-key.ts";
-import { anyMethod, routeConfig } from "./routes.ts";
+import { answeredMethods, routeConfig } from "./routes.ts";
+import { sendAnswer } from "./send-answer.ts";
 
 export const operationFormats = ["application/json"] as const;
+
+/** What the requests of one operation share. */
+interface Mounted {
+  door: FrontDoor;
+  cache: AnswerCache;
+  operation: Operation;
+  readQuestion: ReadQuestion;
+}
 
 /** Under its own path, and under `/v1` with identical answers. */
 export function mountOperation(
@@ -23,38 +33,40 @@ export function mountOperation(
   cache: AnswerCache,
   operation: Operation,
 ): void {
+  const { config, operations } = door;
+  const readQuestion = openKnownQuestions(operation, config.pageSizeMax, operations);
+  const mounted: Mounted = { door, cache, operation, readQuestion };
   for (const url of [operation.path, `/v1${operation.path}`])
     app.route({
-      method: anyMethod(app),
+      method: answeredMethods,
       url,
       config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: operation.name }),
-      handler: (request, reply) => serve(door, cache, operation, request, reply),
+      handler: (request, reply) => serve(mounted, request, reply),
     });
 }
 
 function serve(
-  door: FrontDoor,
-  cache: AnswerCache,
-  operation: Operation,
+  mounted: Mounted,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply | Promise<FastifyReply> {
-  const key = requireKey(door, request.raw);
+): void | Promise<void> {
+  const { door, cache, readQuestion } = mounted;
+  const key = requireKey(door, request.raw, request.caller);
   request.keyId = key.id;
   const counted = countRequest(door.counters, key);
-  reply.headers(counted.headers);
+  request.quotaHeaders = counted.headers;
   refuseOverQuota(counted);
   requireFormat(request);
-  const query = readQuery(operation, queryText(request), door.config.pageSizeMax, door.operations);
+  const question = readQuestion(queryText(request));
   const model = door.model() ?? noDataset();
-  const canonical = canonicalQuery(query);
   const { version } = model.parts;
-  const etag = answerTag(version, operation.name, canonical, "json");
-  reply.headers({ etag, "dataset-version": version, "cache-control": "private, no-cache" });
-  if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  const finished = cache.find(etag) ?? finish(door, cache, operation, model, query, etag);
-  reply.headers(finished.headers);
-  return sendEncoded(cache, etag, finished, request, reply);
+  const etag = question.tagFor(version, "json");
+  if (isUnchanged(request.headers["if-none-match"], etag)) {
+    const headers = headerLines(validators(etag, version));
+    return sendAnswer(door, request, reply, { status: 304, headers, body: null });
+  }
+  const finished = cache.find(etag) ?? finish(mounted, model, question.query, etag);
+  return sendEncoded(mounted, etag, finished, request, reply);
 }
 
 const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
@@ -76,11 +88,16 @@ function noDataset(): never {
   });
 }
 
+/** By these a client tells whether what it has is still what it would get. */
+const validators = (etag: string, version: string) => ({
+  etag,
+  "dataset-version": version,
+  "cache-control": "private, no-cache",
+});
+
 /** The tag names dataset, operation, query and format, so it is the cache's key too. */
 function finish(
-  { config }: FrontDoor,
-  cache: AnswerCache,
-  operation: Operation,
+  { door: { config }, cache, operation }: Mounted,
   model: ReadModel,
   query: Query,
   etag: string,
@@ -89,29 +106,32 @@ function finish(
   const finished: FinishedAnswer = {
     identity: body,
     encoded: {},
-    headers: {
+    headers: headerLines({
+      ...validators(etag, model.parts.version),
       "content-type": "application/json; charset=utf-8",
       "x-total-count": String(total),
       link: pageLinks(operation, query, total, config.publicUrl),
-    },
+    }),
   };
   cache.add(etag, finished);
   return finished;
 }
 
 function sendEncoded(
-  cache: AnswerCache,
+  { door, cache }: Mounted,
   etag: string,
   finished: FinishedAnswer,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply | Promise<FastifyReply> {
+): void | Promise<void> {
   const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
-  if (encoding === null) return reply.send(finished.identity);
-  const body = cache.bodyOf(etag, finished, encoding);
-  const send = (encoded: Buffer) => {
-    if (encoded !== finished.identity) reply.header("content-encoding", encoding);
-    return reply.send(encoded);
+  const send = (body: Buffer) => {
+    const isEncoded = body !== finished.identity;
+    const headers = isEncoded
+      ? [...finished.headers, "content-encoding", encoding!]
+      : finished.headers;
+    sendAnswer(door, request, reply, { status: 200, headers, body });
   };
+  const body = encoding === null ? finished.identity : cache.bodyOf(etag, finished, encoding);
   return body instanceof Promise ? body.then(send) : send(body);
 }

@@ -17,10 +17,10 @@ import { operationFormats } from "./mount-operation.ts";
 
 export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
   const { publicUrl, pageSizeMax } = door.config;
-  const page = (content: string): Form[] => [
-    { accept: "text/html", contentType: html, content: () => content },
+  const page = (make: () => string): Form[] => [
+    { accept: "text/html", contentType: html, content: once(make) },
   ];
-  mountDocument(app, "/", [
+  mountDocument(app, door, "/", [
     { accept: "text/html", contentType: html, content: () => landingPage(factsOf(door)) },
     {
       accept: "application/json",
@@ -33,19 +33,36 @@ export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
     seconds,
     quota: defaultQuotas[name],
   }));
-  const docs = docsPage({ publicUrl, pageSizeMax, quotas, formats: operationFormats });
-  mountDocument(app, "/docs", page(docs));
-  mountDocument(app, "/errors", page(errorsPage()));
-  for (const code of problemCodes) mountDocument(app, `/errors/${code}`, page(errorPage(code)));
-  mountDocument(app, "/changelog", page(changelogPage(changelogEntries)));
-  const description = JSON.stringify(describeApi(door.operations, pageSizeMax));
-  mountDocument(app, "/openapi.json", [
-    { accept: "application/json", contentType: json, content: () => description },
+  const docs = () => docsPage({ publicUrl, pageSizeMax, quotas, formats: operationFormats });
+  mountDocument(app, door, "/docs", page(docs));
+  mountDocument(app, door, "/errors", page(errorsPage));
+  for (const code of problemCodes)
+    mountDocument(
+      app,
+      door,
+      `/errors/${code}`,
+      page(() => errorPage(code)),
+    );
+  mountDocument(
+    app,
+    door,
+    "/changelog",
+    page(() => changelogPage(changelogEntries)),
+  );
+  const description = () => JSON.stringify(describeApi(door.operations, pageSizeMax));
+  mountDocument(app, door, "/openapi.json", [
+    { accept: "application/json", contentType: json, content: once(description) },
   ]);
   for (const { name, contentType, bytes } of readAssets())
-    mountDocument(app, `/assets/${name}`, [
+    mountDocument(app, door, `/assets/${name}`, [
       { accept: contentType.split(";")[0]!, contentType, content: () => bytes },
     ]);
+}
+
+/** Made when it is first asked for, so that a start need not wait for what few ask for. */
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
 }
 
 function factsOf({ config, model }: FrontDoor): ServiceFacts {

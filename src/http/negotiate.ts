@@ -15,7 +15,9 @@ export function preferredType<T extends string>(
   if (accept === undefined || accept === "*/*" || accept === available[0]) return available[0];
   // Clients name the charset of what they accept; there is only UTF-8, so it excludes nothing.
   const withoutCharset = accept.replaceAll(/;\s*charset=[^;,]*/gi, "");
-  return new Negotiator({ headers: { accept: withoutCharset } }).mediaType([...available]) as
+  // No value we compare is quoted, and a quotation left open would cost the square of its length.
+  const unquoted = withoutCharset.replaceAll('"', "");
+  return new Negotiator({ headers: { accept: unquoted } }).mediaType([...available]) as
     | T
     | undefined;
 }

@@ -1,4 +1,5 @@
 /** The `Link` header of a page: its neighbours, and the description of the API (RFC 8288). */
+import { maskKeys } from "#problems.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
@@ -16,7 +17,7 @@ export function pageLinks(
   const base = publicUrl ?? "";
   const { limit, offset } = query;
   const to = (target: number, rel: string) =>
-    `<${base}${operation.path}?${canonicalQuery({ ...query, offset: target })}>; rel="${rel}"`;
+    `<${base}${operation.path}?${shown({ ...query, offset: target })}>; rel="${rel}"`;
   const links = [to(0, "first")];
   // Pages are counted from the present offset, so that next and prev meet again.
   const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
@@ -27,6 +28,9 @@ export function pageLinks(
   links.push(`<${base}/openapi.json>; rel="service-desc"`);
   return links.join(", ");
 }
+
+/** A key that was put into the query by mistake must not come back; nothing is found by it anyway. */
+const shown = (query: Query) => maskKeys(canonicalQuery(query)).replaceAll("…", "%E2%80%A6");
 
 function lastOffset(first: number, limit: number, total: number): number {
   if (total <= first) return 0;

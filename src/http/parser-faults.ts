@@ -1,64 +1,86 @@
 /** Answers what never became a request: bytes the HTTP parser refuses, and what Node would answer by itself. */
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
 import { commonHeaders } from "./common-headers.ts";
 import type { FrontDoor } from "./front-door.ts";
+import { headerLines, type HeaderLines } from "./header-lines.ts";
+import { logUnrouted } from "./log-requests.ts";
+import { STATUS_CODES } from "./node-http.ts";
 import { makeRequestId } from "./request-id.ts";
 import { problemAnswer } from "./send-problem.ts";
+import type { Turns } from "./turns.ts";
 
 /** Node's default, which we keep: request line and headers together. */
 export const headerBytesMax = 16_384;
 
-export function answerParserFaults(server: Server, door: FrontDoor): void {
-  const refuse = (socket: Socket, problem: Problem) => {
-    const requestId = makeRequestId();
-    door.log.info(
-      { request_id: requestId, status: problem.status, problem: problem.code },
-      "request",
-    );
-    endWith(socket, problem, requestId, door);
+/** @param lingerMilliseconds what a client has to read a refusal and to close its side. */
+export function answerParserFaults(
+  server: Server,
+  door: FrontDoor,
+  turns: Turns,
+  lingerMilliseconds: number,
+): void {
+  // To cut at once could destroy the refusal on its way; not to cut at all would leave the connection to the client.
+  const linger = (socket: Socket) => {
+    const cut = setTimeout(() => socket.destroy(), lingerMilliseconds);
+    cut.unref();
+    socket.once("close", () => clearTimeout(cut));
   };
-  const lastRequest = new WeakMap<Socket, IncomingMessage>();
+  const refuse = (socket: Socket, problem: Problem) => {
+    if (!socket.writable) return void socket.destroy();
+    const requestId = makeRequestId();
+    logUnrouted(door, requestId, problem);
+    endWith(socket, problem, requestId, door);
+    linger(socket);
+  };
+  const last = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   server.prependListener(
     "request",
-    (request: IncomingMessage) => void lastRequest.set(request.socket, request),
+    (request: IncomingMessage, response: ServerResponse) =>
+      void last.set(request.socket, { request, response }),
   );
+  /** What was asked before on the connection is answered first; thousands that time out at once take turns. */
+  const inTurn = (socket: Socket, act: () => void) => {
+    const response = last.get(socket)?.response;
+    const enter = () => turns.enter(`faults ${socket.remoteAddress}`, act);
+    if (response === undefined || response.closed) enter();
+    else response.once("close", enter);
+  };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    // A fault in the body of a request that has its answer already must not bring a second one.
-    const isAnswered = lastRequest.get(socket)?.complete === false;
-    if (isAnswered && socket.writable) socket.end();
-    else if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
-    else refuse(socket, problemOf(error.code));
-  });
-  server.on("connect", (_request, socket: Socket) =>
-    refuse(
-      socket,
-      new Problem("method-not-allowed", "CONNECT is not allowed here; this is not a proxy.", {
-        allowed: ["GET", "HEAD", "OPTIONS"],
-      }),
-    ),
-  );
-  server.on("checkExpectation", (_request, response: ServerResponse) => {
-    const detail = "Only 'Expect: 100-continue' can be met.";
-    const requestId = makeRequestId();
-    const { status, headers, body } = problemAnswer(
-      new Problem("expectation-failed", detail),
-      requestId,
-    );
-    response.writeHead(status, {
-      ...everyAnswer(door, requestId),
-      ...headers,
-      "content-length": body.length,
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    inTurn(socket, () => {
+      // A fault in the body of a request that has its answer already must not bring a second one.
+      if (last.get(socket)?.request.complete === false) {
+        socket.end();
+        linger(socket);
+      } else refuse(socket, problemOf(error.code));
     });
-    response.end(body);
+  });
+  server.on("connect", (_request, socket: Socket) => {
+    // Node has let go of this socket: an error nobody hears would end the process, an open end stay open for ever.
+    socket.on("error", () => {});
+    const problem = new Problem(
+      "method-not-allowed",
+      "CONNECT is not allowed here; this is not a proxy.",
+      { allowed: ["GET", "HEAD", "OPTIONS"] },
+    );
+    inTurn(socket, () => {
+      refuse(socket, problem);
+      socket.destroySoon();
+    });
+  });
+  // In its turn like any other request; check-request.ts refuses it.
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    server.emit("request", request, response);
   });
 }
 
-const everyAnswer = (door: FrontDoor, requestId: string) => ({
+const everyAnswer = (door: FrontDoor, requestId: string): HeaderLines => [
   ...commonHeaders(door.config.corsOrigins, undefined),
-  "x-request-id": requestId,
-});
+  "x-request-id",
+  requestId,
+];
 
 function problemOf(code: string | undefined): Problem {
   switch (code) {
@@ -80,18 +102,16 @@ function problemOf(code: string | undefined): Problem {
 /** The parser has lost its place in the stream, so the connection ends with the answer. */
 function endWith(socket: Socket, problem: Problem, requestId: string, door: FrontDoor): void {
   const { status, headers, body } = problemAnswer(problem, requestId);
-  const all = {
+  const all = [
     ...everyAnswer(door, requestId),
     ...headers,
-    date: new Date().toUTCString(),
-    "content-length": String(body.length),
-    connection: "close",
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(
-    Buffer.concat([
-      Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`),
-      body,
-    ]),
-  );
+    ...headerLines({
+      date: new Date().toUTCString(),
+      "content-length": String(body.length),
+      connection: "close",
+    }),
+  ];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (let i = 0; i < all.length; i += 2) head += `${all[i]}: ${all[i + 1]}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(`${head}\r\n`), body]));
 }

@@ -1,6 +1,7 @@
 /** The id of a request: the client's, if it is fit to be logged, or one of our own. */
 import { randomFillSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { maskKeys } from "#problems.ts";
 
 const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -39,5 +40,6 @@ function timeCharacters(milliseconds: number): string {
 
 export function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers["x-request-id"];
-  return typeof given === "string" && fromClient.test(given) ? given : makeRequestId();
+  const isFit = typeof given === "string" && fromClient.test(given) && maskKeys(given) === given;
+  return isFit ? given : makeRequestId();
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { LiveKey } from "#keys/live-key.ts";
 import { failedKeysProblem } from "#limits/quota-problem.ts";
 import { Problem } from "#problems.ts";
+import type { Caller } from "./caller.ts";
 import { clientAddress, isForwarded } from "./client-address.ts";
 import type { FrontDoor } from "./front-door.ts";
 
@@ -10,21 +11,20 @@ import type { FrontDoor } from "./front-door.ts";
  * @throws Problem 401 for a missing or refused key, 403 for a suspended account, and 429 instead of a 401 once
  *   the address has sent too many wrong keys; a valid key is never refused for those.
  */
-export function requireKey(door: FrontDoor, request: IncomingMessage): LiveKey {
-  const presented = request.headers["x-api-key"];
-  if (presented === undefined || presented === "") throw missingKey(request);
-  try {
-    const key = door.verifyKey(String(presented));
-    // The demo's key is printed on a screen; it is for this machine alone.
-    if (key.isDemo && isForwarded(request)) throw demoKeyForwarded();
-    door.noteKeyUse(key);
-    return key;
-  } catch (error) {
-    const isWrongKey = error instanceof Problem && error.status === 401;
-    if (!isWrongKey) throw error;
-    const standing = door.failedKeys.take(clientAddress(request, door.config.trustedProxies));
-    throw standing.admitted ? error : failedKeysProblem(standing);
-  }
+export function requireKey(door: FrontDoor, request: IncomingMessage, caller: Caller): LiveKey {
+  if (caller === null) throw missingKey(request);
+  if (caller instanceof Problem) throw countFailure(door, request, caller);
+  // The demo's key is printed on a screen; it is for this machine alone.
+  if (caller.isDemo && isForwarded(request)) throw countFailure(door, request, demoKeyForwarded());
+  door.noteKeyUse(caller);
+  return caller;
+}
+
+/** What to answer: a valid key of a suspended account is no guess, all else is. */
+function countFailure(door: FrontDoor, request: IncomingMessage, problem: Problem): Problem {
+  if (problem.status !== 401) return problem;
+  const standing = door.failedKeys.take(clientAddress(request, door.config.trustedProxies));
+  return standing.admitted ? problem : failedKeysProblem(standing);
 }
 
 const demoKeyForwarded = () =>

@@ -1,6 +1,10 @@
 /** What the front door knows of each path beside its handler. */
-import type { FastifyInstance, HTTPMethods } from "fastify";
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 import type { Operation } from "#operations/operation.ts";
+import type { Caller } from "./caller.ts";
+import type { HeaderLines } from "./header-lines.ts";
+import { METHODS } from "./node-http.ts";
+import type { CountedOperation } from "./request-metrics.ts";
 
 export interface RouteFacts {
   /** Methods the path answers; any other is a 405. */
@@ -16,14 +20,49 @@ declare module "fastify" {
     facts?: RouteFacts;
   }
   interface FastifyRequest {
+    /** Who sent it; null on paths that need no key. */
+    caller: Caller;
     /** Id of the key the request came with, once it was accepted. */
     keyId: string | null;
+    /** What its answer is counted under. */
+    operation: CountedOperation;
     /** Code of the problem it was answered with. */
     problemCode: string | null;
+    /** What its answer says of the quota, once it was counted. */
+    quotaHeaders: HeaderLines | null;
+    /** No other request can follow on its connection. */
+    isLast: boolean;
+    /** Size of the content it was answered with. */
+    bodyBytes: number;
   }
 }
 
 export const routeConfig = (facts: RouteFacts) => ({ facts });
 
-/** A path takes every method, so that a wrong one is a 405 and not a 404. */
-export const anyMethod = (app: FastifyInstance) => app.supportedMethods as HTTPMethods[];
+/** What every path answers. */
+export const answeredMethods: HTTPMethods[] = ["GET", "HEAD", "OPTIONS"];
+
+/**
+ * Takes every other method, so that a wrong one is a 405 and not a 404: by one route for all paths, because one for
+ * each path would take longer to make than all else of the front door.
+ * @param neverReached what `factsOf` leads to is decided before any handler runs.
+ */
+export function mountOtherMethods(app: FastifyInstance, neverReached: () => never): void {
+  for (const method of METHODS)
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  const others = app.supportedMethods.filter((one) => !answeredMethods.includes(one));
+  app.route({ method: others, url: "/*", handler: neverReached });
+}
+
+/** The router takes an escaped slash for a character of a name, and puts it back into what a `*` stands for. */
+const escapedSlash = /^[^?]*%2f/i;
+
+/** What is known of the path of a request, whatever its method. */
+export function factsOf(
+  { routeOptions, params, is404, raw }: FastifyRequest,
+  known: ReadonlyMap<string, RouteFacts>,
+): RouteFacts | undefined {
+  const { facts } = routeOptions.config;
+  if (facts !== undefined || is404 || escapedSlash.test(raw.url!)) return facts;
+  return known.get(`/${(params as { "*": string })["*"]}`);
+}

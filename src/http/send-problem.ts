@@ -1,40 +1,33 @@
 /** Every error as `application/problem+json` (RFC 9457), whoever raised it. */
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem, problemBody } from "#problems.ts";
+import type { FrontDoor } from "./front-door.ts";
+import { headerLines } from "./header-lines.ts";
+import { sendAnswer, type Answer } from "./send-answer.ts";
 
 export const problemType = "application/problem+json; charset=utf-8";
 
-export interface ProblemAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
-export function problemAnswer(problem: Problem, requestId: string): ProblemAnswer {
+export function problemAnswer(problem: Problem, requestId: string): Answer & { body: Buffer } {
   const { code, members, retryAfterSeconds, status } = problem;
   return {
     status,
-    headers: {
+    headers: headerLines({
       "content-type": problemType,
       "cache-control": "no-store",
       ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
       ...(status === 401 && { "www-authenticate": `ApiKey realm="gp-records", error="${code}"` }),
       ...(code === "method-not-allowed" && { allow: (members["allowed"] as string[]).join(", ") }),
-    },
+    }),
     body: Buffer.from(JSON.stringify(problemBody(problem, requestId))),
   };
 }
 
-export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { status, headers, body } = problemAnswer(problem, reply.request.id);
-  // What the answer would have been tagged with is not what is sent.
-  return reply
-    .removeHeader("etag")
-    .removeHeader("dataset-version")
-    .code(status)
-    .headers(headers)
-    .send(body);
-}
+export const sendProblem = (
+  door: FrontDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  problem: Problem,
+): void => sendAnswer(door, request, reply, problemAnswer(problem, request.id));
 
 /** What nobody meant to happen: told to the operator's log, not to the caller. */
 export const internalError = () =>

@@ -38,6 +38,9 @@ export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffe
 export const digestText = (digest: Uint8Array): string =>
   Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("base64");
 
+/** The stored form of what `readKey` gives. */
+export const digestBytes = (digest: string): Uint8Array => Buffer.from(digest, "base64");
+
 /** What may be shown of a key: its first 8 characters. */
 export const hintOf = (key: string): string => key.slice(0, hintLength);
 

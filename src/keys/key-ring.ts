@@ -1,8 +1,8 @@
-/** What the server checks keys with: all of them in memory, read again when another process changed them. */
+/** What the server checks keys with: what the store holds at the time of the request. */
 import { Problem } from "#problems.ts";
-import { watchControl } from "#store/control-watch.ts";
 import { readKey } from "./api-key.ts";
-import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
+import { type KnownKeysOptions, openKnownKeys } from "./known-keys.ts";
+import type { KnownKey, LiveKey } from "./live-key.ts";
 
 export interface KeyRing {
   /**
@@ -16,35 +16,16 @@ export interface KeyRing {
   close(): void;
 }
 
-export interface KeyRingOptions {
-  /** Path of `control.sqlite`. */
-  path: string;
-  /** Milliseconds since 1970. */
-  now?: () => number;
-  /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
-  onFault?: (fault: Error | null) => void;
-}
-
 /** @throws StoreFault if the store cannot be read. */
-export function openKeyRing({ path, now = Date.now, onFault = () => {} }: KeyRingOptions): KeyRing {
-  const watch = watchControl(path, now);
-  let keys = keysByDigest(watch.readIfChanged() ?? []);
-  let isFaulty = false;
+export function openKeyRing({
+  path,
+  now = Date.now,
+  onFault = () => {},
+}: Pick<KnownKeysOptions, "path"> & Partial<KnownKeysOptions>): KeyRing {
+  const keys = openKnownKeys({ path, now, onFault });
   let isFresh = false;
   const forget = () => {
     isFresh = false;
-  };
-
-  const refresh = () => {
-    try {
-      const rows = watch.readIfChanged();
-      if (rows !== undefined) keys = keysByDigest(rows);
-      if (isFaulty) onFault(null);
-      isFaulty = false;
-    } catch (error) {
-      if (!isFaulty) onFault(error as Error);
-      isFaulty = true;
-    }
   };
 
   // Asking SQLite costs some 3 µs, so it is asked once in a turn of the event loop: a socket that becomes readable
@@ -54,7 +35,7 @@ export function openKeyRing({ path, now = Date.now, onFault = () => {} }: KeyRin
     if (isFresh) return;
     isFresh = true;
     setImmediate(forget);
-    refresh();
+    keys.refresh();
   };
 
   return {
@@ -64,16 +45,16 @@ export function openKeyRing({ path, now = Date.now, onFault = () => {} }: KeyRin
       refreshOnceInATurn();
       // A look-up by digest tells, by its time, at most about the digest of the sender's own guess, which leads to
       // no key; a comparison in constant time after it would protect nothing more.
-      const known = keys.get(reading.digest);
+      const known = keys.find(reading.digest);
       if (known === undefined) throw invalid("unknown");
       refuseEnded(known, now());
       return known.key;
     },
     answers() {
-      refresh();
-      return !isFaulty;
+      keys.refresh();
+      return keys.isReadable();
     },
-    close: () => watch.close(),
+    close: () => keys.close(),
   };
 }
 
@@ -91,17 +72,18 @@ function refuseEnded(
   { key, revokedAt, expiresAt, expiresAtMilliseconds, isSuspended }: KnownKey,
   now: number,
 ): void {
-  // There is no account page yet to send anybody to.
-  const members = { key_hint: key.hint, account_url: null };
   if (revokedAt !== null)
     throw new Problem("api-key-revoked", `The key ${key.hint}… was revoked at ${revokedAt}.`, {
-      ...members,
+      key_hint: key.hint,
       revoked_at: revokedAt,
+      // There is no account page yet to send anybody to.
+      account_url: null,
     });
   if (now >= expiresAtMilliseconds)
     throw new Problem("api-key-expired", `The key ${key.hint}… expired at ${expiresAt}.`, {
-      ...members,
+      key_hint: key.hint,
       expired_at: expiresAt,
+      account_url: null,
     });
   if (isSuspended)
     throw new Problem(

@@ -53,11 +53,12 @@ function quotaDetail({ windows, retryAfterSeconds }: Standing): string {
 
 function allUsed({ quota, name }: WindowStanding): string {
   if (quota === 1) return `The only request of this ${name} is used.`;
-  return `All ${quota.toLocaleString("en-US")} requests of this ${name} are used.`;
+  return `All ${grouped(quota)} requests of this ${name} are used.`;
 }
 
 function tryAgain(seconds: number): string {
-  return seconds === 1
-    ? "Try again in 1 second."
-    : `Try again in ${seconds.toLocaleString("en-US")} seconds.`;
+  return seconds === 1 ? "Try again in 1 second." : `Try again in ${grouped(seconds)} seconds.`;
 }
+
+/** A whole number with commas. The way of Intl takes 30 µs, and whoever is refused asks again at once. */
+const grouped = (number: number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -1,4 +1,4 @@
-/** Reads the keys of a control store again whenever another process changed them; never waits, never writes. */
+/** Reads the keys of a control store, and tells when another process changed something; never waits, never writes. */
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { AccountTable, ApiKeyTable } from "./control-tables.ts";
@@ -12,12 +12,14 @@ export type KeyRow = Omit<ApiKeyTable, "account" | "created_at" | "replaced_by">
     account_id: string;
   };
 
+/** Every call throws a StoreFault if the store cannot be read now; the next one tries again. */
 export interface ControlWatch {
-  /**
-   * All keys, if this is the first call or something was committed since the last one that succeeded.
-   * @throws StoreFault if the store cannot be read now; the next call tries again.
-   */
-  readIfChanged(): KeyRow[] | undefined;
+  /** Another value whenever another process committed something. */
+  version(): unknown;
+  /** Keys in the order of their ids, from the first one after `id`. */
+  list(id: string, countMax: number): KeyRow[];
+  /** The key with this SHA-256. */
+  find(digest: Uint8Array): KeyRow | undefined;
   close(): void;
 }
 
@@ -41,8 +43,9 @@ export function watchControl(file: string, now: () => number): ControlWatch {
   const dataVersion = connection.prepare("pragma data_version");
   // About a quarter faster than building an object for each row.
   dataVersion.setReturnArrays(true);
+  const listed = `${keyRows} where k.id > ? order by k.id limit ?`;
+  const found = `${keyRows} where k.digest = ?`;
   let fileCheckedAt = now();
-  let versionRead: unknown;
 
   const checkFile = () => {
     if (Math.abs(now() - fileCheckedAt) < fileCheckMilliseconds) return;
@@ -54,21 +57,24 @@ export function watchControl(file: string, now: () => number): ControlWatch {
       );
     fileCheckedAt = now();
   };
+  const naming = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw sqliteFault(error, file);
+    }
+  };
 
   return {
-    readIfChanged() {
-      try {
+    version: () =>
+      naming(() => {
         checkFile();
-        // Read before the rows: a commit in between is then read twice, never missed.
-        const [version] = dataVersion.get() as unknown as [unknown];
-        if (version === versionRead) return undefined;
-        const rows = connection.prepare(keyRows).all() as unknown as KeyRow[];
-        versionRead = version;
-        return rows;
-      } catch (error) {
-        throw sqliteFault(error, file);
-      }
-    },
+        return (dataVersion.get() as unknown as [unknown])[0];
+      }),
+    list: (id, countMax) =>
+      naming(() => connection.prepare(listed).all(id, countMax) as unknown as KeyRow[]),
+    find: (digest) =>
+      naming(() => connection.prepare(found).get(digest) as unknown as KeyRow | undefined),
     close: () => connection.close(),
   };
 }

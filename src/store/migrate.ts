@@ -1,6 +1,7 @@
 /** Brings a store's schema up to the program's, and refuses one that is ahead of it. */
 import type { Kysely } from "kysely";
-import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
+import { type Migration, Migrator } from "kysely/migration";
+import { stepTable } from "./schema-steps.ts";
 import { StoreFault } from "./store-fault.ts";
 
 /** By name; names sort in the order of time. */
@@ -37,7 +38,7 @@ export async function migrate(database: Kysely<any>, migrations: Migrations): Pr
 
 async function stepsTaken(database: Kysely<any>): Promise<string[]> {
   const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return [];
-  const rows = await database.selectFrom(DEFAULT_MIGRATION_TABLE).select("name").execute();
+  if (!tables.some(({ name }) => name === stepTable)) return [];
+  const rows = await database.selectFrom(stepTable).select("name").execute();
   return rows.map((row) => String(row["name"]));
 }

@@ -23,7 +23,7 @@ const keptStatementsMax = 200;
 export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
   const database = kyselyDatabase(connection, file);
   return {
-    createDriver: () => new ImmediateDriver({ database }),
+    createDriver: () => new ImmediateDriver(database, connection),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new OneTransactionAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
@@ -32,12 +32,24 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
 
 /** A transaction that begins by reading fails at once when it comes to write, whatever the busy timeout. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #sqlite: DatabaseSync;
+
+  constructor(database: SqliteDatabase, sqlite: DatabaseSync) {
+    super({ database });
+    this.#sqlite = sqlite;
+  }
+
   override async beginTransaction(
     connection: DatabaseConnection,
     { accessMode }: TransactionSettings = {},
   ): Promise<void> {
     const begin = accessMode === "read only" ? "begin" : "begin immediate";
     await connection.executeQuery(CompiledQuery.raw(begin));
+  }
+
+  /** A full disk makes SQLite roll back by itself; a second time would be an error that hides the first. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#sqlite.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 

@@ -6,6 +6,7 @@ const primaryCode = {
   busy: 5,
   locked: 6,
   readOnly: 8,
+  inputOutput: 10,
   corrupt: 11,
   full: 13,
   cantOpen: 14,
@@ -32,6 +33,11 @@ export function sqliteFault(error: unknown, file: string): unknown {
       return fault(
         "unusable",
         `${file} cannot be written. Give this user write access to it and its folder.`,
+      );
+    case primaryCode.inputOutput:
+      return fault(
+        "unusable",
+        `The system failed to read or write ${file}. Is the disk full or broken, or a limit on the size of files (ulimit -f) in the way?`,
       );
     case primaryCode.corrupt:
     case primaryCode.notADatabase:

@@ -1,6 +1,6 @@
-/** The two stores of a data folder: where they are and how durable each one is. */
-import { join } from "node:path";
+/** The two stores of a data folder, and how durable each one is. */
 import type { ControlTables } from "./control-tables.ts";
+import { controlFile, usageFile } from "./files.ts";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
 import { openStore, type Store } from "./open-store.ts";
 import type { UsageTables } from "./usage-tables.ts";
@@ -10,8 +10,7 @@ export type UsageStore = Store<UsageTables>;
 
 const busyMillisecondsDefault = 5000;
 
-export const controlFile = (dataDir: string) => join(dataDir, "control.sqlite");
-export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
+export { controlFile, usageFile };
 
 /**
  * Accounts and keys. A committed revocation survives a power failure.

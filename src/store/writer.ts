@@ -19,11 +19,9 @@ export interface WriterOptions {
   busyMilliseconds?: number;
 }
 
-/** Starts the thread; the store is opened with the first batch. */
+/** The thread starts with the first batch, since it takes as long to load as all that a server needs to answer. */
 export function openWriter({ dataDir, onFault, busyMilliseconds = 5000 }: WriterOptions): Writer {
-  const workerData: WriterSetting = { dataDir, busyMilliseconds };
-  const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData });
-  const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  let thread: { worker: Worker; ended: Promise<void> } | null = null;
   let faultSaid: string | null = null;
   let unsettled = 0;
   let isClosing = false;
@@ -38,29 +36,39 @@ export function openWriter({ dataDir, onFault, busyMilliseconds = 5000 }: Writer
     for (const resolve of whenSettled) resolve();
     whenSettled = [];
   };
-  const send = (message: WriterMessage) => {
-    unsettled += 1;
-    worker.postMessage(message);
+  const startThread = () => {
+    const workerData: WriterSetting = { dataDir, busyMilliseconds };
+    const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData });
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    worker.on("message", ({ fault }: WriterOutcome) => {
+      say(fault);
+      unsettled -= 1;
+      if (unsettled === 0) settle();
+    });
+    worker.on("error", (error: Error) => say(`The writer thread ended: ${error.message}`));
+    void ended.then(settle);
+    return { worker, ended };
   };
-
-  worker.on("message", ({ fault }: WriterOutcome) => {
-    say(fault);
-    unsettled -= 1;
-    if (unsettled === 0) settle();
-  });
-  worker.on("error", (error: Error) => say(`The writer thread ended: ${error.message}`));
-  void ended.then(settle);
+  const send = (message: WriterMessage) => {
+    thread ??= startThread();
+    unsettled += 1;
+    thread.worker.postMessage(message);
+  };
 
   return {
     write: (batch) => send({ batch }),
     async settled() {
       if (unsettled === 0) return;
-      await Promise.race([new Promise<void>((resolve) => whenSettled.push(resolve)), ended]);
+      await Promise.race([
+        new Promise<void>((resolve) => whenSettled.push(resolve)),
+        thread?.ended,
+      ]);
     },
     async close() {
+      if (thread === null) return;
       if (!isClosing) send({ isLast: true });
       isClosing = true;
-      await ended;
+      await thread.ended;
     },
   };
 }

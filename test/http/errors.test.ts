@@ -96,11 +96,10 @@ test("an error of the 429 has the registered type, all others a page of ours", (
 });
 
 test("Retry-After stands on 429 and 503", () => {
-  for (const code of ["quota-exceeded", "unavailable"] as const)
-    assert.equal(
-      problemAnswer(new Problem(code, "Detail.", { retry_after: 7 }), "x").headers["retry-after"],
-      "7",
-    );
+  for (const code of ["quota-exceeded", "unavailable"] as const) {
+    const { headers } = problemAnswer(new Problem(code, "Detail.", { retry_after: 7 }), "x");
+    assert.equal(headers[headers.indexOf("retry-after") + 1], "7");
+  }
 });
 
 test("an expired and a revoked key say since when, and show no more of the key than its beginning", async (t) => {

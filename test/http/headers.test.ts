@@ -215,3 +215,11 @@ test("CORS can be switched off", async (t) => {
   assert.equal(headers.get("access-control-allow-origin"), null);
   assert.equal(headers.get("access-control-expose-headers"), null);
 });
+
+test("a key that stands in the query by mistake comes back in no link", async (t) => {
+  const service = await startService(t);
+  const { status, headers, text } = await service.get(`/fetch-gp?gp_name=${service.key}`);
+  assert.equal(status, 200);
+  assert.match(headers.get("link")!, /gp_name=gpr_[0-9A-Za-z]{4}%E2%80%A6&/);
+  assert.doesNotMatch(headers.get("link")! + text, new RegExp(service.key.slice(8)));
+});

@@ -59,6 +59,17 @@ test("a path that is not valid percent-encoded UTF-8 is a 400", async (t) => {
   }
 });
 
+test("a path that cannot be read is the last of its connection, and says so", async (t) => {
+  const { port } = await startService(t);
+  const { status, headers, text } = await sendRaw(
+    port,
+    "GET /%ff HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+  );
+  assert.equal(status, 400);
+  assert.equal(headers["connection"], "close");
+  assert.equal(text.match(/^HTTP\/1\.1 \d/gm)?.length, 1);
+});
+
 test("spellings that climb or double slashes lead nowhere", async (t) => {
   const { port } = await startService(t);
   for (const path of [
@@ -142,6 +153,7 @@ test("every wait for a client has an end", async (t) => {
     request: 15_000,
     keepAlive: 10_000,
     checkEvery: 2000,
+    linger: 2000,
   });
   const socket = connect(service.port, "127.0.0.1");
   t.after(() => socket.destroy());
@@ -150,4 +162,13 @@ test("every wait for a client has an end", async (t) => {
     socket.once("data", (bytes) => resolve(String(bytes))),
   );
   assert.match(answer, /Keep-Alive: timeout=10\r\n/);
+});
+
+test("an interim answer never stands within the answer to an earlier request", async (t) => {
+  const { port, key } = await startService(t);
+  const ask = (more = "") =>
+    `GET /fetch-projects HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n${more}\r\n`;
+  const { text } = await sendRaw(port, ask() + ask("Expect: 100-continue\r\n").repeat(2));
+  assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
+  assert.equal(text.match(/HTTP\/1\.1 100 Continue\r\n\r\nHTTP/g)?.length, 2);
 });

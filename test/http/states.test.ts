@@ -1,60 +1,6 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import { connect, type AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
-import pino from "pino";
-import { readConfig } from "#config.ts";
-import { openAnswerCache } from "#http/answer-cache.ts";
-import { buildApp } from "#http/build-app.ts";
-import type { FrontDoor } from "#http/front-door.ts";
-import { answerParserFaults } from "#http/parser-faults.ts";
-import { openFailedKeys } from "#limits/failed-keys.ts";
-import { openMemoryCounters } from "#limits/memory-counters.ts";
-import { operations } from "#operations/index.ts";
-import { cast } from "../support/cast.ts";
-import { modelOf } from "../support/dataset.ts";
-import { standingClock } from "../support/service.ts";
-
-/** A front door over a real dataset, with what a test wants to be otherwise. */
-async function openDoor(t: TestContext, otherwise: Partial<FrontDoor> = {}) {
-  const clock = standingClock();
-  const model = await modelOf(t, cast);
-  const log: string[] = [];
-  const key = {
-    id: "key_1",
-    name: "test",
-    hint: "gpr_test",
-    accountNumber: 1,
-    accountId: "ac_1",
-    quotas: { minute: null, hour: null, day: null },
-    isDemo: false,
-  };
-  const door: FrontDoor = {
-    config: readConfig({}),
-    operations,
-    model: () => model,
-    verifyKey: () => key,
-    noteKeyUse() {},
-    counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
-    failedKeys: openFailedKeys({ clock }),
-    storeAnswers: () => true,
-    state: () => "running",
-    log: pino({ base: null }, { write: (line) => void log.push(line) }),
-    ...otherwise,
-  };
-  const app = buildApp(door, openAnswerCache(0));
-  const url = await app.listen({ port: 0 });
-  t.after(() => app.close());
-  const get = async (path: string) => {
-    const response = await fetch(url + path, { headers: { "x-api-key": "x" } });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (await response.json()) as any,
-    };
-  };
-  return { door, log, get };
-}
+import { test } from "node:test";
+import { openDoor } from "../support/door.ts";
 
 test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
   for (const state of ["starting", "draining"] as const) {
@@ -115,25 +61,4 @@ test("a request is one log line of known fields, and no line holds a key, a quer
   assert.deepEqual([lines[0].path, lines[0].status, lines[0].key], ["/fetch-gp", 200, "key_1"]);
   assert.deepEqual([lines[1].path, lines[1].problem], ["unknown", "unknown-path"]);
   assert.doesNotMatch(log.join(""), /northwind|gpr_|undici|user-agent/);
-});
-
-test("a request that does not arrive in time is a 408 problem, and the connection ends", async (t) => {
-  const { door } = await openDoor(t);
-  // The same handler as the service's, on a server with less patience.
-  const server = createServer({
-    headersTimeout: 40,
-    requestTimeout: 40,
-    connectionsCheckingInterval: 10,
-  });
-  answerParserFaults(server, door);
-  server.listen(0);
-  t.after(() => server.close());
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  socket.write("GET /fetch-gp HTTP/1.1\r\nHost: x\r\n");
-  let text = "";
-  socket.on("data", (bytes) => (text += String(bytes)));
-  await new Promise((resolve) => socket.once("close", resolve));
-  assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
-  assert.match(text, /"code":"request-timeout"/);
-  assert.match(text, /\r\nconnection: close\r\n/);
 });

@@ -28,7 +28,7 @@ export async function command(
   return { exitCode, out, err };
 }
 
-const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
+export const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
 
 /** Runs a command in another process. */
 export function commandInOwnProcess(args: readonly string[], dataDir: string): Promise<Outcome> {

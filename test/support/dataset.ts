@@ -28,7 +28,7 @@ export const entriesOf = (records: readonly unknown[], file = "records.ndjson"):
 export function importRecords(
   catalogue: Catalogue,
   records: readonly unknown[],
-  options: Partial<Omit<ImportRequest, "entries">> = {},
+  options: Partial<ImportRequest> = {},
 ): Promise<ImportResult> {
   return importSource(catalogue, {
     source: "own",

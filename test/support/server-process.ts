@@ -21,6 +21,7 @@ export interface ServerProcess {
   /** Resolves to the address it prints; rejects with what it complained of if it ends before. */
   address: Promise<string>;
   ended: Promise<Ending>;
+  pid: number;
   signal(name: NodeJS.Signals): void;
   /** Standard output and error so far. */
   out(): string;
@@ -60,7 +61,8 @@ export function spawnServer(t: TestContext, order: Order): ServerProcess {
   });
   address.catch(() => {});
   const signal = (name: NodeJS.Signals) => void child.kill(name);
-  return { address, ended, signal, out: () => out, err: () => err, stdout: child.stdout };
+  const { stdout } = child;
+  return { address, ended, pid: child.pid!, signal, out: () => out, err: () => err, stdout };
 }
 
 export interface ServerAnswer {

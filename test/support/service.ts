@@ -8,7 +8,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey } from "#keys/keys.ts";
 import type { Clock } from "#limits/clock.ts";
 import type { Quotas } from "#limits/policy.ts";
-import { openService } from "#service.ts";
+import { openService, type Service } from "#service.ts";
 import { openControl } from "#store/stores.ts";
 import { cast } from "./cast.ts";
 import { importRecords } from "./dataset.ts";
@@ -25,6 +25,9 @@ export interface Answer<Body = any> {
 export interface TestService {
   url: string;
   port: number;
+  /** Where metrics are served; null without ADMIN_ADDRESS. */
+  adminAddress: string | null;
+  app: Service["app"];
   dataDir: string;
   key: string;
   /** Log lines so far. */
@@ -115,6 +118,8 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   return {
     url,
     port: Number(new URL(url).port),
+    adminAddress: service.adminAddress(),
+    app: service.app,
     dataDir,
     key,
     log,

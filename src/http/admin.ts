@@ -1,0 +1,131 @@
+/** The operator's own address: metrics, and health beside them; nothing here asks for a key. */
+import { once } from "node:events";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Config, isLoopback } from "#config.ts";
+import { openEventLoopMetrics } from "#metrics/event-loop-metrics.ts";
+import { exposition, expositionType } from "#metrics/exposition.ts";
+import type { Metric } from "#metrics/metric.ts";
+import { processMetrics } from "#metrics/process-metrics.ts";
+import type { FrontDoor } from "./front-door.ts";
+import { whyNotReady } from "./health.ts";
+import { ListenFault } from "./listen-fault.ts";
+import { createServer } from "./node-http.ts";
+
+export interface Admin {
+  /** Once it listens; null where there is none. */
+  address(): string | null;
+  /** @throws ListenFault where the address cannot be had. */
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param place null for none. */
+export function openAdmin(
+  place: Config["adminAddress"],
+  door: FrontDoor,
+  metrics: readonly Metric[],
+): Admin {
+  if (place === null) return { address: () => null, async listen() {}, async close() {} };
+  const eventLoop = openEventLoopMetrics();
+  const server = createAdminServer(door, [...metrics, ...eventLoop.metrics, ...processMetrics()]);
+  let address: string | null = null;
+  return {
+    address: () => address,
+    async listen() {
+      server.listen(place);
+      await once(server, "listening").catch((error: unknown) => {
+        throw new ListenFault("ADMIN_ADDRESS", place, error);
+      });
+      address = addressText(server.address() as AddressInfo);
+      door.log.info({ address }, "metrics are served");
+      if (!isLoopback(place.host))
+        door.log.warn(
+          { address },
+          "metrics ask for no key: ADMIN_ADDRESS is not a loopback address",
+        );
+    },
+    async close() {
+      eventLoop.close();
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const addressText = ({ address, family, port }: AddressInfo) =>
+  `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+
+const waitMilliseconds = 5000;
+/** Monitoring needs a few; nobody else should be here. */
+const connectionsMax = 64;
+
+interface AdminAnswer {
+  status: number;
+  type: string;
+  body: string;
+}
+
+function createAdminServer(door: FrontDoor, metrics: readonly Metric[]): Server {
+  const health = (reason: string | undefined): AdminAnswer => ({
+    status: reason === undefined ? 200 : 503,
+    type: "application/json; charset=utf-8",
+    body: JSON.stringify(
+      reason === undefined ? { status: "ok" } : { status: "unavailable", reason },
+    ),
+  });
+  const paths: Readonly<Record<string, () => AdminAnswer>> = {
+    "/metrics": () => ({ status: 200, type: expositionType, body: exposition(metrics) }),
+    "/health": () => health(undefined),
+    "/ready": () => health(whyNotReady(door)),
+  };
+  const server = createServer(
+    {
+      headersTimeout: waitMilliseconds,
+      requestTimeout: waitMilliseconds,
+      connectionsCheckingInterval: waitMilliseconds,
+    },
+    (request, response) => {
+      try {
+        answer(paths, request, response);
+      } catch (error) {
+        door.log.error({ err: error }, "metrics cannot be read");
+        response.writeHead(500).end();
+      }
+    },
+  );
+  server.maxConnections = connectionsMax;
+  return server;
+}
+
+function answer(
+  paths: Readonly<Record<string, () => AdminAnswer>>,
+  { method, url = "/" }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const known = Object.keys(paths).join(", ");
+  const answerPath = paths[url.split("?", 1)[0]!];
+  const isRead = method === "GET" || method === "HEAD";
+  const { status, type, body } =
+    answerPath === undefined
+      ? plain(404, `There is nothing at this path, but at ${known}.\n`)
+      : isRead
+        ? answerPath()
+        : plain(405, "Only GET and HEAD are allowed here.\n");
+  response.writeHead(status, {
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    ...(status === 405 && { allow: "GET, HEAD" }),
+  });
+  response.end(body);
+}
+
+const plain = (status: number, body: string): AdminAnswer => ({
+  status,
+  type: "text/plain; charset=utf-8",
+  body,
+});

@@ -1,0 +1,85 @@
+/** The open connections: what each still owes an answer to, one request at a time. */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+export interface Connection {
+  readonly socket: Socket;
+  /** An answer is begun and not yet handed to the system to its last byte. */
+  isAnswering: boolean;
+  /** Requests that arrived before the ones in front of them were answered. */
+  readonly waiting: [IncomingMessage, ServerResponse][];
+}
+
+export interface Connections {
+  readonly open: ReadonlyMap<Socket, Connection>;
+  /** Refused because too many were open. */
+  droppedCount(): number;
+  /** Answers whose connection ended before they were handed to the system. */
+  abortedCount(): number;
+}
+
+/** Is there something the client asked for and has not got? */
+export const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
+
+/**
+ * Stands between a server and its handler from now on. However many requests a client sends ahead, each turn of the
+ * event loop answers one of them: others wait no longer for a client that pipelines, and what it does not read is
+ * one answer. While some wait, no more are read from the connection.
+ */
+export function watchConnections(server: Server): Connections {
+  const handle = takeHandler(server);
+  const open = new Map<Socket, Connection>();
+  const ready = new Set<Connection>();
+  let dropped = 0;
+  let aborted = 0;
+
+  const begin = (connection: Connection, [request, response]: Connection["waiting"][number]) => {
+    connection.isAnswering = true;
+    // Node counts an answer as finished while most of it still waits to be sent; closed means all of it is gone.
+    response.on("close", () => {
+      connection.isAnswering = false;
+      if (!response.writableFinished) aborted++;
+      if (connection.waiting.length > 0) soon(connection);
+    });
+    handle(request, response);
+  };
+  const soon = (connection: Connection) => {
+    ready.add(connection);
+    if (ready.size === 1) setImmediate(beginNext);
+  };
+  const beginNext = () => {
+    const connections = [...ready];
+    ready.clear();
+    for (const connection of connections) {
+      const next = connection.waiting.shift();
+      if (next === undefined) continue;
+      if (connection.waiting.length === 0) connection.socket.resume();
+      begin(connection, next);
+    }
+  };
+
+  server.on("connection", (socket: Socket) => {
+    const connection: Connection = { socket, isAnswering: false, waiting: [] };
+    open.set(socket, connection);
+    // Node reads on after each answer, whoever has paused the socket.
+    socket.on("resume", () => connection.waiting.length > 0 && socket.pause());
+    socket.once("close", () => {
+      connection.waiting.length = 0;
+      open.delete(socket);
+    });
+  });
+  server.on("request", (request, response) => {
+    const connection = open.get(request.socket)!;
+    if (!owes(connection)) return begin(connection, [request, response]);
+    connection.waiting.push([request, response]);
+    request.socket.pause();
+  });
+  server.on("drop", () => dropped++);
+  return { open, droppedCount: () => dropped, abortedCount: () => aborted };
+}
+
+function takeHandler(server: Server): RequestListener {
+  const [handler] = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request");
+  return handler!;
+}

@@ -1,0 +1,108 @@
+/** Notices when the process takes in more than it can do: turns of the event loop too long, or too much memory. */
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
+import type { Logger } from "pino";
+import type { Config } from "#config.ts";
+
+export const overloadCauses = ["event_loop_delay", "memory"] as const;
+export type OverloadCause = (typeof overloadCauses)[number];
+
+export interface OverloadGuard {
+  /** Why new work is refused now; null while it is not. */
+  cause(): OverloadCause | null;
+  /** Looks at clock and memory; called every `lookEveryMilliseconds`, or as late as the event loop comes to it. */
+  look(): void;
+}
+
+export interface OverloadBounds {
+  /** 0 for no bound. */
+  delayMaxMilliseconds: number;
+  /** Of the whole process; 0 for no bound. */
+  memoryMaxBytes: number;
+}
+
+export interface OverloadSenses {
+  /** Monotonic milliseconds. */
+  now(): number;
+  memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
+  /** Told when work begins to be refused, and, with null, when it has not been for a while. */
+  onChange(cause: OverloadCause | null): void;
+}
+
+export const lookEveryMilliseconds = 250;
+/** Overload comes and goes within a second; the log gets one line for all of it. */
+const calmMilliseconds = 10_000;
+/** V8 ends the process at its limit of the heap; what a request needs must still fit below. */
+const heapShareMax = 0.9;
+
+export function openOverloadGuard(
+  { delayMaxMilliseconds, memoryMaxBytes }: OverloadBounds,
+  { now, memory, onChange }: OverloadSenses,
+): OverloadGuard {
+  const heapMaxBytes = getHeapStatistics().heap_size_limit * heapShareMax;
+  let lookedAt = now();
+  let latenessBefore = 0;
+  let cause: OverloadCause | null = null;
+  let overloadedAt: number | null = null;
+
+  const judge = (lateness: number): OverloadCause | null => {
+    // One long turn is a pause and is over; a second one right after it is more work than there is time.
+    const delay = Math.min(lateness, latenessBefore);
+    if (delayMaxMilliseconds > 0 && delay > delayMaxMilliseconds) return "event_loop_delay";
+    if (memoryMaxBytes === 0) return null;
+    const { rss, heapUsed } = memory();
+    return rss > memoryMaxBytes || heapUsed > heapMaxBytes ? "memory" : null;
+  };
+  const tell = (at: number) => {
+    if (cause !== null && overloadedAt === null) onChange(cause);
+    if (cause !== null) overloadedAt = at;
+    else if (overloadedAt !== null && at - overloadedAt > calmMilliseconds) {
+      overloadedAt = null;
+      onChange(null);
+    }
+  };
+  return {
+    cause: () => cause,
+    look() {
+      const at = now();
+      const lateness = at - lookedAt - lookEveryMilliseconds;
+      cause = judge(lateness);
+      latenessBefore = lateness;
+      lookedAt = at;
+      tell(at);
+    },
+  };
+}
+
+export interface RunningGuard extends Pick<OverloadGuard, "cause"> {
+  close(): void;
+}
+
+/** A guard by the clock and the memory of this process, that says in the log when it refuses work. */
+export function startOverloadGuard(
+  { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
+  log: Logger,
+): RunningGuard {
+  const bounds = {
+    delayMaxMilliseconds: eventLoopDelayMaxMilliseconds,
+    memoryMaxBytes: memoryMaxBytes ?? memoryMaxByDefault(),
+  };
+  const guard = openOverloadGuard(bounds, {
+    now: () => performance.now(),
+    memory: () => process.memoryUsage(),
+    onChange: (cause) =>
+      cause === null
+        ? log.info("requests are answered again")
+        : log.warn({ cause, ...bounds }, "requests are refused: overloaded"),
+  });
+  const timer = setInterval(guard.look, lookEveryMilliseconds);
+  timer.unref();
+  return { cause: guard.cause, close: () => clearInterval(timer) };
+}
+
+/** Nine tenths of what the machine, or the container, has for this process. */
+function memoryMaxByDefault(): number {
+  // 0 or beyond all measure where nothing constrains it.
+  const constrained = process.constrainedMemory();
+  return Math.floor(0.9 * (constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()));
+}

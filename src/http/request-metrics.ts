@@ -1,0 +1,66 @@
+/** Counts what was answered and what was refused. */
+import { openHistogram } from "#metrics/histogram.ts";
+import type { Metric } from "#metrics/metric.ts";
+import { openTally } from "#metrics/tally.ts";
+import { windows } from "#limits/policy.ts";
+import type { Operation } from "#operations/operation.ts";
+import type { Problem } from "#problems.ts";
+import { type OverloadCause, overloadCauses } from "./overload.ts";
+
+/** Pages, health, unknown paths, and what could not be read. */
+export const otherPaths = "other";
+export type CountedOperation = Operation["name"] | typeof otherPaths;
+
+export interface RequestMetrics {
+  metrics: readonly Metric[];
+  answered(operation: CountedOperation, status: number, milliseconds: number): void;
+  /** An answer to what found no route: it took no time worth telling. */
+  answeredUnrouted(status: number): void;
+  /** A problem that is sent; only refusals by a quota are counted here. */
+  refused(problem: Problem): void;
+  overloaded(cause: OverloadCause): void;
+}
+
+/** From what a kept answer takes to what nobody should wait for; seconds. */
+const durationBounds = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+];
+
+export function openRequestMetrics(): RequestMetrics {
+  const requests = openTally("gp_records_requests_total", "Requests answered", [
+    "operation",
+    "status",
+  ]);
+  const durations = openHistogram(
+    "gp_records_request_duration_seconds",
+    "Time from a request's headers to the last byte handed to the system",
+    "operation",
+    durationBounds,
+  );
+  const policies = [...windows.map(({ name }) => name), "failed-keys"];
+  const quotas = openTally(
+    "gp_records_quota_refusals_total",
+    "Requests refused because this quota was used up",
+    ["policy"],
+    policies.map((policy) => [policy]),
+  );
+  const overload = openTally(
+    "gp_records_overload_refusals_total",
+    "Requests refused because the process had too much to do",
+    ["cause"],
+    overloadCauses.map((cause) => [cause]),
+  );
+  return {
+    metrics: [requests, durations, quotas, overload],
+    answered(operation, status, milliseconds) {
+      requests.add(operation, status);
+      durations.observe(operation, milliseconds / 1000);
+    },
+    answeredUnrouted: (status) => requests.add(otherPaths, status),
+    refused({ code, members }) {
+      if (code !== "quota-exceeded") return;
+      for (const policy of members["violated-policies"] as readonly string[]) quotas.add(policy);
+    },
+    overloaded: (cause) => overload.add(cause),
+  };
+}

@@ -1,0 +1,36 @@
+/** How late the event loop comes to what waits for it. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { gauge, type Metric } from "./metric.ts";
+
+export interface EventLoopMetrics {
+  /** Reading the last of them begins a new span of time. */
+  metrics: readonly Metric[];
+  close(): void;
+}
+
+const resolutionMilliseconds = 20;
+
+export function openEventLoopMetrics(): EventLoopMetrics {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMilliseconds });
+  delays.enable();
+  // What is measured is the time between two looks, most of which was agreed upon.
+  const seconds = (nanoseconds: number) =>
+    delays.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - resolutionMilliseconds / 1e3);
+  const since = "of the event loop since the metrics were last read";
+  return {
+    metrics: [
+      gauge("nodejs_eventloop_lag_p50_seconds", `Median delay ${since}`, () =>
+        seconds(delays.percentile(50)),
+      ),
+      gauge("nodejs_eventloop_lag_p99_seconds", `99th percentile of the delay ${since}`, () =>
+        seconds(delays.percentile(99)),
+      ),
+      gauge("nodejs_eventloop_lag_max_seconds", `Longest delay ${since}`, () => {
+        const longest = seconds(delays.max);
+        delays.reset();
+        return longest;
+      }),
+    ],
+    close: () => void delays.disable(),
+  };
+}

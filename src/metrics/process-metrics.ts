@@ -1,0 +1,22 @@
+/** What the process takes: memory, processor time, open files. Names are those every Prometheus client gives them. */
+import { counter, gauge, type Metric } from "./metric.ts";
+import { countOpenFiles, openFilesMax } from "./open-files.ts";
+
+export function processMetrics(): Metric[] {
+  const startSeconds = performance.timeOrigin / 1000;
+  const memory = (part: keyof NodeJS.MemoryUsage) => () => process.memoryUsage()[part];
+  return [
+    gauge("process_start_time_seconds", "When the process started, since 1970", () => startSeconds),
+    counter("process_cpu_seconds_total", "Processor time of all threads", () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    }),
+    gauge("process_resident_memory_bytes", "Memory of the process", memory("rss")),
+    gauge("process_open_fds", "Open files and connections", countOpenFiles),
+    gauge("process_max_fds", "Files and connections that may be open", openFilesMax),
+    gauge("nodejs_heap_size_total_bytes", "Heap of the main thread", memory("heapTotal")),
+    gauge("nodejs_heap_size_used_bytes", "Heap in use", memory("heapUsed")),
+    gauge("nodejs_external_memory_bytes", "Memory outside the heap", memory("external")),
+    gauge("nodejs_array_buffers_bytes", "Buffers, a part of the external", memory("arrayBuffers")),
+  ];
+}

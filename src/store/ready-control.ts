@@ -1,0 +1,31 @@
+/** Makes the store of accounts and keys ready for a server, which only reads it. */
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { controlFile } from "./files.ts";
+import { knownSteps, schemaSteps } from "./schema-steps.ts";
+import { refuseOldSqlite } from "./sqlite-version.ts";
+
+/** @throws StoreFault as `openControl` does. */
+export async function readyControl(dataDir: string): Promise<void> {
+  refuseOldSqlite();
+  if (isReady(controlFile(dataDir))) return;
+  // What makes and changes a store takes longer to load than a server takes to start.
+  const { openControl } = await import("./stores.ts");
+  await (await openControl(dataDir)).close();
+}
+
+/** Has it every step there is, and none that a newer program took? What is wrong with it, `openControl` says. */
+function isReady(file: string): boolean {
+  if (!existsSync(file)) return false;
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+    const { journal_mode } = connection.prepare("pragma journal_mode").get()!;
+    const steps = schemaSteps(connection);
+    return journal_mode === "wal" && String(steps) === String(knownSteps["control.sqlite"]);
+  } catch {
+    return false;
+  } finally {
+    connection?.close();
+  }
+}

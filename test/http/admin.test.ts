@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { readExposition } from "../support/read-exposition.ts";
+import { startService } from "../support/service.ts";
+
+async function startWithAdmin(t: TestContext, options: Parameters<typeof startService>[1] = {}) {
+  const settings = { ...options.settings, ADMIN_ADDRESS: "127.0.0.1:0" };
+  const service = await startService(t, { ...options, settings });
+  const admin = service.adminAddress!;
+  const ask = (path: string, method = "GET") => fetch(admin + path, { method });
+  const scrape = async () => readExposition(await (await ask("/metrics")).text());
+  /** The number of one sample; undefined where it is not there. */
+  const read = async (sample: string) =>
+    (await scrape()).get(sample.replace(/\{.*/, ""))!.samples.get(sample);
+  return { service, admin, ask, scrape, read };
+}
+
+test("the metrics of a running service", async (t) => {
+  const { service, ask, scrape, read } = await startWithAdmin(t);
+
+  await t.test(
+    "every answer is counted under its operation and status, and its time measured",
+    async () => {
+      assert.deepEqual([...(await scrape()).get("gp_records_requests_total")!.samples], []);
+      await service.get("/fetch-gp?gp_name=northwind");
+      await service.get("/v1/fetch-gp?gp_name=northwind");
+      await service.get("/fetch-gp");
+      await service.get("/fetch-signals", { "x-api-key": "" });
+      await service.get("/docs");
+      await service.get("/nowhere");
+      const requests = (operation: string, status: number) =>
+        read(`gp_records_requests_total{operation="${operation}",status="${status}"}`);
+      assert.equal(await requests("fetch-gp", 200), 2);
+      assert.equal(await requests("fetch-gp", 400), 1);
+      assert.equal(await requests("fetch-signals", 401), 1);
+      assert.equal(await requests("other", 200), 1);
+      assert.equal(await requests("other", 404), 1);
+    },
+  );
+
+  await t.test("the cache tells its hits, misses and size", async () => {
+    assert.equal(await read("gp_records_cache_hits_total"), 1);
+    assert.equal(await read("gp_records_cache_misses_total"), 1);
+    assert.equal(await read("gp_records_cache_entries"), 1);
+    assert.ok((await read("gp_records_cache_bytes"))! > 1000);
+  });
+
+  await t.test(
+    "what is served at /metrics is Prometheus' text format, and every metric stands in docs/running.md",
+    async () => {
+      const metrics = await scrape();
+      assert.equal(
+        (await ask("/metrics")).headers.get("content-type"),
+        "text/plain; version=0.0.4; charset=utf-8",
+      );
+      const page = readFileSync("docs/running.md", "utf8");
+      const section = page.slice(
+        page.indexOf("## Metrics and alarms"),
+        page.indexOf("## Overload"),
+      );
+      const documented = [
+        ...section.matchAll(/^\| `([a-z_0-9]+)` \| (counter|gauge|histogram) \|/gm),
+      ];
+      assert.deepEqual(
+        documented.map(([, name, type]) => `${name} ${type}`).toSorted(),
+        [...metrics].map(([name, { type }]) => `${name} ${type}`).toSorted(),
+      );
+    },
+  );
+
+  await t.test("the dataset is named with its time and its records", async () => {
+    const { body } = await service.get("/fetch-gp?gp_name=northwind");
+    const { dataset_version: version, dataset_updated_at: updatedAt } = body.meta;
+    assert.equal(await read(`gp_records_dataset_info{version="${version}"}`), 1);
+    assert.equal(
+      await read("gp_records_dataset_updated_timestamp_seconds"),
+      Date.parse(updatedAt) / 1000,
+    );
+    assert.equal(
+      await read("gp_records_dataset_published_timestamp_seconds"),
+      service.clock.now() / 1000,
+    );
+    assert.deepEqual(
+      [...(await scrape()).get("gp_records_dataset_records")!.samples.keys()],
+      [
+        'gp_records_dataset_records{kind="gp"}',
+        'gp_records_dataset_records{kind="principal"}',
+        'gp_records_dataset_records{kind="signal"}',
+        'gp_records_dataset_records{kind="project"}',
+      ],
+    );
+  });
+
+  await t.test(
+    "nothing else is at the admin address, and nothing there can be changed",
+    async () => {
+      for (const path of ["/", "/fetch-gp?gp_name=kk", "/metrics/"])
+        assert.equal((await ask(path)).status, 404, path);
+      for (const method of ["POST", "DELETE", "OPTIONS"]) {
+        const refused = await ask("/metrics", method);
+        assert.equal(refused.status, 405, method);
+        assert.equal(refused.headers.get("allow"), "GET, HEAD");
+      }
+      const head = await ask("/metrics", "HEAD");
+      assert.equal(head.status, 200);
+      assert.equal(await head.text(), "");
+    },
+  );
+});
+
+test("refusals are counted by the quota that was used up, wrong keys among them", async (t) => {
+  const { service, read } = await startWithAdmin(t);
+  const { key } = await service.newKey({ quotas: { minute: 1, hour: 2 } });
+  for (let i = 0; i < 3; i++) await service.get("/fetch-projects", { "x-api-key": key });
+  service.clock.advance(60);
+  for (let i = 0; i < 2; i++) await service.get("/fetch-projects", { "x-api-key": key });
+  for (let i = 0; i < 31; i++) await service.get("/fetch-projects", { "x-api-key": "gpr_no" });
+  const refusals = (policy: string) => read(`gp_records_quota_refusals_total{policy="${policy}"}`);
+  assert.equal(await refusals("minute"), 3);
+  assert.equal(await refusals("hour"), 1);
+  assert.equal(await refusals("day"), 0);
+  assert.equal(await refusals("failed-keys"), 1);
+});
+
+test("a dataset that cannot be served is counted, and shown for as long as it is so", async (t) => {
+  const { service, read } = await startWithAdmin(t);
+  assert.equal(await read('gp_records_failing{part="dataset"}'), 0);
+  const pointer = join(service.dataDir, "datasets", "current");
+  const sound = readFileSync(pointer);
+  writeFileSync(pointer, "nonsense\n");
+  while ((await read("gp_records_dataset_load_failures_total")) === 0);
+  assert.equal(await read('gp_records_failing{part="dataset"}'), 1);
+  assert.equal(await read("gp_records_dataset_published_timestamp_seconds"), undefined);
+  writeFileSync(pointer, sound);
+  assert.equal(await read('gp_records_failing{part="dataset"}'), 0);
+});
+
+test("without a dataset the metrics are there, and say so", async (t) => {
+  const { ask, scrape } = await startWithAdmin(t, { records: null });
+  const metrics = await scrape();
+  assert.equal(
+    metrics.get("gp_records_failing")!.samples.get('gp_records_failing{part="dataset"}'),
+    0,
+  );
+  assert.equal(metrics.get("gp_records_dataset_info")!.samples.size, 0);
+  const ready = await ask("/ready");
+  assert.equal(ready.status, 503);
+  assert.deepEqual(await ready.json(), { status: "unavailable", reason: "no_dataset" });
+  assert.deepEqual(await (await ask("/health")).json(), { status: "ok" });
+});
+
+test("an admin address that others can reach is warned of, one of this machine is not", async (t) => {
+  const { service } = await startWithAdmin(t);
+  assert.ok(service.log.some((line) => line.includes("metrics are served")));
+  assert.ok(!service.log.some((line) => line.includes("loopback")));
+  const open = await startService(t, { settings: { ADMIN_ADDRESS: "0.0.0.0:0" } });
+  assert.ok(
+    open.log.some((line) => JSON.parse(line).level === 40 && line.includes("ADMIN_ADDRESS")),
+  );
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { readConfig } from "#config.ts";
+import { openDoor } from "../support/door.ts";
+import { sendRaw } from "../support/raw-request.ts";
+
+const brief = { headers: 60, request: 60, keepAlive: 60, checkEvery: 10, linger: 20 };
+
+async function open(t: TestContext, port: number): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => {});
+  t.after(() => socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+/** All that comes until the server ends its side. */
+async function readAll(socket: Socket): Promise<string> {
+  let text = "";
+  socket.on("data", (part) => (text += String(part)));
+  await Promise.race([once(socket, "end"), once(socket, "close")]);
+  return text;
+}
+
+const request = (id: number | string, path = "/health") =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nx-request-id: ${id}\r\n\r\n`;
+const idsIn = (text: string) => [...text.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id);
+
+test("requests sent ahead are all answered, in their order", async (t) => {
+  const { port } = await openDoor(t);
+  const ids = Array.from({ length: 1000 }, (_, i) => String(i));
+  const { text } = await sendRaw(port, ids.map((id) => request(id)).join(""));
+  assert.deepEqual(idsIn(text), ids);
+});
+
+test("a client that sends thousands of requests ahead holds up nobody else", async (t) => {
+  const { port, log } = await openDoor(t);
+  const greedy = await open(t, port);
+  const other = await open(t, port);
+  greedy.pause();
+  greedy.write(request("greedy").repeat(5000));
+  other.write(request("other"));
+  await once(other, "data");
+  const place = log.findIndex((line) => line.includes('"other"'));
+  // Both are read in the same turn or the next; only a few of the five thousand are answered before.
+  assert.ok(place < 50, `answered as number ${place}`);
+});
+
+test("of what a client sends ahead and does not read, one answer at a time is made", async (t) => {
+  const { port, connections, log } = await openDoor(t);
+  const socket = await open(t, port);
+  socket.pause();
+  const count = 2000;
+  for (let i = 0; i < count; i++) socket.write(request(i, "/openapi.json"));
+  socket.end();
+  const connection = await firstOf(connections.open);
+  // Until the buffers of the system are full and an answer is under way that nobody takes.
+  while (connection.socket.writableLength === 0) await nextPoll();
+  for (let turn = 0; turn < 20; turn++) await nextPoll();
+  assert.ok(log.length < count, `${log.length} of ${count} answers were made`);
+  assert.ok(connection.waiting.length > 0);
+  socket.resume();
+  const ids = idsIn(await readAll(socket));
+  assert.equal(ids.length, count);
+});
+
+const nextPoll = () => new Promise((resolve) => setImmediate(resolve));
+
+async function firstOf<V>(map: ReadonlyMap<unknown, V>): Promise<V> {
+  for (;;) {
+    for (const value of map.values()) return value;
+    await nextPoll();
+  }
+}
+
+test("a connection that sends nothing, half a request or one line after the other is ended with a 408", async (t) => {
+  const { port } = await openDoor(t, {}, brief);
+  const silent = await open(t, port);
+  const half = await open(t, port);
+  half.write("GET /health HTTP/1.1\r\nHos");
+  const dripping = await open(t, port);
+  dripping.write("GET /health HTTP/1.1\r\n");
+  const drip = setInterval(() => dripping.write("X-Line: 1\r\n"), 5);
+  t.after(() => clearInterval(drip));
+  for (const socket of [silent, half, dripping]) {
+    const text = await readAll(socket);
+    assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+    assert.match(text, /"code":"request-timeout"/);
+    assert.match(text, /\r\nconnection: close\r\n/);
+  }
+});
+
+test("a connection is idle for so long after an answer, then it is closed", async (t) => {
+  const { port } = await openDoor(t, {}, brief);
+  const socket = await open(t, port);
+  socket.write(request(1));
+  assert.match(await readAll(socket), /^HTTP\/1\.1 200 OK\r\n/);
+});
+
+test("a client that leaves its side open after the end is let go", async (t) => {
+  const { port, connections } = await openDoor(t, {}, brief);
+  const faults = ["no request\r\n\r\n", "", "GET /health HTTP/1.1\r\nHos"];
+  for (const fault of faults) {
+    const socket = await open(t, port);
+    if (fault !== "") socket.write(fault);
+    await readAll(socket);
+    assert.equal(socket.writable, true);
+  }
+  const left = [...connections.open.keys()].map((socket) => once(socket, "close"));
+  await Promise.all(left);
+  assert.equal(connections.open.size, 0);
+});
+
+test("a connection beyond CONNECTIONS_MAX is closed at once, and one more fits when one has gone", async (t) => {
+  const config = readConfig({ CONNECTIONS_MAX: "2" });
+  const { port, connections } = await openDoor(t, { config });
+  const first = await open(t, port);
+  await open(t, port);
+  const third = await open(t, port);
+  assert.equal(await readAll(third), "");
+  assert.equal(connections.droppedCount(), 1);
+  const gone = once([...connections.open.keys()][0]!, "close");
+  first.destroy();
+  await gone;
+  const { status } = await sendRaw(port, request(4));
+  assert.equal(status, 200);
+});

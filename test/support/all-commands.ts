@@ -1,0 +1,35 @@
+/** Runs any command here, in one data folder and with a clock of the test's. */
+import assert from "node:assert/strict";
+import { commandParts } from "#cli/command-parts.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { run } from "#cli/program.ts";
+import type { Outcome } from "./command-line.ts";
+import { noon } from "./control.ts";
+
+export function allCommands(dataDir: string, settings: Record<string, string> = {}) {
+  const start = async (...args: string[]): Promise<Outcome> => {
+    let out = "";
+    let err = "";
+    const surroundings = {
+      environment: { DATA_DIR: dataDir, ...settings },
+      now: () => noon,
+      print: (text: string) => void (out += `${text}\n`),
+      complain: (text: string) => void (err += `${text}\n`),
+    };
+    return { exitCode: await run(args, surroundings, commandParts), out, err };
+  };
+  /** What the command prints; it must succeed. */
+  const text = async (...args: string[]) => {
+    const { exitCode, out, err } = await start(...args);
+    assert.equal(exitCode, exitCodes.done, err);
+    return out;
+  };
+  const json = async (...args: string[]) => JSON.parse(await text(...args, "--json"));
+  /** What the command complains of; it must end with this code. */
+  const refusal = async (code: number, ...args: string[]) => {
+    const { exitCode, err } = await start(...args);
+    assert.equal(exitCode, code, err);
+    return err;
+  };
+  return { start, text, json, refusal };
+}

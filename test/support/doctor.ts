@@ -1,0 +1,30 @@
+/** Makes one check of `doctor` on a data folder. */
+import assert from "node:assert/strict";
+import type { Check, Examined, Finding, Status } from "#doctor/check.ts";
+import { examine } from "#doctor/examine.ts";
+import { noon } from "./control.ts";
+
+interface Given extends Partial<Pick<Examined, "now" | "isThorough">> {
+  settings?: Record<string, string>;
+}
+
+export const look = (check: Check, dataDir: string, given: Given = {}): Promise<Finding[]> =>
+  examine([check], {
+    environment: { DATA_DIR: dataDir, ...given.settings },
+    program: "1.2.3",
+    now: given.now ?? noon,
+    isThorough: given.isThorough ?? false,
+  });
+
+/** The one finding of a check, which must have this status; then its words can be held against a pattern. */
+export async function finding(
+  status: Status,
+  check: Check,
+  dataDir: string,
+  given: Given = {},
+): Promise<{ found: string; mend: string }> {
+  const [one, ...others] = await look(check, dataDir, given);
+  assert.deepEqual(others, []);
+  assert.equal(one!.status, status, one!.found);
+  return { found: one!.found, mend: one!.mend ?? "" };
+}

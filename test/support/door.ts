@@ -1,0 +1,64 @@
+/** A front door on a free port without the rooms behind it, for states that a whole service is hard to bring into. */
+import type { TestContext } from "node:test";
+import pino from "pino";
+import { readConfig } from "#config.ts";
+import { openAnswerCache } from "#http/answer-cache.ts";
+import { buildApp, timeouts } from "#http/build-app.ts";
+import type { FrontDoor } from "#http/front-door.ts";
+import { openRequestMetrics } from "#http/request-metrics.ts";
+import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { operations } from "#operations/index.ts";
+import { cast } from "./cast.ts";
+import { modelOf } from "./dataset.ts";
+import { standingClock } from "./service.ts";
+
+/** A front door over a real dataset, with what a test wants to be otherwise. */
+export async function openDoor(
+  t: TestContext,
+  otherwise: Partial<FrontDoor> = {},
+  waits: Partial<typeof timeouts> = {},
+) {
+  const clock = standingClock();
+  const model = await modelOf(t, cast);
+  const log: string[] = [];
+  const key = {
+    id: "key_1",
+    name: "test",
+    hint: "gpr_test",
+    accountNumber: 1,
+    accountId: "ac_1",
+    quotas: { minute: null, hour: null, day: null },
+    isDemo: false,
+  };
+  const door: FrontDoor = {
+    config: readConfig({}),
+    operations,
+    model: () => model,
+    verifyKey: () => key,
+    noteKeyUse() {},
+    counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
+    failedKeys: openFailedKeys({ clock }),
+    storeAnswers: () => true,
+    state: () => "running",
+    overload: { cause: () => null },
+    metrics: openRequestMetrics(),
+    log: pino({ base: null }, { write: (line) => void log.push(line) }),
+    ...otherwise,
+  };
+  const { app, connections } = buildApp(door, openAnswerCache(0), { ...timeouts, ...waits });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  t.after(() => {
+    app.server.closeAllConnections();
+    return app.close();
+  });
+  const get = async (path: string) => {
+    const response = await fetch(url + path, { headers: { "x-api-key": "x" } });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as any,
+    };
+  };
+  return { door, log, get, connections, server: app.server, port: Number(new URL(url).port) };
+}

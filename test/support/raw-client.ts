@@ -1,0 +1,44 @@
+/** Asks a service over a socket of its own, with exactly the lines that are given: no client in between mends anything. */
+import { type RawAnswer, sendRaw } from "./raw-request.ts";
+
+export interface RequestParts {
+  method?: string;
+  version?: string;
+  /** For `x-api-key`; without it there is no such line. */
+  key?: string | undefined;
+  /** Whole lines. */
+  headers?: readonly string[];
+  body?: string;
+}
+
+export interface RawJsonAnswer extends RawAnswer {
+  /** The body read as JSON; undefined where it is none. */
+  json: any;
+}
+
+export function requestText(target: string, parts: RequestParts = {}): string {
+  const { method = "GET", version = "1.1", key, headers = [], body = "" } = parts;
+  const keyLine = key === undefined ? [] : [`x-api-key: ${key}`];
+  const lines = [`${method} ${target} HTTP/${version}`, "Host: x", ...keyLine, ...headers];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+export const ask = (port: number, target: string, parts?: RequestParts): Promise<RawJsonAnswer> =>
+  askBytes(port, requestText(target, parts));
+
+/** @param bytes text is sent as Latin-1, one byte a character. */
+export async function askBytes(port: number, bytes: string | Buffer): Promise<RawJsonAnswer> {
+  const sent = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes;
+  const answer = await sendRaw(port, sent);
+  const { "content-length": length = "0", "content-type": type = "" } = answer.headers;
+  // Behind it may stand the answer to another request.
+  const body = answer.body.slice(0, Number(length));
+  const isJson = /json/.test(type) && body.startsWith("{");
+  return { ...answer, body, json: isJson ? JSON.parse(utf8Of(body)) : undefined };
+}
+
+const utf8Of = (body: string) => Buffer.from(body, "latin1").toString("utf8");
+
+/** The statuses of all answers that came on one connection, in their order. */
+export const statusesIn = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
