@@ -1,17 +1,21 @@
 /** Opens the stores of the data folder that DATA_DIR names, for as long as a command works with them. */
+import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
-import { type ControlStore, openControl, openUsage, type UsageStore } from "#store/stores.ts";
+import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: Surroundings): string => readConfig(environment).dataDir;
+
+// A server has use of this file, and none of what opens a store to change it.
 
 /** The folder is made, and its schema brought up to date, if need be. */
 export async function withControl<R>(
   surroundings: Surroundings,
   work: (control: ControlStore) => Promise<R>,
 ): Promise<R> {
-  const control = await openControl(dataDirOf(surroundings));
+  const { openControl } = await import("#store/stores.ts");
+  const control = await openControl(settledDir(surroundings));
   try {
     return await work(control);
   } finally {
@@ -23,10 +27,18 @@ export async function withUsage<R>(
   surroundings: Surroundings,
   work: (usage: UsageStore) => Promise<R>,
 ): Promise<R> {
-  const usage = await openUsage(dataDirOf(surroundings));
+  const { openUsage } = await import("#store/stores.ts");
+  const usage = await openUsage(settledDir(surroundings));
   try {
     return await work(usage);
   } finally {
     await usage.close();
   }
+}
+
+/** A restore that was killed half-way is finished before anybody reads or writes a store. */
+function settledDir(surroundings: Surroundings): string {
+  const dataDir = dataDirOf(surroundings);
+  finishRestore(dataDir);
+  return dataDir;
 }

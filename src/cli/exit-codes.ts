@@ -12,6 +12,12 @@ export const exitCodes = {
   conflict: 4,
   /** Another process holds what is needed; trying again may help. */
   busy: 5,
+  /** `doctor` or `datasets verify` found something to mend. */
+  unhealthy: 6,
+  /** A source would lose more of its records than `--max-shrink` allows. */
+  shrunk: 7,
+  /** The disk has no room for what was to be written. */
+  diskFull: 8,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

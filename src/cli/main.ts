@@ -1,15 +1,16 @@
 /** The command line of gp-records, and the only place that ends the process. */
-import { commandParts } from "./command-parts.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { run } from "./program.ts";
+import type { AddCommands } from "./program.ts";
 
 // Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
 let printFault: Error | undefined;
+const args = process.argv.slice(2);
+const { run } = await import("./program.ts");
 const exitCode = await run(
-  process.argv.slice(2),
+  args,
   {
     environment: process.env,
     now: Date.now,
@@ -19,7 +20,7 @@ const exitCode = await run(
       }),
     complain: (text) => process.stderr.write(`${text}\n`),
   },
-  commandParts,
+  await partsFor(args[0]),
 );
 // Called when all of it is written, or could not be: a key nobody was shown is no success.
 process.stdout.write("", () => {
@@ -27,3 +28,9 @@ process.stdout.write("", () => {
     process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
+
+/** A server starts without what only other commands need. */
+async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
+  if (command === "serve") return [(await import("./serve.ts")).addServeCommand];
+  return (await import("./command-parts.ts")).commandParts;
+}

@@ -1,5 +1,6 @@
 /** Builds the command line from its parts, runs one command and turns whatever happened into an exit code. */
 import { Command, CommanderError } from "commander";
+import { BackupFault } from "#backups/backup-fault.ts";
 import { ConfigFault } from "#config.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
@@ -69,7 +70,8 @@ function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof StoreFault) return storeExitCodes[error.kind];
   if (error instanceof ConfigFault) return exitCodes.usage;
   if (error instanceof ImportFault) return exitCodes.inputRefused;
-  if (error instanceof DatasetFault) return exitCodes.conflict;
+  if (error instanceof DatasetFault || error instanceof BackupFault)
+    return error.kind === "full" ? exitCodes.diskFull : exitCodes.conflict;
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   return exitCodes.unexpected;

@@ -31,13 +31,40 @@ test("datasets list shows every dataset, oldest first, and which one is served",
   const { older, newer, text, json } = await twoDatasets(t);
   const published_at = "2026-11-20T03:00:00Z";
   assert.deepEqual(await json("datasets", "list"), [
-    { version: older, records: 1, current: false, published_at },
-    { version: newer, records: 2, current: true, published_at },
+    { version: older, records: 1, current: false, staged: false, outdated: false, published_at },
+    { version: newer, records: 2, current: true, staged: false, outdated: false, published_at },
   ]);
   const [headings, first, second] = (await text("datasets", "list")).split("\n");
-  assert.match(headings!, /^VERSION +RECORDS +CURRENT +PUBLISHED$/);
+  assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED$/);
   assert.equal(first!.replaceAll(/ +/g, " "), `${older} 1 ${published_at}`);
-  assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 yes ${published_at}`);
+  assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 current ${published_at}`);
+});
+
+test("datasets list tells which datasets are staged, and which of them lack what came since", async (t) => {
+  const { catalogue, text, json } = await twoDatasets(t);
+  const stage = async (id: string) =>
+    (await importRecords(catalogue, [acme, birch, { ...acme, id }], { isStaged: true })).staged!;
+  const { version } = await stage("x");
+  await stage("y");
+  const states = async () =>
+    (await text("datasets", "list"))
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => line.split(/  +/)[2]);
+  assert.deepEqual(await states(), ["2026-11-20T03:00:00Z", "current", "staged", "staged"]);
+  await text("datasets", "publish", version);
+  assert.deepEqual((await states()).slice(2), ["current", "staged, outdated"]);
+  const rows = (await json("datasets", "list")) as { staged: boolean; outdated: boolean }[];
+  assert.deepEqual(
+    rows.map(({ staged, outdated }) => [staged, outdated]),
+    [
+      [false, false],
+      [false, false],
+      [false, false],
+      [true, true],
+    ],
+  );
 });
 
 test("datasets show tells all of the current dataset, or of the one that is named", async (t) => {
@@ -105,7 +132,7 @@ test("while an import runs no dataset is chosen, but all can be looked at", asyn
   for (const args of [["rollback"], ["publish", newer]])
     assert.match(
       await refusal(exitCodes.busy, "datasets", ...args),
-      /^error: Another import is running on .*\n$/,
+      /^error: Another import is running on .*: process \d+, since .*\n$/,
     );
   assert.equal(await current(), newer);
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSource } from "#datasets/publish.ts";
-import { commandInOwnProcess } from "../support/command-line.ts";
+import { commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -45,21 +45,27 @@ test("an import reports what it read, accepted and changed, and what it publishe
   assert.match(first.version, /^20261121T120000Z-[0-9a-f]{8}$/);
   assert.deepEqual(first, {
     source: "own",
+    mode: "replace",
     read: 2,
     accepted: 2,
     rejected: 0,
     rejections: [],
+    absent: 0,
+    absences: [],
     outcome: "published",
+    refusal: null,
     added: 2,
-    updated: 0,
+    changed: 0,
     removed: 0,
+    unchanged: 0,
+    source_records: { before: 0, now: 2 },
     records: { gp: 1, principal: 1, signal: 0, project: 0 },
     version: first.version,
   });
   write("a.ndjson", linesOf({ ...acme, hq_city: "Reno" }));
   assert.match(
     await text("import", "ndjson", file, "--source", "own"),
-    /^Source 'own': 1 read = 1 accepted \+ 0 rejected\.\n0 added, 1 updated, 1 removed\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
+    /^Source 'own': 1 read = 1 accepted \+ 0 rejected\.\n0 added, 1 changed, 1 removed, 0 unchanged\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
   );
 });
 
@@ -123,8 +129,15 @@ test("an import that changes nothing publishes nothing", async (t) => {
   const file = write("a.ndjson", linesOf(acme, ada));
   await text("import", "ndjson", file, "--source", "own");
   write("a.ndjson", linesOf(ada, acme));
-  const { outcome, version } = await json("import", "ndjson", file, "--source", "own");
+  const { outcome, version, unchanged, records } = await json(
+    "import",
+    "ndjson",
+    file,
+    "--source",
+    "own",
+  );
   assert.deepEqual({ outcome, version }, { outcome: "unchanged", version: null });
+  assert.deepEqual([unchanged, records.gp, records.principal], [2, 1, 1]);
   assert.match(
     await text("import", "ndjson", file, "--source", "own"),
     /nothing was published\.\n$/,
@@ -145,9 +158,10 @@ test("the first import of a real source removes the invented records, later ones
   assert.deepEqual([import2.added, import2.removed, import2.records.gp], [1, 0, 2]);
 });
 
-test("a file that is not there, or is a folder, ends with 3 and one line that names it", async (t) => {
+test("a file that is not there, or is a folder, ends with 3 and one line that names it, before any is read", async (t) => {
   const { folder, write, refusal, versions } = workplace(t);
-  const there = write("a.ndjson", linesOf(acme));
+  // Would be refused as a gzip file, were it read.
+  const there = write("a.ndjson", "\u001f\u008b");
   for (const [file, reason] of [
     [join(folder, "none.ndjson"), "there is no such file"],
     [folder, "is a folder, not a file"],
@@ -163,15 +177,6 @@ test("a file that is not there, or is a folder, ends with 3 and one line that na
     );
     assert.equal(err, `error: ${file}: ${reason}\n`);
   }
-  const empty = await refusal(
-    exitCodes.inputRefused,
-    "import",
-    "ndjson",
-    write("e", ""),
-    "--source",
-    "own",
-  );
-  assert.equal(empty, "error: The files hold no record; nothing was published.\n");
   assert.deepEqual(await versions(), []);
 });
 
@@ -278,9 +283,82 @@ test("a second import at the same time ends with 5 at once, and the first goes o
   assert.equal(second.exitCode, exitCodes.busy);
   assert.equal(
     second.err,
-    `error: Another import is running on ${dataDir}. Try again when it has ended.\n`,
+    `error: Another import is running on ${dataDir}: process ${process.pid}, since 2026-11-21T12:00:00Z. Try again when it has ended.\n`,
   );
   await source.write(linesOf(acme));
   await source.close();
   assert.equal((await first).exitCode, exitCodes.done);
+  assert.deepEqual(readdirSync(dataDir).toSorted(), ["datasets", "import.lock"]);
+});
+
+test("- reads standard input, whose lines the report names", async (t) => {
+  const { folder, dataDir, write, versions } = workplace(t);
+  const input = write("input", linesOf(acme, odd));
+  const args = ["import", "ndjson", "-", "--source", "own", "--max-rejected", "1"];
+  const fed = await outcomeOf(
+    "/bin/sh",
+    ["-c", 'exec "$0" "$@" < "$INPUT"', process.execPath, mainPath, ...args],
+    { ...process.env, DATA_DIR: dataDir, INPUT: input },
+  );
+  assert.equal(fed.exitCode, exitCodes.done, fed.err);
+  assert.match(fed.out, /^<stdin>:2: stauts is not a member of a gp\n/);
+  assert.equal((await versions()).length, 1);
+  const { refusal } = datasetCommands(folder);
+  assert.equal(
+    await refusal(exitCodes.usage, ...args, "-"),
+    "error: - is standard input, which can be read only once.\n",
+  );
+});
+
+test("--encoding says how files are encoded, in place of UTF-8 and of what the mapping says", async (t) => {
+  const { folder, write, json, refusal } = workplace(t);
+  const file = join(folder, "a.ndjson");
+  writeFileSync(file, Buffer.from(linesOf({ ...acme, hq_city: "Orl\u00e9ans" }), "latin1"));
+  const args = ["import", "ndjson", file, "--source", "own"];
+  await refusal(exitCodes.inputRefused, ...args);
+  const { outcome } = await json(...args, "--encoding", "windows-1252", "--dry-run");
+  assert.equal(outcome, "dry_run");
+  const table = join(folder, "a.csv");
+  writeFileSync(table, Buffer.from("\uFEFFRef,Firm,City\n1,Caf\u00e9,Reno\n", "utf16le"));
+  const map = write("map.json", JSON.stringify({ ...mapping, encoding: "windows-1252" }));
+  const csv = ["import", "csv", table, "--source", "own", "--map", map];
+  assert.equal((await json(...csv, "--encoding", "utf-16le")).accepted, 1);
+  const err = await refusal(exitCodes.usage, ...args, "--encoding", "latin1");
+  assert.match(err, /^error: .*utf-8, windows-1252, iso-8859-1, utf-16le.*\n$/);
+});
+
+test("--merge adds, changes and removes what the file names, and the same again publishes nothing", async (t) => {
+  const { write, text, json, versions } = workplace(t);
+  await text("import", "ndjson", write("a", linesOf(acme, ada)), "--source", "own");
+  const delta = write(
+    "delta",
+    linesOf(
+      { ...acme, hq_city: "Reno" },
+      { ...acme, id: "birch" },
+      { record: "principal", id: "ada", deleted: true },
+    ),
+  );
+  const args = ["import", "ndjson", delta, "--source", "own", "--merge"];
+  const { mode, added, changed, removed, unchanged, absent } = await json(...args);
+  assert.deepEqual([mode, added, changed, removed, unchanged, absent], ["merge", 1, 1, 1, 0, 0]);
+  const again = await text(...args);
+  assert.match(again, /^\S+delta:3: id 'ada' names no principal of this source, so there is noth/);
+  assert.match(again, /Nothing differs from what is published, so nothing was published\.\n$/);
+  assert.equal((await versions()).length, 2);
+});
+
+test("--stage publishes nothing and says how to look at it and how to publish it", async (t) => {
+  const { write, text, json, start } = workplace(t);
+  const first = await json("import", "ndjson", write("a", linesOf(acme)), "--source", "own");
+  const file = write("b", linesOf(acme, ada));
+  const args = ["import", "ndjson", file, "--source", "own", "--stage"];
+  const [told, , diff, publish] = (await text(...args)).trimEnd().split("\n").slice(-4);
+  const [, version] = /Staged as (\S+): 1 GPs/.exec(told!) ?? [];
+  assert.equal(diff, `  gp-records datasets diff ${first.version} ${version}`);
+  assert.equal(publish, `  gp-records datasets publish ${version}`);
+  assert.equal((await json("datasets", "show")).version, first.version);
+  assert.equal((await json(...args)).outcome, "staged");
+  await text("datasets", "publish", version!);
+  assert.equal((await json("datasets", "show")).version, version);
+  assert.equal((await start(...args, "--dry-run")).exitCode, exitCodes.usage);
 });

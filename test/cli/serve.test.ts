@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { command, outcomeOfScript } from "../support/command-line.ts";
@@ -137,11 +139,36 @@ test("a reader of the output that has stopped reading holds up neither answers n
   assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
 });
 
-test("a server told to stop while it still starts ends well", async (t) => {
+async function freePort(): Promise<number> {
   const reserved = createServer().listen(0, "127.0.0.1");
   await once(reserved, "listening");
   const { port } = reserved.address() as AddressInfo;
   await new Promise((resolve) => reserved.close(resolve));
+  return port;
+}
+
+test("a server whose output cannot be written, as on a full disk, goes on answering", async (t) => {
+  if (!existsSync("/dev/full")) return t.skip("there is no /dev/full here");
+  const port = await freePort();
+  const full = openSync("/dev/full", "w");
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(import.meta.resolve("#cli/main.ts")), "serve"],
+    {
+      env: { DATA_DIR: temporaryFolder(t), PORT: String(port) },
+      stdio: ["ignore", full, "ignore"],
+    },
+  );
+  closeSync(full);
+  const ended = once(child, "exit");
+  t.after(() => (child.kill("SIGKILL"), ended));
+  while ((await connectFault("127.0.0.1", port)) !== undefined) await setTimeout(5);
+  for (let asked = 0; asked < 50; asked++)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/health`)).status, 200);
+});
+
+test("a server told to stop while it still starts ends well", async (t) => {
+  const port = await freePort();
   const { dataDir } = await folderWithKey(t, [acme]);
   const server = spawnServer(t, { dataDir, settings: { PORT: String(port) } });
   // It listens before it has loaded its dataset.
@@ -193,6 +220,10 @@ test("an address that cannot be listened on is named, and what to change", async
   assert.equal(
     await faultOf(exitCodes.busy, { PORT: String(port) }),
     `error: 127.0.0.1:${port} is in use by another program. Stop that one, or set PORT to another port.\n`,
+  );
+  assert.equal(
+    await faultOf(exitCodes.busy, { PORT: "0", ADMIN_ADDRESS: `127.0.0.1:${port}` }),
+    `error: 127.0.0.1:${port} is in use by another program. Stop that one, or set ADMIN_ADDRESS to another port.\n`,
   );
   // Kept for documentation (RFC 5737), so no machine has it.
   assert.equal(

@@ -1,0 +1,98 @@
+/** Gathers what goes into a backup: keys, usage and the dataset that is served. */
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { knownSteps, type StoreName } from "#store/schema-steps.ts";
+import { BackupFault } from "./backup-fault.ts";
+import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
+import { finishRestore } from "./restore-folders.ts";
+import { takeSnapshot } from "./snapshot.ts";
+
+/** A file of a backup, ready to be copied. */
+export interface Content extends ManifestFile {
+  read(): AsyncIterable<Buffer>;
+}
+
+export interface Contents {
+  manifest: Manifest;
+  /** The manifest first. */
+  files: readonly Content[];
+}
+
+export interface BackupOrder {
+  dataDir: string;
+  /** Version of this program. */
+  program: string;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/**
+ * @param folder for copies of the databases.
+ * @throws BackupFault where there is nothing to back up, DatasetFault where `current` leads nowhere.
+ */
+export async function gatherContents(
+  { dataDir, program, now }: BackupOrder,
+  folder: string,
+): Promise<Contents> {
+  finishRestore(dataDir);
+  const names = Object.keys(knownSteps) as StoreName[];
+  const taken = await Promise.all(names.map((name) => takeSnapshot(dataDir, name, folder)));
+  const snapshots = taken.filter((one) => one !== null);
+  const { dataset, files: datasetFiles } = datasetContents(dataDir);
+  const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
+  if (files.length === 0)
+    throw new BackupFault(`There is nothing to back up in ${dataDir}. Is DATA_DIR right?`);
+  const manifest: Manifest = {
+    backup_format: backupFormat,
+    made_at: new Date(now).toISOString(),
+    program,
+    dataset,
+    schema: Object.fromEntries(snapshots.map(({ path, steps }) => [path, steps])),
+    files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+  };
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  return { manifest, files: [textContent(manifestName, text), ...files] };
+}
+
+function datasetContents(dataDir: string): { dataset: string | null; files: Content[] } {
+  const folder = join(dataDir, "datasets");
+  if (!existsSync(folder)) return { dataset: null, files: [] };
+  const catalogue = openCatalogue(folder);
+  const generation = catalogue.current();
+  if (generation === null) return { dataset: null, files: [] };
+  const { version, bytes, sha256 } = generation;
+  const facts = readFileSync(join(folder, `${version}.json`), "utf8");
+  return {
+    dataset: version,
+    files: [
+      fileContent({ path: `datasets/${version}.sqlite`, bytes, sha256 }, catalogue.pathOf(version)),
+      textContent(`datasets/${version}.json`, facts),
+      // Last, as in an import: whoever unpacks it by hand has a whole dataset before it is named.
+      textContent("datasets/current", `${version}\n`),
+    ],
+  };
+}
+
+const pieceBytes = 1024 * 1024;
+
+const fileContent = ({ path, bytes, sha256 }: ManifestFile, place: string): Content => ({
+  path,
+  bytes,
+  sha256,
+  read: () => createReadStream(place, { highWaterMark: pieceBytes }),
+});
+
+function textContent(path: string, text: string): Content {
+  const bytes = Buffer.from(text);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return {
+    path,
+    bytes: bytes.length,
+    sha256,
+    async *read() {
+      yield bytes;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Makes a backup ready to be served, in a folder of its own: unpacked, of the present schema, with no key revived. */
+import { mkdirSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { openGeneration } from "#datasets/open-generation.ts";
+import { controlFile, openControl, openUsage } from "#store/stores.ts";
+import { BackupFault } from "./backup-fault.ts";
+import { type Ending, findEndings, findLost, keepEndings } from "./endings.ts";
+import { type KeyFacts, readControlFacts } from "./key-facts.ts";
+import type { Manifest } from "./manifest.ts";
+import { copyCounts, hasSameNumbers, presentControl } from "./present-folder.ts";
+import type { RestoreOrder } from "./restore.ts";
+import { unpack } from "./unpack.ts";
+
+export interface MadeReady {
+  manifest: Manifest;
+  /** What ended after the backup was made and stays ended. */
+  kept: readonly Ending[];
+  /** What ended after the backup was made and is live again, as was asked for. */
+  undone: readonly Ending[];
+  /** Live keys of which the backup knows nothing. */
+  lost: readonly KeyFacts[];
+  /** Whether there were keys in the data folder to tell what ended. */
+  areEndingsKnown: boolean;
+  areCountsKept: boolean;
+}
+
+export async function makeReady(order: RestoreOrder, folder: string): Promise<MadeReady> {
+  const { dataDir, archive } = order;
+  const manifest = await unpack(archive, folder, (coming) => refuseFullDisk(coming, dataDir));
+  for (const name of ["datasets", "counts"])
+    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  refuseOtherFormat(manifest, join(folder, "datasets"), archive.name);
+  await (await openUsage(folder)).close();
+  const keys = await makeKeysReady(order, manifest, folder);
+  if (keys.areCountsKept) copyCounts(dataDir, join(folder, "counts"));
+  return { manifest, ...keys };
+}
+
+function refuseFullDisk({ files }: Manifest, dataDir: string): void {
+  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const { bavail, bsize } = statfsSync(dataDir);
+  if (bavail * bsize < needed)
+    throw new BackupFault(
+      `The disk of ${dataDir} has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
+      "full",
+    );
+}
+
+/** Every byte is as it was, so that only the format or the fold can be another. */
+function refuseOtherFormat({ dataset, program }: Manifest, folder: string, name: string): void {
+  if (dataset === null) return;
+  try {
+    openGeneration(openCatalogue(folder).pathOf(dataset)).db.close();
+  } catch (error) {
+    throw new BackupFault(
+      `The dataset in ${name} is of a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
+      "unfit",
+      { cause: error },
+    );
+  }
+}
+
+type KeysReady = Omit<MadeReady, "manifest">;
+const nothingKnown: KeysReady = {
+  kept: [],
+  undone: [],
+  lost: [],
+  areEndingsKnown: false,
+  areCountsKept: false,
+};
+
+async function makeKeysReady(
+  { dataDir, now, undoesEndings, archive }: RestoreOrder,
+  { made_at }: Manifest,
+  folder: string,
+): Promise<KeysReady> {
+  const present = presentControl(dataDir);
+  if (present === "unreadable" && !undoesEndings)
+    throw new BackupFault(
+      `${controlFile(dataDir)} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it all the same, and revoke them anew.`,
+    );
+  const control = await openControl(folder);
+  try {
+    if (present === "none" || present === "unreadable") return nothingKnown;
+    const backup = readControlFacts(controlFile(folder));
+    const endings = findEndings(present, backup);
+    if (!undoesEndings) await control.write((transaction) => keepEndings(transaction, endings));
+    return {
+      kept: undoesEndings ? [] : endings,
+      undone: undoesEndings ? endings : [],
+      lost: findLost(present, backup, now),
+      areEndingsKnown: true,
+      areCountsKept: hasSameNumbers(present, backup),
+    };
+  } finally {
+    await control.close();
+  }
+}

@@ -1,0 +1,70 @@
+/** Copies a database as it is at one moment, while others go on reading and writing it. */
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { hashFile } from "#datasets/file-hash.ts";
+import { schemaSteps, type StoreName } from "#store/schema-steps.ts";
+import { sqliteFault } from "#store/sqlite-fault.ts";
+import { BackupFault, roomFault } from "./backup-fault.ts";
+import type { ManifestFile } from "./manifest.ts";
+
+export interface Snapshot extends ManifestFile {
+  path: StoreName;
+  steps: readonly string[];
+  /** Where the copy is. */
+  copy: string;
+}
+
+const busyMilliseconds = 5000;
+/** All in one step, under one read lock: between two steps a busy writer would make it begin anew for ever. */
+const pagesAtOnce = 2 ** 31 - 1;
+
+/**
+ * Null where there is no such database.
+ * @param folder for the copy; only its owner may read it.
+ * @throws BackupFault where the database is damaged, StoreFault where it cannot be read.
+ */
+export async function takeSnapshot(
+  dataDir: string,
+  name: StoreName,
+  folder: string,
+): Promise<Snapshot | null> {
+  const file = join(dataDir, name);
+  if (!existsSync(file)) return null;
+  const copy = join(folder, name);
+  try {
+    await copyDatabase(file, copy);
+    return { path: name, copy, steps: checkedSteps(copy, file), ...hashFile(copy) };
+  } catch (error) {
+    throw sqliteFault(roomFault(error, copy), file);
+  }
+}
+
+/** Opened for writing, so that the last one to close it leaves no files beside it; nothing is written. */
+async function copyDatabase(file: string, copy: string): Promise<void> {
+  closeSync(openSync(copy, "wx", 0o600));
+  const database = new DatabaseSync(file, { timeout: busyMilliseconds });
+  try {
+    await backup(database, copy, { rate: pagesAtOnce });
+  } finally {
+    database.close();
+  }
+  chmodSync(copy, 0o600);
+}
+
+/** A damaged database must not take the place of an older backup that is sound. */
+function checkedSteps(copy: string, file: string): string[] {
+  const database = new DatabaseSync(copy);
+  try {
+    // In one file, without the side files that a write-ahead log needs.
+    database.exec("pragma journal_mode = delete");
+    const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
+    if (said !== "ok")
+      throw new BackupFault(
+        `${file} is damaged, so no backup was made: SQLite says ${said}. Restore it from an earlier one.`,
+      );
+    return schemaSteps(database);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,86 @@
+/** `gp-records backup`: saves keys, usage and the dataset that is served in one file, beside a running server. */
+import type { Command } from "commander";
+import type { MadeBackup } from "#backups/make-backup.ts";
+import { CommandFault } from "./command-fault.ts";
+import { dataDirOf } from "./data-dir.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { jsonOption, type OutputOptions, printResult } from "./output.ts";
+import { programVersion } from "./program-version.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+interface BackupOptions extends OutputOptions {
+  force?: boolean;
+}
+
+export function addBackupCommand(program: Command, surroundings: Surroundings): void {
+  program
+    .command("backup")
+    .description("save keys, usage and the dataset that is served in one file; the server may run")
+    .argument("<file>", "tar archive to make, or - for standard output")
+    .option("--force", "replace a file of this name")
+    .option(...jsonOption)
+    .action(async (file: string, options: BackupOptions) => {
+      const isToOutput = file === "-";
+      const made = await make(surroundings, file, options.force === true).catch(
+        (error: unknown) => {
+          throw fileFault(error, isToOutput ? "standard output" : file);
+        },
+      );
+      // Where the archive itself is the output, what is said of it goes beside it.
+      const print = isToOutput ? surroundings.complain : surroundings.print;
+      printResult({ ...surroundings, print }, options, madeJson(made, file), () =>
+        madeText(made, isToOutput ? "standard output" : file),
+      );
+    });
+}
+
+async function make(
+  surroundings: Surroundings,
+  file: string,
+  mayReplace: boolean,
+): Promise<MadeBackup> {
+  const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
+  const order = {
+    dataDir: dataDirOf(surroundings),
+    program: programVersion(),
+    now: surroundings.now(),
+  };
+  if (file !== "-") return backupToFile(order, file, mayReplace);
+  if (process.stdout.isTTY)
+    throw new CommandFault(
+      exitCodes.usage,
+      "A backup is no text for a terminal. Redirect it: gp-records backup - > FILE",
+    );
+  return backupToStream(order, writeOut);
+}
+
+/** Resolves when the reader has taken it, so that nothing gathers in memory. */
+const writeOut = (bytes: Buffer) =>
+  new Promise<void>((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+
+function fileFault(error: unknown, file: string): unknown {
+  const { code, syscall, path = file } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  return new CommandFault(
+    code === "ENOSPC" ? exitCodes.diskFull : exitCodes.usage,
+    `No backup was made: ${path} cannot be used (${code}). Choose another place, or give this user access to it.`,
+  );
+}
+
+const madeJson = ({ manifest, bytes, sha256 }: MadeBackup, file: string) => ({
+  file,
+  bytes,
+  sha256,
+  made_at: manifest.made_at,
+  dataset: manifest.dataset,
+  files: manifest.files,
+});
+
+const madeText = ({ manifest, bytes, sha256 }: MadeBackup, file: string) =>
+  [
+    `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${file}: ${bytes.toLocaleString("en-US")} bytes.`,
+    ...(manifest.dataset === null ? ["No dataset is published, so none is in it."] : []),
+    `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` checks it.`,
+  ].join("\n");

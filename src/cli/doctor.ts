@@ -1,0 +1,55 @@
+/** `gp-records doctor`: looks for what is wrong, and says how to mend it. */
+import type { Command } from "commander";
+import type { Result } from "#doctor/examine.ts";
+import { CommandFault } from "./command-fault.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { jsonOption, type OutputOptions, printResult } from "./output.ts";
+import { programVersion } from "./program-version.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+interface DoctorOptions extends OutputOptions {
+  thorough?: boolean;
+}
+
+export function addDoctorCommand(program: Command, surroundings: Surroundings): void {
+  program
+    .command("doctor")
+    .description(
+      "look for what is wrong with settings, data folder and machine, and say how to mend it; changes nothing",
+    )
+    .option(
+      "--thorough",
+      "read every row of the databases, and every record and link of the datasets",
+    )
+    .option(...jsonOption)
+    .action(async (options: DoctorOptions) => {
+      const { examine } = await import("#doctor/examine.ts");
+      const { checks } = await import("#doctor/index.ts");
+      const results = await examine(checks, {
+        environment: surroundings.environment,
+        program: programVersion(),
+        now: surroundings.now(),
+        isThorough: options.thorough === true,
+      });
+      const failed = results.filter(({ status }) => status === "fail").length;
+      printResult(surroundings, options, { healthy: failed === 0, checks: results }, () =>
+        textOf(results),
+      );
+      if (failed > 0)
+        throw new CommandFault(
+          exitCodes.unhealthy,
+          `Found ${failed} thing${failed === 1 ? "" : "s"} to mend.`,
+        );
+    });
+}
+
+/** A line for each finding; the mend on a line of its own below it. */
+function textOf(results: readonly Result[]): string {
+  const width = Math.max(...results.map(({ check }) => check.length));
+  return results
+    .flatMap(({ status, check, found, mend }) => [
+      `${status.padEnd(4)}  ${check.padEnd(width)}  ${found}`,
+      ...(mend === null ? [] : [`${" ".repeat(width + 8)}→ ${mend}`]),
+    ])
+    .join("\n");
+}

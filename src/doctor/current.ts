@@ -1,0 +1,48 @@
+/** Does `current` name a dataset that is there and that this program can read? */
+import { join } from "node:path";
+import { openGeneration, remedy } from "#datasets/open-generation.ts";
+import { type Check, fail, type Finding, ok } from "./check.ts";
+import {
+  catalogueIn,
+  currentVersion,
+  datasetsFolder,
+  newestPublished,
+  wholeVersions,
+} from "./dataset-files.ts";
+import { namesIn } from "./kept-files.ts";
+
+export const current: Check = {
+  name: "current",
+  look: ({ dataDir }) => [findingOf(dataDir)],
+};
+
+function findingOf(dataDir: string): Finding {
+  const folder = datasetsFolder(dataDir);
+  const pointer = join(folder, "current");
+  const catalogue = catalogueIn(dataDir);
+  const newest = newestPublished(catalogue);
+  const mend =
+    newest === undefined
+      ? `gp-records restore FILE --replace, or: rm ${pointer}, and import every source again.`
+      : `gp-records datasets publish ${newest}`;
+  if (!namesIn(folder).includes("current"))
+    return newest === undefined
+      ? ok("no dataset is published yet")
+      : fail(`${pointer} is missing, so no dataset is served though there are some`, mend);
+  const version = currentVersion(catalogue);
+  if (version === null) return fail(`${pointer} does not name a dataset`, mend);
+  if (!wholeVersions(catalogue).includes(version))
+    return fail(`${pointer} names ${version}, which is not there`, mend);
+  return readability(catalogue!.pathOf(version), version);
+}
+
+/** A dataset can be sound and still of another format. */
+function readability(path: string, version: string): Finding {
+  try {
+    openGeneration(path).db.close();
+    return ok(`${version} is the dataset that is served`);
+  } catch (error) {
+    const { message } = error as Error;
+    return fail(message.replace(remedy, "").trimEnd(), remedy);
+  }
+}

@@ -1,0 +1,54 @@
+/** Is DATA_DIR there, a folder, and one this user may write? */
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Check, fail, type Finding, ok } from "./check.ts";
+import { keptFiles } from "./kept-files.ts";
+
+export const dataFolder: Check = {
+  name: "folder",
+  look: ({ dataDir }) => [findingOf(dataDir)],
+};
+
+function findingOf(dataDir: string): Finding {
+  const stats = statSync(dataDir, { throwIfNoEntry: false });
+  if (stats === undefined) return absentFolder(dataDir);
+  if (!stats.isDirectory())
+    return fail(
+      `${dataDir} is not a folder`,
+      "Name another folder with DATA_DIR, or move the file.",
+    );
+  if (!isWritable(dataDir))
+    return fail(
+      `this user may not write ${dataDir}`,
+      "Run gp-records as its owner, or name another folder with DATA_DIR.",
+    );
+  return keptFiles(dataDir).length === 1
+    ? ok(`${dataDir} is empty: nothing has been imported or served yet`)
+    : ok(`${dataDir} is there and can be written`);
+}
+
+function absentFolder(dataDir: string): Finding {
+  const above = nearestFolder(dataDir);
+  return isWritable(above)
+    ? ok(`${dataDir} is not there yet; the first import or start makes it`)
+    : fail(
+        `${dataDir} is not there, and this user may not make it in ${above}`,
+        `Make it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
+      );
+}
+
+/** The folder, or the first one above it that is there. */
+export function nearestFolder(path: string): string {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    ? path
+    : nearestFolder(dirname(path));
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,39 @@
+/** Is every dataset the file that was published? */
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
+import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
+import { catalogueIn, newestPublished, wholeVersions } from "./dataset-files.ts";
+
+export const datasets: Check = {
+  name: "datasets",
+  look({ dataDir, isThorough }) {
+    const catalogue = catalogueIn(dataDir);
+    const versions = wholeVersions(catalogue);
+    if (catalogue === null || versions.length === 0) return [ok("there is none yet")];
+    const checked = [...checkGenerations(catalogue, isThorough, versions)];
+    const sound = checked.filter(({ fault }) => fault === null).map(({ version }) => version);
+    return faultsOr(
+      checked.flatMap((one) => findingOf(one, catalogue, sound)),
+      `${versions.length} of ${versions.length} the same as published, by SHA-256`,
+    );
+  },
+};
+
+function findingOf(
+  { fault, mend, isCurrent }: GenerationCheck,
+  catalogue: Catalogue,
+  sound: readonly string[],
+): Finding[] {
+  if (fault === null) return [];
+  const found = fault.replace(/\.$/, "");
+  if (!isCurrent) return [fail(found, mend ?? "")];
+  const other = newestPublished(catalogue, [...sound]);
+  return [
+    fail(
+      `${found}; it is the one to be served`,
+      other === undefined
+        ? "gp-records restore FILE --replace"
+        : `gp-records datasets publish ${other}`,
+    ),
+  ];
+}

@@ -1,0 +1,73 @@
+/** Did a killed command leave unfinished files behind? */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { draftFactsName, draftName } from "#datasets/leftovers.ts";
+import { asideShape } from "#datasets/whole-file.ts";
+import { type Check, faultsOr, type Finding, ok, warn } from "./check.ts";
+import { catalogueIn, datasetsFolder, factsPath, wholeVersions } from "./dataset-files.ts";
+import { namesIn } from "./kept-files.ts";
+import { importLock } from "./locks.ts";
+
+export const leftovers: Check = {
+  name: "leftovers",
+  look({ dataDir }) {
+    if (importLock(dataDir) !== null)
+      return [ok("an import or a restore runs, so what is unfinished is its own")];
+    return faultsOr(findLeftovers(dataDir), "no command left anything unfinished behind");
+  },
+};
+
+/** To be asked only while neither an import nor a restore runs. */
+function findLeftovers(dataDir: string): Finding[] {
+  const folder = datasetsFolder(dataDir);
+  const drafts = namesIn(folder).filter(
+    (name) => draftNames.includes(name) || asideShape.test(name),
+  );
+  return [
+    ...restoreLeftovers(dataDir),
+    ...drafts.map((name) =>
+      warn(
+        `${join(folder, name)} is what an import that was killed left; it only takes space`,
+        `Nothing: the next import removes it. Or now: rm ${join(folder, name)}`,
+      ),
+    ),
+    ...halves(catalogueIn(dataDir)).map((path) =>
+      warn(`${path} is one of the two files of a dataset, which nobody reads alone`, `rm ${path}`),
+    ),
+  ];
+}
+
+const draftNames = [draftName, draftFactsName];
+
+function restoreLeftovers(dataDir: string): Finding[] {
+  const decided = join(dataDir, decidedFolder);
+  const draft = join(dataDir, draftFolder);
+  if (existsSync(decided))
+    return [
+      warn(
+        `${decided} is a restore that was killed while it put its files in place`,
+        "Any other command finishes it, such as: gp-records datasets list",
+      ),
+    ];
+  return existsSync(draft)
+    ? [
+        warn(
+          `${draft} is what a restore that was killed left; nothing of it was put in place`,
+          `Nothing: the next restore removes it. Or now: rm -r ${draft}`,
+        ),
+      ]
+    : [];
+}
+
+/** Files of datasets without the other one that makes a dataset. */
+function halves(catalogue: Catalogue | null): string[] {
+  if (catalogue === null) return [];
+  const whole = new Set(wholeVersions(catalogue));
+  return catalogue
+    .versions()
+    .filter((version) => !whole.has(version))
+    .flatMap((version) => [catalogue.pathOf(version), factsPath(catalogue, version)])
+    .filter((path) => existsSync(path));
+}

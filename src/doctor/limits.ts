@@ -1,0 +1,63 @@
+/** Do the limits of the system leave room for large files, and for as many connections as may be open? */
+import { bytesText } from "./bytes.ts";
+import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
+import { largestDatasetBytes } from "./dataset-files.ts";
+import { serverLock } from "./locks.ts";
+import { type ProcessLimits, readProcessLimits } from "./process-limits.ts";
+
+/** A write-ahead log may reach this size. */
+const fileBytesMin = 64 * 1024 ** 2;
+/** The next dataset may be twice as large as the largest there is. */
+const growthFactor = 2;
+/** Databases, datasets, counts, the log, and what a connection that is being refused takes. */
+const openFilesBesides = 100;
+
+export interface Needs {
+  fileBytes: number;
+  openFiles: number;
+}
+
+export const limits: Check = {
+  name: "limits",
+  look({ dataDir, config }) {
+    const needs = {
+      fileBytes: Math.max(fileBytesMin, growthFactor * largestDatasetBytes(dataDir)),
+      openFiles: openFilesBesides + (config?.connectionsMax ?? 0),
+    };
+    const own = readProcessLimits("self");
+    if (own === null) return [ok("cannot be told on this system")];
+    const pid = serverLock(dataDir)?.holder?.pid;
+    const running = pid === undefined ? null : readProcessLimits(pid);
+    return faultsOr(
+      [
+        ...judgeLimits("programs started from here", own, needs),
+        ...(running === null ? [] : judgeLimits(`the server, process ${pid},`, running, needs)),
+      ],
+      `${countText((running ?? own).openFiles)} open files and files of ${sizeText((running ?? own).fileBytes)} are allowed`,
+    );
+  },
+};
+
+/** @param who may not, as the beginning of a sentence. */
+export function judgeLimits(who: string, allowed: ProcessLimits, needs: Needs): Finding[] {
+  const faults: Finding[] = [];
+  if (allowed.fileBytes < needs.fileBytes)
+    faults.push(
+      fail(
+        `${who} may write no file over ${bytesText(allowed.fileBytes)}, but may need one of ${bytesText(needs.fileBytes)}`,
+        "Lift the limit: `ulimit -f unlimited`, or LimitFSIZE=infinity in the systemd unit; then start again.",
+      ),
+    );
+  if (allowed.openFiles < needs.openFiles)
+    faults.push(
+      warn(
+        `${who} may open ${allowed.openFiles} files, but ${needs.openFiles} may be needed`,
+        `Raise the limit: \`ulimit -n ${needs.openFiles}\`, or LimitNOFILE=${needs.openFiles} in the systemd unit; or lower CONNECTIONS_MAX.`,
+      ),
+    );
+  return faults;
+}
+
+const countText = (count: number) => (count === Number.POSITIVE_INFINITY ? "any number of" : count);
+const sizeText = (bytes: number) =>
+  bytes === Number.POSITIVE_INFINITY ? "any size" : `up to ${bytesText(bytes)}`;

@@ -1,0 +1,117 @@
+/** Are the databases of keys and of usage whole, and of this program's schema? */
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
+import { bytesText } from "./bytes.ts";
+import { type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
+import { namesIn } from "./kept-files.ts";
+import { findHolder, holderText } from "./lock-holders.ts";
+import { lookInto } from "./open-to-look.ts";
+
+interface StoreWords {
+  name: StoreName;
+  /** What puts a file right that cannot be read. */
+  remedy: (file: string) => string;
+}
+
+const control: StoreWords = {
+  name: "control.sqlite",
+  remedy: () =>
+    "Stop the server, then: gp-records restore FILE --replace --undo-revocations; revoke again what was revoked since.",
+};
+const usage: StoreWords = {
+  name: "usage.sqlite",
+  remedy: (file) =>
+    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; only when keys were last used is lost.`,
+};
+
+export const controlStore = storeCheck(control);
+export const usageStore = storeCheck(usage);
+
+function storeCheck(words: StoreWords): Check {
+  return {
+    name: words.name,
+    look: (examined) => {
+      const file = join(examined.dataDir, words.name);
+      const size = statSync(file, { throwIfNoEntry: false })?.size;
+      if (size === undefined) return [absent(examined.dataDir, file, words)];
+      return [contentFinding(file, examined, words), ...logFindings(file)];
+    },
+  };
+}
+
+/** A server makes both: one that is gone is another matter than one that was never there. */
+function absent(dataDir: string, file: string, { name, remedy }: StoreWords): Finding {
+  const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
+  return wasServed && name === "control.sqlite"
+    ? fail(`${file} is missing: no key works`, remedy(file))
+    : ok("is not there yet");
+}
+
+function contentFinding(file: string, { isThorough }: Examined, words: StoreWords): Finding {
+  try {
+    return lookInto(file, (database) => judgeContent(database, file, words, isThorough));
+  } catch (error) {
+    return unreadable(error, file, words);
+  }
+}
+
+function judgeContent(
+  database: DatabaseSync,
+  file: string,
+  { name, remedy }: StoreWords,
+  isThorough: boolean,
+): Finding {
+  const pragma = isThorough ? "integrity_check" : "quick_check";
+  const said = String(database.prepare(`pragma ${pragma}(1)`).get()![pragma]);
+  if (said !== "ok") return fail(`${file} is damaged: SQLite says ${said}`, remedy(file));
+  const steps = schemaSteps(database);
+  const unknown = unknownStep(name, steps);
+  if (unknown !== undefined)
+    return fail(
+      `${file} was written by a newer gp-records: this version does not know '${unknown}'`,
+      "Start the newer version, or restore a backup made before it: gp-records restore FILE --replace",
+    );
+  const missing = knownSteps[name].length - steps.length;
+  return ok(
+    missing === 0
+      ? `is whole (${pragma})`
+      : `is whole (${pragma}); the next start takes ${missing} steps to the present schema`,
+  );
+}
+
+const busyCode = 5;
+const notADatabaseCode = 26;
+
+function unreadable(error: unknown, file: string, { remedy }: StoreWords): Finding {
+  const { errcode = 0, message } = error as { errcode?: number; message: string };
+  if ((errcode & 0xff) === busyCode) {
+    const holder = findHolder(file);
+    const who = holder === null ? "another process" : holderText(holder);
+    return fail(
+      `${file} is locked by ${who}, so that nobody can read it`,
+      holder === null ? "End that process." : `Let it finish, or end it: kill ${holder.pid}`,
+    );
+  }
+  return fail(
+    (errcode & 0xff) === notADatabaseCode
+      ? `${file} is not an SQLite database`
+      : `${file} cannot be read: ${message}`,
+    remedy(file),
+  );
+}
+
+const logBytesMax = 64 * 1024 ** 2;
+
+function logFindings(file: string): Finding[] {
+  const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  return bytes <= logBytesMax
+    ? []
+    : [
+        warn(
+          `${file}-wal has grown to ${bytesText(bytes)}: something reads the database and never lets go`,
+          `Restart the server. If it stays large, end the program that has it open: fuser ${file}`,
+        ),
+      ];
+}

@@ -1,0 +1,77 @@
+/** A data folder with keys and a dataset, and backups of it. */
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { createAccount, suspendAccount } from "#accounts/accounts.ts";
+import { type MadeBackup, backupToFile } from "#backups/make-backup.ts";
+import { restoreBackup, type RestoreOrder } from "#backups/restore.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
+import { openControl, type ControlStore } from "#store/stores.ts";
+import { cast } from "../support/cast.ts";
+import { hour, noon } from "../support/control.ts";
+import { importRecords } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+export async function withControl<R>(
+  dataDir: string,
+  work: (control: ControlStore) => Promise<R>,
+): Promise<R> {
+  const control = await openControl(dataDir);
+  try {
+    return await work(control);
+  } finally {
+    await control.close();
+  }
+}
+
+/** State of each key by its name. */
+export const keyStates = (dataDir: string) =>
+  withControl(dataDir, async (control) =>
+    Object.fromEntries(
+      (await listKeys(control, { now: noon + hour })).map(({ name, state }) => [name, state]),
+    ),
+  );
+
+export const currentOf = (dataDir: string) =>
+  openCatalogue(join(dataDir, "datasets")).currentVersion();
+
+/** An account with three keys, a dataset of `cast`, and a backup of both. */
+export async function backedUp(t: TestContext) {
+  const dataDir = join(temporaryFolder(t), "data");
+  const file = join(temporaryFolder(t), "backup.tar");
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  const issue = (name: string) =>
+    withControl(dataDir, async (control) => {
+      const account = { number: 1, id: "ac_unused" };
+      return issueKey(control, { account, name, expiresAt: null, now: noon });
+    });
+  await withControl(dataDir, (control) =>
+    createAccount(control, { name: "Acme", quotas: {}, now: noon }),
+  );
+  const keys = [await issue("first"), await issue("second"), await issue("third")] as const;
+  const made = await backup(dataDir, file);
+  return {
+    dataDir,
+    file,
+    keys,
+    made,
+    issue,
+    revoke: (id: string) => withControl(dataDir, (control) => revokeKey(control, id, noon)),
+    suspend: () => withControl(dataDir, (control) => suspendAccount(control, "Acme", noon)),
+  };
+}
+
+export const backup = (dataDir: string, file: string): Promise<MadeBackup> =>
+  backupToFile({ dataDir, program: "1.2.3", now: noon }, file, false);
+
+export const restore = (dataDir: string, file: string, options: Partial<RestoreOrder> = {}) =>
+  restoreBackup({
+    dataDir,
+    archive: { name: file, read: () => createReadStream(file) },
+    now: noon,
+    mayReplace: false,
+    undoesEndings: false,
+    isTrial: false,
+    ...options,
+  });

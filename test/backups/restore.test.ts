@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { rotateKey } from "#keys/rotate-key.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { hashFile } from "#datasets/file-hash.ts";
+import { takeLock } from "#store/lock.ts";
+import { hour, noon } from "../support/control.ts";
+import { flipByte } from "../support/damage.ts";
+import { importRecords } from "../support/dataset.ts";
+import { holdDatabase } from "../support/holder-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { backedUp, backup, currentOf, keyStates, restore, withControl } from "./backed-up.ts";
+
+const birch = { record: "gp", id: "birch", name: "Birch Partners" };
+const namesBelow = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
+
+const allActive = { first: "active", second: "active", third: "active" };
+
+test("a backup restored into an empty folder has the keys and the dataset, for its owner alone", async (t) => {
+  const { file, made, dataDir: old } = await backedUp(t);
+  const dataDir = join(temporaryFolder(t), "a", "new");
+  const restored = await restore(dataDir, file);
+  assert.deepEqual(restored.manifest, made.manifest);
+  assert.equal(restored.replaced, null);
+  assert.deepEqual(await keyStates(dataDir), allActive);
+  const version = currentOf(old)!;
+  assert.equal(currentOf(dataDir), version);
+  for (const name of [`${version}.sqlite`, `${version}.json`, "current"])
+    assert.deepEqual(
+      readFileSync(join(dataDir, "datasets", name)),
+      readFileSync(join(old, "datasets", name)),
+    );
+  for (const name of ["", ...namesBelow(dataDir)])
+    assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
+});
+
+test("what is restored belongs to the owner of the data folder, whoever restores it", async (t) => {
+  const { file } = await backedUp(t);
+  const dataDir = temporaryFolder(t);
+  // Only root may restore for somebody else.
+  const owner = process.getuid!() === 0 ? 1 : process.getuid!();
+  chownSync(dataDir, owner, process.getgid!());
+  await restore(dataDir, file);
+  for (const name of namesBelow(dataDir))
+    assert.equal(statSync(join(dataDir, name)).uid, owner, name);
+});
+
+test("a folder with data is left alone unless it is said, and is kept aside then", async (t) => {
+  const { dataDir, file, issue } = await backedUp(t);
+  const version = currentOf(dataDir);
+  await issue("later");
+  await importRecords(openCatalogue(join(dataDir, "datasets")), [birch]);
+  const newer = currentOf(dataDir);
+  await assert.rejects(
+    restore(dataDir, file),
+    /has data \(control\.sqlite, datasets\)\. Add --replace/,
+  );
+  assert.equal(currentOf(dataDir), newer);
+  const { replaced, lost } = await restore(dataDir, file, { mayReplace: true });
+  assert.equal(currentOf(dataDir), version);
+  assert.deepEqual(await keyStates(dataDir), allActive);
+  assert.deepEqual(
+    lost.map(({ name }) => name),
+    ["later"],
+  );
+  assert.equal(replaced, join(dataDir, "replaced-20261121T120000Z"));
+  assert.equal(currentOf(replaced!), newer);
+  assert.deepEqual(await keyStates(replaced!), { ...allActive, later: "active" });
+  const second = await restore(dataDir, file, { mayReplace: true });
+  assert.equal(second.replaced, join(dataDir, "replaced-20261121T120001Z"));
+});
+
+test("keys revoked and accounts suspended after the backup stay so", async (t) => {
+  const { dataDir, file, keys, revoke, suspend } = await backedUp(t);
+  await revoke(keys[0].id);
+  await suspend();
+  const { kept, undone } = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(
+    kept.map(({ what, name }) => [what, name]),
+    [
+      ["revoked", "first"],
+      ["suspended", "Acme"],
+    ],
+  );
+  assert.deepEqual(undone, []);
+  assert.deepEqual(await keyStates(dataDir), {
+    first: "revoked",
+    second: "suspended",
+    third: "suspended",
+  });
+});
+
+test("they work again only if that is said", async (t) => {
+  const { dataDir, file, keys, revoke, suspend } = await backedUp(t);
+  await revoke(keys[0].id);
+  await suspend();
+  const { kept, undone } = await restore(dataDir, file, { mayReplace: true, undoesEndings: true });
+  assert.deepEqual(kept, []);
+  assert.equal(undone.length, 2);
+  assert.deepEqual(await keyStates(dataDir), allActive);
+});
+
+test("a key that a rotation ended after the backup ends when it was to", async (t) => {
+  const { dataDir, file, keys } = await backedUp(t);
+  const { oldExpiresAt } = await withControl(dataDir, (control) =>
+    rotateKey(control, { id: keys[1].id, overlapMilliseconds: hour, now: noon }),
+  );
+  const { kept, lost } = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(
+    kept.map(({ what, id, at }) => ({ what, id, at })),
+    [{ what: "expires", id: keys[1].id, at: oldExpiresAt }],
+  );
+  assert.deepEqual(
+    lost.map(({ name }) => name),
+    ["second"],
+  );
+  assert.deepEqual(await keyStates(dataDir), { ...allActive, second: "expired" });
+});
+
+test("where the keys there are cannot be read, no key is revived unless that is said", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  writeFileSync(join(dataDir, "control.sqlite"), "a text");
+  await assert.rejects(
+    restore(dataDir, file, { mayReplace: true }),
+    /control\.sqlite cannot be read, so nobody can tell .* Add --undo-revocations/,
+  );
+  assert.equal(readFileSync(join(dataDir, "control.sqlite"), "utf8"), "a text");
+  await restore(dataDir, file, { mayReplace: true, undoesEndings: true });
+  assert.deepEqual(await keyStates(dataDir), allActive);
+});
+
+test("keys that another process keeps locked are waited for, not taken for damaged ones", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  const exclusive = "pragma locking_mode = exclusive; begin exclusive; create table t (a)";
+  await holdDatabase(t, join(dataDir, "control.sqlite"), exclusive);
+  await assert.rejects(restore(dataDir, file, { mayReplace: true, undoesEndings: true }), {
+    kind: "busy",
+  });
+});
+
+test("what accounts have used of their quotas stays counted, unless the numbers are those of others", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  const segment = join(dataDir, "counts", "00000001.counts");
+  mkdirSync(join(dataDir, "counts"));
+  writeFileSync(segment, "counted");
+  assert.equal((await restore(dataDir, file, { mayReplace: true })).areCountsKept, true);
+  assert.equal(readFileSync(segment, "utf8"), "counted");
+  const db = new DatabaseSync(join(dataDir, "control.sqlite"));
+  db.exec("update account set id = 'ac_somebodyelse'");
+  db.close();
+  assert.equal((await restore(dataDir, file, { mayReplace: true })).areCountsKept, false);
+  assert.ok(!existsSync(segment));
+});
+
+test("a dry run checks the backup and changes nothing", async (t) => {
+  const { dataDir, file, keys, revoke } = await backedUp(t);
+  await revoke(keys[0].id);
+  const before = namesBelow(dataDir);
+  const { kept, replaced } = await restore(dataDir, file, { mayReplace: true, isTrial: true });
+  assert.equal(kept.length, 1);
+  assert.equal(replaced, null);
+  const locks = ["import.lock", "server.lock"];
+  assert.deepEqual(namesBelow(dataDir), [...new Set([...before, ...locks])].toSorted());
+});
+
+test("a server or an import that runs keeps a restore out", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  for (const [name, words] of [
+    ["server.lock", /server or a restore is running/],
+    ["import.lock", /import is running/],
+  ] as const) {
+    const lock = takeLock(join(dataDir, name), "busy");
+    await assert.rejects(restore(dataDir, file, { mayReplace: true }), {
+      kind: "busy",
+      message: words,
+    });
+    lock.release();
+  }
+});
+
+test("a backup that is damaged or cut off anywhere is refused, and nothing is changed", async (t) => {
+  const { file } = await backedUp(t);
+  const dataDir = temporaryFolder(t);
+  const damaged = join(temporaryFolder(t), "damaged.tar");
+  const whole = readFileSync(file);
+  const refused = async (change: () => void) => {
+    writeFileSync(damaged, whole);
+    change();
+    await assert.rejects(restore(dataDir, damaged), {
+      name: "BackupFault",
+      message: new RegExp(`${damaged}`),
+    });
+    assert.deepEqual(readdirSync(dataDir).toSorted(), ["import.lock", "server.lock"]);
+  };
+  const manifestEnd = whole.indexOf("control.sqlite\0");
+  for (let cut = 0; cut < 20; cut++)
+    await refused(() => truncateSync(damaged, Math.floor((cut * (whole.length - 1024)) / 20)));
+  for (let place = 0; place < 20; place++)
+    await refused(() =>
+      // Within a file's content, of which no byte is without meaning.
+      flipByte(damaged, manifestEnd + 512 + Math.floor((place * 49_152) / 20)),
+    );
+});
+
+test("something else than a backup is refused", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const file = join(temporaryFolder(t), "other");
+  for (const content of ["", "a text\n".repeat(1000), Buffer.alloc(2048)]) {
+    writeFileSync(file, content);
+    await assert.rejects(restore(dataDir, file), { name: "BackupFault" });
+  }
+});
+
+test("a backup of a newer schema or format is refused with the version that made it", async (t) => {
+  const { dataDir } = await backedUp(t);
+  const db = new DatabaseSync(join(dataDir, "control.sqlite"));
+  db.exec("insert into kysely_migration values ('9999-from-the-future', '2040-01-01T00:00:00Z')");
+  db.close();
+  const newer = join(temporaryFolder(t), "newer.tar");
+  await backup(dataDir, newer);
+  await assert.rejects(
+    restore(temporaryFolder(t), newer),
+    /control\.sqlite in \S+ has a schema .*'9999-from-the-future'.* made by gp-records 1\.2\.3/,
+  );
+});
+
+test("a dataset of another format is refused with the version that made it", async (t) => {
+  const { dataDir } = await backedUp(t);
+  const { pathOf, currentVersion, folder } = openCatalogue(join(dataDir, "datasets"));
+  const version = currentVersion()!;
+  const db = new DatabaseSync(pathOf(version));
+  db.exec("update meta set value = '99' where key = 'format_version'");
+  db.close();
+  const facts = join(folder, `${version}.json`);
+  const known = JSON.parse(readFileSync(facts, "utf8"));
+  writeFileSync(facts, JSON.stringify({ ...known, ...hashFile(pathOf(version)) }));
+  const other = join(temporaryFolder(t), "other.tar");
+  await backup(dataDir, other);
+  await assert.rejects(
+    restore(temporaryFolder(t), other),
+    /dataset in \S+other\.tar is of a format .* made by gp-records 1\.2\.3/,
+  );
+});
+
+test("a backup of an older schema is brought up to date", async (t) => {
+  const dataDir = temporaryFolder(t);
+  // As it was before there were any steps.
+  new DatabaseSync(join(dataDir, "control.sqlite")).exec("create table t (a)");
+  const file = join(temporaryFolder(t), "older.tar");
+  const { manifest } = await backup(dataDir, file);
+  assert.deepEqual(manifest.schema, { "control.sqlite": [] });
+  const restored = temporaryFolder(t);
+  await restore(restored, file);
+  assert.deepEqual(await keyStates(restored), {});
+});

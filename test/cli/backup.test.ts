@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
+import { commandDone, commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
+import { flipByte, scribble } from "../support/damage.ts";
+import { importRecords } from "../support/dataset.ts";
+import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
+import { startServer } from "../support/server-process.ts";
+import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const cliPath = new URL(import.meta.resolve("#cli/main.ts")).pathname;
+
+/** A data folder with a dataset and an account, and a place for backups of it. */
+async function folders(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const place = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  const commands = allCommands(dataDir);
+  await commands.text("accounts", "create", "--name", "Acme");
+  return { dataDir, place, file: join(place, "backup.tar"), ...commands };
+}
+
+const queries = [
+  "/fetch-gp?gp_name=northwind",
+  "/fetch-gp?gp_name=stone&limit=1",
+  "/fetch-gp?gp_name=nobody",
+  "/fetch-principals",
+  "/fetch-principals?market=dallas",
+  "/fetch-signals?limit=2&offset=1",
+  "/fetch-projects?gp_name=kkr",
+];
+
+test("a backup taken under load and restored elsewhere answers byte for byte the same, with the same keys", async (t) => {
+  const server = await startOwnProcess(t);
+  const { dataDir } = server;
+  const place = temporaryFolder(t);
+  const file = join(place, "backup.tar");
+  let isOver = false;
+  let asked = 0;
+  const load = async (query: string) => {
+    for (; !isOver; asked++)
+      assert.equal((await server.get(query, { "x-api-key": server.key })).status, 200);
+  };
+  const making = async () => {
+    // Else only this would be done: writing to SQLite gives no other event a turn.
+    for (let n = 0; !isOver; n++, await setImmediate())
+      await newKey(dataDir, `account ${n}`, roomy);
+  };
+  const loads = Promise.all([...queries.map(load), making()]);
+  try {
+    await Promise.race([loads, commandDone(dataDir, "backup", file)]);
+  } finally {
+    isOver = true;
+  }
+  await loads;
+  assert.ok(asked > 0);
+
+  const restoredDir = join(place, "restored");
+  await commandDone(restoredDir, "restore", file);
+  const restored = await startServer(t, { dataDir: restoredDir });
+  for (const query of queries) {
+    const answers = await Promise.all(
+      [server, restored].map(async ({ url }) => {
+        const answer = await fetch(url + query, { headers: { "x-api-key": server.key } });
+        const compared = ["etag", "dataset-version", "x-total-count", "content-type", "link"];
+        return {
+          status: answer.status,
+          headers: compared.map((name) => answer.headers.get(name)),
+          body: await answer.text(),
+        };
+      }),
+    );
+    assert.equal(answers[0]!.status, 200);
+    assert.ok(answers[0]!.headers[0] !== null);
+    assert.deepEqual(answers[1], answers[0], query);
+  }
+});
+
+test("backup says what is in it, and its SHA-256 is that of the file, which only its owner may read", async (t) => {
+  const { dataDir, file, json, text } = await folders(t);
+  const version = openCatalogue(join(dataDir, "datasets")).currentVersion();
+  const made = await json("backup", file);
+  assert.equal(made.dataset, version);
+  assert.equal(made.bytes, statSync(file).size);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(made.sha256, createHash("sha256").update(readFileSync(file)).digest("hex"));
+  assert.match(await text("restore", file, "--dry-run"), /is whole: made at 2026-11-21T12:00:00Z/);
+});
+
+test("backup replaces no file unless that is said", async (t) => {
+  const { file, place, refusal, text } = await folders(t);
+  writeFileSync(file, "precious");
+  assert.equal(
+    await refusal(exitCodes.conflict, "backup", file),
+    `error: ${file} is there already. Choose another name, or add --force.\n`,
+  );
+  assert.equal(readFileSync(file, "utf8"), "precious");
+  await text("backup", file, "--force");
+  assert.notEqual(readFileSync(file, "utf8"), "precious");
+  assert.deepEqual(readdirSync(place), ["backup.tar"]);
+});
+
+test("what cannot be backed up soundly is not, and no file is left behind", async (t) => {
+  const { dataDir, file, place, refusal } = await folders(t);
+  const nowhere = join(place, "none", "backup.tar");
+  assert.match(
+    await refusal(exitCodes.usage, "backup", nowhere),
+    /No backup was made: .*none.* \(ENOENT\)/,
+  );
+  assert.match(
+    await allCommands(temporaryFolder(t)).refusal(exitCodes.conflict, "backup", file),
+    /There is nothing to back up in .*DATA_DIR/,
+  );
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const dataset = catalogue.pathOf(catalogue.currentVersion()!);
+  flipByte(dataset, 20_000);
+  assert.match(await refusal(exitCodes.conflict, "backup", file), /datasets\/\S+ is damaged/);
+  flipByte(dataset, 20_000);
+  scribble(join(dataDir, "control.sqlite"), 4096, 8192);
+  assert.match(await refusal(exitCodes.conflict, "backup", file), /control\.sqlite is damaged/);
+  assert.deepEqual(readdirSync(place), []);
+});
+
+test("a disk that is full leaves no file behind", async (t) => {
+  const { dataDir, file, place } = await folders(t);
+  // 10 blocks of 512 or 1024 bytes: less than one database takes.
+  const { exitCode, err } = await outcomeOf(
+    "sh",
+    ["-c", `ulimit -f 10; exec "$0" "$@"`, process.execPath, cliPath, "backup", file],
+    { PATH: process.env["PATH"], DATA_DIR: dataDir },
+  );
+  assert.equal(exitCode, exitCodes.diskFull);
+  assert.match(err, /^error: There is no room to write .*control\.sqlite .* \(ulimit -f\)\.\n$/);
+  assert.deepEqual(readdirSync(place), []);
+});
+
+/** A backup into a pipe that nobody reads: it stands still in the middle. */
+async function stuckBackup(t: TestContext, dataDir: string, place: string) {
+  const child = spawn(process.execPath, [cliPath, "backup", "-"], {
+    env: { ...process.env, DATA_DIR: dataDir, TMPDIR: place },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const ended = once(child, "exit");
+  t.after(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  await once(child.stdout, "readable");
+  return { child, ended };
+}
+
+test("a backup that is told to stop takes its copies with it; one that is killed leaves them in one folder", async (t) => {
+  const { dataDir, place } = await folders(t);
+  const stopped = await stuckBackup(t, dataDir, place);
+  assert.equal(readdirSync(place).length, 1);
+  stopped.child.kill("SIGTERM");
+  assert.deepEqual(await stopped.ended, [null, "SIGTERM"]);
+  assert.deepEqual(readdirSync(place), []);
+  const killed = await stuckBackup(t, dataDir, place);
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  assert.match(readdirSync(place).join(), /^gp-records-backup\.tmp-\w{6}$/);
+});
+
+test("a backup goes through a pipe, and a reader that stops is told of", async (t) => {
+  const { dataDir, place } = await folders(t);
+  const script = `"$0" "$1" backup - | DATA_DIR="$2" "$0" "$1" restore - --json`;
+  const restored = join(place, "restored");
+  const { exitCode, out, err } = await outcomeOf(
+    "sh",
+    ["-c", script, process.execPath, cliPath, restored],
+    { PATH: process.env["PATH"], DATA_DIR: dataDir },
+  );
+  assert.equal(exitCode, exitCodes.done, err);
+  assert.equal(JSON.parse(out).outcome, "restored");
+  assert.match(err, /^Saved control\.sqlite, .* in standard output: [\d,]+ bytes\./);
+  assert.ok(existsSync(join(restored, "control.sqlite")));
+  const full = await outcomeOf(
+    "sh",
+    ["-c", `"$0" "$1" backup - > /dev/full`, process.execPath, cliPath],
+    { PATH: process.env["PATH"], DATA_DIR: dataDir },
+  );
+  assert.equal(full.exitCode, exitCodes.diskFull);
+  assert.match(full.err, /^error: No backup was made: standard output cannot be used \(ENOSPC\)/);
+});
+
+test("restore says what it did, and refuses beside a running server", async (t) => {
+  const service = await startService(t);
+  const { dataDir } = service;
+  const file = join(temporaryFolder(t), "backup.tar");
+  const { text, refusal, json } = allCommands(dataDir);
+  await text("backup", file);
+  const busy = await commandInOwnProcess(["restore", file, "--replace"], dataDir);
+  assert.equal(busy.exitCode, exitCodes.busy);
+  assert.match(busy.err, /^error: A server or a restore is running on .* Stop the server/);
+  await service.stop();
+  assert.match(await refusal(exitCodes.conflict, "restore", file), /has data .* Add --replace/);
+  const [key] = await json("keys", "list");
+  await text("keys", "revoke", key.id);
+  await text("accounts", "create", "--name", "Later");
+  await text("keys", "create", "--account", "Later", "--name", "later");
+  const said = await text("restore", file, "--replace");
+  assert.match(said, /^Restored .*backup\.tar, made at /);
+  assert.match(said, new RegExp(`stays so:\\n {2}key ${key.id} `));
+  assert.match(
+    said,
+    /Not in the backup, so refused from now on:\n {2}key \S+ 'later' of the account 'Later'/,
+  );
+  assert.match(said, /What was there is in .*replaced-/);
+  assert.equal((await json("keys", "list"))[0].state, "revoked");
+  const undone = await allCommands(temporaryFolder(t)).text("restore", file);
+  assert.match(undone, /nothing here tells which\. Revoke them anew\./);
+});
+
+test("a file that is not there is named", async (t) => {
+  const none = join(temporaryFolder(t), "none.tar");
+  const { refusal } = allCommands(temporaryFolder(t));
+  assert.equal(
+    await refusal(exitCodes.usage, "restore", none),
+    `error: ${none} is not a file. Name one that \`gp-records backup\` made.\n`,
+  );
+});

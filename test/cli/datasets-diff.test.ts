@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
+import { importRecords } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const gp = (id: string, rest: object = {}) => ({ record: "gp", id, name: `GP ${id}`, ...rest });
+
+/** From two GPs to six: one is gone, one has moved, five are new. */
+async function twoDatasets(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published: from } = await importRecords(catalogue, [gp("gone"), gp("moved")]);
+  const { published: to } = await importRecords(catalogue, [
+    gp("moved", { hq_city: "Reno", hq_state: "NV" }),
+    ...["a", "b", "c", "d", "e"].map((id) => gp(id)),
+  ]);
+  const args = ["datasets", "diff", from!.version, to!.version];
+  return { args, from: from!.version, to: to!.version, ...datasetCommands(dataDir) };
+}
+
+test("a difference is told in counts by kind and source, with the first examples", async (t) => {
+  const { args, text } = await twoDatasets(t);
+  const lines = (await text(...args)).split("\n").map((line) => line.replaceAll(/gp_\w+/g, "ID"));
+  assert.deepEqual(lines.slice(0, 2), [
+    "RECORD  SOURCE  ADDED  REMOVED  CHANGED",
+    "gp      own     5      1        1",
+  ]);
+  assert.deepEqual(lines.slice(3, 8), [
+    "added gp ID GP a",
+    "added gp ID GP b",
+    "added gp ID GP c",
+    "removed gp ID GP gone",
+    "changed gp ID GP moved: hq_city, hq_state",
+  ]);
+});
+
+test("--json gives the counts and the examples, --ndjson every change on a line", async (t) => {
+  const { args, from, to, text, json, start } = await twoDatasets(t);
+  const summary = await json(...args);
+  assert.deepEqual([summary.from, summary.to], [from, to]);
+  assert.deepEqual(summary.counts, [
+    { record: "gp", source: "own", added: 5, removed: 1, changed: 1 },
+  ]);
+  assert.equal(summary.examples.length, 5);
+  const all = (await text(...args, "--ndjson"))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.equal(all.length, 7);
+  assert.deepEqual(all.at(-1).members, {
+    hq_city: { from: null, to: "Reno" },
+    hq_state: { from: null, to: "NV" },
+  });
+  assert.equal((await start(...args, "--ndjson", "--json")).exitCode, exitCodes.usage);
+});
+
+test("datasets that are equal are said to be so, and one that is not there ends with 4", async (t) => {
+  const { from, text, refusal } = await twoDatasets(t);
+  assert.equal(
+    await text("datasets", "diff", from, from),
+    "The two datasets have the same records.\n",
+  );
+  assert.equal(await text("datasets", "diff", from, from, "--ndjson"), "");
+  assert.match(await refusal(exitCodes.conflict, "datasets", "diff", from, "x"), /no dataset 'x'/);
+});

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
+import { importRecords } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const importGp = async (name: string) =>
+    (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
+  const [older, newer] = [await importGp("A"), await importGp("B")];
+  const { text, start, json, refusal } = datasetCommands(dataDir);
+  assert.equal(await text("datasets", "verify"), `${older}  sound\n${newer}  sound, current\n`);
+
+  const file = catalogue.pathOf(older);
+  truncateSync(file, 40_000);
+  const { exitCode, out, err } = await start("datasets", "verify");
+  assert.equal(exitCode, exitCodes.unhealthy);
+  assert.equal(err, "error: 1 of 2 datasets is not as published.\n");
+  assert.match(out, new RegExp(`^${older}  ${file} was cut off: .*\n  It is not served: put `));
+  const [check] = JSON.parse((await start("datasets", "verify", "--json")).out);
+  assert.deepEqual(Object.keys(check), ["version", "file", "current", "fault", "mend"]);
+
+  assert.equal((await json("datasets", "verify", newer))[0].fault, null);
+  assert.match(await refusal(exitCodes.conflict, "datasets", "verify", "x"), /no dataset 'x'/);
+});

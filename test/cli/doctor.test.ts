@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { checks } from "#doctor/index.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
+import { startOwnProcess } from "../support/own-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+interface Result {
+  check: string;
+  status: string;
+  found: string;
+  mend: string | null;
+}
+
+/** Every file below a folder with all that can be seen of it but when it was last read. */
+function picture(folder: string) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .toSorted()
+    .map((name) => {
+      const { mode, size, mtimeMs, ino } = statSync(join(folder, name));
+      return { name, mode, size, mtimeMs, ino };
+    });
+}
+
+test("on a folder that is not there yet all is well, and it stays that way", async (t) => {
+  const dataDir = join(temporaryFolder(t), "new");
+  const { start } = allCommands(dataDir, { PORT: "0" });
+  const { exitCode, out, err } = await start("doctor");
+  assert.equal(exitCode, exitCodes.done, out);
+  assert.equal(err, "");
+  for (const line of out.trimEnd().split("\n")) assert.match(line, /^ok {4}\S/);
+  assert.match(out, new RegExp(`^ok    folder +${dataDir} is not there yet`, "m"));
+  assert.ok(!existsSync(dataDir));
+});
+
+test("beside a running server all is well, and nothing is changed", async (t) => {
+  const { dataDir, port, get, key } = await startOwnProcess(t);
+  await get("/fetch-projects", { "x-api-key": key });
+  const before = picture(dataDir);
+  const { exitCode, out } = await outcomeOf(
+    process.execPath,
+    [new URL(import.meta.resolve("#cli/main.ts")).pathname, "doctor", "--json", "--thorough"],
+    { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: String(port) },
+  );
+  const { healthy, checks } = JSON.parse(out) as { healthy: boolean; checks: Result[] };
+  assert.deepEqual(
+    checks.filter(({ status }) => status !== "ok"),
+    [],
+  );
+  assert.equal(healthy, true);
+  assert.equal(exitCode, exitCodes.done);
+  const said = (name: string) => checks.find(({ check }) => check === name)!.found;
+  assert.match(said("locks"), /^the server is /);
+  assert.match(said("port"), /is held by the server, .* ready$/);
+  // The server itself writes when a key was last used, and counts.
+  const isQuiet = ({ name }: { name: string }) => !/^(usage|counts)/.test(name);
+  assert.deepEqual(picture(dataDir).filter(isQuiet), before.filter(isQuiet));
+});
+
+test("every check stands in docs/running.md, in order, and no other", () => {
+  const text = readFileSync("docs/running.md", "utf8");
+  const part = text.slice(text.indexOf("## When something is wrong"), text.indexOf("## Backups"));
+  const documented = [...part.matchAll(/^\| (`.*`) \|/gm)].flatMap(([, cell]) => cell!.split(", "));
+  assert.deepEqual(
+    documented,
+    checks.map(({ name }) => `\`${name}\``),
+  );
+});
+
+test("what fails has a line with what to do, and ends with 6; the other checks are made", async (t) => {
+  const dataDir = temporaryFolder(t);
+  writeFileSync(join(dataDir, "control.sqlite"), "a text", { mode: 0o600 });
+  const { exitCode, out, err } = await commandInOwnProcess(["doctor"], dataDir);
+  assert.equal(exitCode, exitCodes.unhealthy);
+  assert.match(
+    out,
+    /^fail  control\.sqlite  .*control\.sqlite is not an SQLite database\n +→ Stop the server/m,
+  );
+  assert.match(out, /^ok    counts /m);
+  assert.match(err, /^error: Found \d things? to mend\.\n$/);
+  assert.equal(readFileSync(join(dataDir, "control.sqlite"), "utf8"), "a text");
+});

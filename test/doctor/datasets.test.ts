@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { current } from "#doctor/current.ts";
+import { datasets } from "#doctor/datasets.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
+import { flipByte } from "../support/damage.ts";
+import { importRecords } from "../support/dataset.ts";
+import { finding, look } from "../support/doctor.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** A data folder with an older dataset and the current one. */
+async function twoDatasets(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const older = (await importRecords(catalogue, cast.slice(0, 3))).published!.version;
+  const newer = (await importRecords(catalogue, cast.slice(0, 4))).published!.version;
+  return { dataDir, older, newer, pathOf: catalogue.pathOf, folder: catalogue.folder };
+}
+
+/** Does what a finding says, which must be a command of ours. */
+async function follow(dataDir: string, mend: string): Promise<void> {
+  const [program, ...args] = mend.split(" ");
+  assert.equal(program, "gp-records");
+  await allCommands(dataDir).text(...args);
+}
+
+test("sound datasets are all well, and an empty folder has none yet", async (t) => {
+  const { dataDir } = await twoDatasets(t);
+  assert.match((await finding("ok", datasets, dataDir)).found, /^2 of 2 the same as published/);
+  assert.match((await finding("ok", datasets, dataDir, { isThorough: true })).found, /^2 of 2/);
+  assert.match((await finding("ok", datasets, temporaryFolder(t))).found, /none yet/);
+});
+
+const damages = {
+  "a flipped byte": { damage: (path: string) => flipByte(path, 20_000), words: /SHA-256/ },
+  "a file cut short": {
+    damage: (path: string) => truncateSync(path, 5000),
+    words: /5000 of \d+ bytes/,
+  },
+  "a text file in its place": {
+    damage: (path: string) => writeFileSync(path, "<html>".repeat(100_000)),
+    words: /not an SQLite file/,
+  },
+};
+
+for (const [what, { damage, words }] of Object.entries(damages))
+  test(`${what} in the dataset that is served is named, and the command that is named mends it`, async (t) => {
+    const { dataDir, older, newer, pathOf } = await twoDatasets(t);
+    damage(pathOf(newer));
+    const { found, mend } = await finding("fail", datasets, dataDir);
+    assert.ok(found.includes(pathOf(newer)), found);
+    assert.match(found, words);
+    assert.equal(mend, `gp-records datasets publish ${older}`);
+    await follow(dataDir, mend);
+    assert.match(
+      (await finding("fail", datasets, dataDir)).mend,
+      /^It is not served: .* delete them/,
+    );
+    assert.ok((await finding("ok", current, dataDir)).found.startsWith(older));
+  });
+
+test("where no other dataset is sound, a backup is", async (t) => {
+  const { dataDir, older, newer, pathOf } = await twoDatasets(t);
+  for (const version of [older, newer]) flipByte(pathOf(version), 20_000);
+  const found = await look(datasets, dataDir);
+  assert.equal(found.at(-1)!.mend, "gp-records restore FILE --replace");
+});
+
+test("a pointer that is missing, damaged or leads nowhere is named, and the command that is named mends it", async (t) => {
+  const { dataDir, newer, folder } = await twoDatasets(t);
+  const pointer = join(folder, "current");
+  const states: [() => void, RegExp][] = [
+    [() => rmSync(pointer), /is missing/],
+    [() => writeFileSync(pointer, "garbage\n"), /does not name a dataset/],
+    [() => writeFileSync(pointer, ""), /does not name a dataset/],
+    [
+      () => writeFileSync(pointer, "20200101T000000Z-00000000\n"),
+      /names 2020\S+, which is not there/,
+    ],
+  ];
+  for (const [damage, words] of states) {
+    damage();
+    const { found, mend } = await finding("fail", current, dataDir);
+    assert.ok(found.startsWith(pointer), found);
+    assert.match(found, words);
+    assert.equal(mend, `gp-records datasets publish ${newer}`);
+    await follow(dataDir, mend);
+    assert.ok((await finding("ok", current, dataDir)).found.startsWith(newer));
+  }
+});
+
+test("a dataset of another format is named though its file is sound", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { published } = await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  const path = join(dataDir, "datasets", `${published!.version}.sqlite`);
+  const db = new DatabaseSync(path);
+  db.exec("update meta set value = '99' where key = 'format_version'");
+  db.close();
+  assert.match(
+    (await finding("fail", current, dataDir)).found,
+    /has format 99; this program reads/,
+  );
+});

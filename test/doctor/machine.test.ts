@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { type TestContext, test } from "node:test";
+import type { Check } from "#doctor/check.ts";
+import { examine } from "#doctor/examine.ts";
+import { judgeLimits, limits } from "#doctor/limits.ts";
+import { port } from "#doctor/port.ts";
+import { settings } from "#doctor/settings.ts";
+import { judgeVersions, versions } from "#doctor/versions.ts";
+import { outcomeOf } from "../support/command-line.ts";
+import { finding, look } from "../support/doctor.ts";
+import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+async function portOf(t: TestContext, server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return String((server.address() as AddressInfo).port);
+}
+
+test("every wrong setting is named, and the folder is looked at all the same", async (t) => {
+  const dataDir = temporaryFolder(t);
+  assert.match(
+    (await finding("ok", settings, dataDir)).found,
+    new RegExp(`DATA_DIR is ${dataDir}$`),
+  );
+  const found = await look(settings, dataDir, { settings: { PORT: "http", LOG_LEVEL: "loud" } });
+  assert.deepEqual(
+    found.map(({ status, found: words }) => [status, words.split(" ")[0]]),
+    [
+      ["fail", "PORT"],
+      ["fail", "LOG_LEVEL"],
+    ],
+  );
+  const unset = await look(settings, dataDir, { settings: { DATA_DIR: "" } });
+  assert.match(unset[0]!.found, /DATA_DIR is not set, so it is \/.*data$/);
+});
+
+test("a check that cannot be made fails with its reason, and the others are made", async () => {
+  const broken: Check = {
+    name: "broken",
+    look() {
+      throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+    },
+  };
+  const given = { environment: {}, program: "1.2.3", now: 0, isThorough: false };
+  const [first, second] = await examine([broken, versions], given);
+  assert.equal(first!.found, "could not be checked: EACCES: permission denied");
+  assert.match(first!.mend!, /as the user who owns DATA_DIR/);
+  assert.equal(second!.status, "ok");
+});
+
+test("a Node or an SQLite that is too old is named", async (t) => {
+  assert.match(
+    (await finding("ok", versions, temporaryFolder(t))).found,
+    /^gp-records 1\.2\.3, Node /,
+  );
+  const judge = (node: string, sqlite: string) => judgeVersions("1.2.3", { node, sqlite });
+  assert.equal(judge("24.15.0", "3.51.3").status, "ok");
+  assert.match(judge("24.14.9", "3.51.3").found, /^this is Node 24\.14\.9; .* 24\.15 or newer/);
+  assert.match(judge("26.10.0", "3.51.2").found, /SQLite 3\.51\.2, which can lose committed data/);
+});
+
+const cliPath = new URL(import.meta.resolve("#cli/main.ts")).pathname;
+
+test("a limit on the size of files is named", async (t) => {
+  if (process.platform !== "linux") return t.skip("Linux only");
+  const dataDir = temporaryFolder(t);
+  await finding("ok", limits, dataDir);
+  // In blocks of 512 or 1024 bytes, as the shell has it.
+  const script = `ulimit -f 2000; exec "$0" "$@"`;
+  const { out } = await outcomeOf(
+    "sh",
+    ["-c", script, process.execPath, cliPath, "doctor", "--json"],
+    { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0" },
+  );
+  const { checks } = JSON.parse(out) as {
+    checks: { check: string; status: string; found: string; mend: string }[];
+  };
+  const found = checks.filter(({ status }) => status !== "ok");
+  assert.deepEqual(
+    found.map(({ check }) => check),
+    ["limits"],
+  );
+  assert.match(found[0]!.found, /may write no file over \S+ [KM]iB, but may need one of 64 MiB/);
+  assert.match(found[0]!.mend, /ulimit -f unlimited/);
+});
+
+test("a limit on open files below CONNECTIONS_MAX is named", () => {
+  const fileBytes = Number.POSITIVE_INFINITY;
+  const needs = { fileBytes: 0, openFiles: 5100 };
+  assert.deepEqual(judgeLimits("it", { fileBytes, openFiles: 5100 }, needs), []);
+  const [fault] = judgeLimits("it", { fileBytes, openFiles: 1024 }, needs);
+  assert.equal(fault!.found, "it may open 1024 files, but 5100 may be needed");
+  assert.match(fault!.mend!, /ulimit -n 5100.*CONNECTIONS_MAX/);
+});
+
+test("a port that is free, and one that another program holds, are told apart", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const lookAt = (status: "ok" | "fail", number: string) =>
+    finding(status, port, dataDir, { settings: { PORT: number } });
+  const other = createServer((socket) => socket.resume().end("220 ready\r\n"));
+  const number = await portOf(t, other);
+  const { found, mend } = await lookAt("fail", number);
+  assert.match(found, new RegExp(`^127\\.0\\.0\\.1:${number} is held by another program`));
+  assert.match(mend, /set PORT to another port/);
+  await new Promise((resolve) => other.close(resolve));
+  assert.equal((await lookAt("ok", number)).found, `127.0.0.1:${number} is free`);
+  assert.match((await lookAt("ok", "0")).found, /takes a free one/);
+  const web = createHttpServer((_, answer) => answer.end("hello"));
+  assert.match((await lookAt("fail", await portOf(t, web))).found, /it answers with status 200/);
+});
+
+test("the server of the folder is told from one of another folder, and from one that is not ready", async (t) => {
+  const ready = await startService(t);
+  const empty = await startService(t, { records: null });
+  const lookAt = (status: "ok" | "warn" | "fail", dataDir: string, number: number) =>
+    finding(status, port, dataDir, { settings: { PORT: String(number) } });
+  assert.match((await lookAt("ok", ready.dataDir, ready.port)).found, /, which is ready$/);
+  assert.match((await lookAt("warn", empty.dataDir, empty.port)).found, /not ready: no_dataset$/);
+  const elsewhere = await lookAt("fail", temporaryFolder(t), ready.port);
+  assert.match(elsewhere.found, /held by a gp-records of another data folder/);
+  await empty.stop();
+  assert.match((await lookAt("warn", ready.dataDir, empty.port)).found, /does not answer at/);
+});
