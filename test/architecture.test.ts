@@ -86,9 +86,14 @@ test("every source file opens with a sentence saying what it is for", () => {
 });
 
 test("every test stands beside the source it tests", () => {
-  const strays = globSync("test/*/**/*.{test,long}.ts", { exclude: ["test/support/**"] })
+  const strays = globSync("test/*/**/*.{test,long}.ts", {
+    exclude: ["test/support/**", "test/cases/**"],
+  })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !existsSync(`src/${dirname(path).slice("test/".length).split("/")[0]}`));
+    .filter((path) => {
+      const folder = dirname(path).slice("test/".length).split("/")[0]!;
+      return !existsSync(`src/${folder}`) && !existsSync(folder);
+    });
   assert.deepEqual(strays, []);
 });
 

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { createServer, type AddressInfo } from "node:net";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { test, type TestContext } from "node:test";
+import { timeouts } from "#http/build-app.ts";
+import { hasTool, runTool } from "./support/installed-tool.ts";
+import { startService } from "./support/service.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
+
+/** A whole configuration of nginx around `site`, with a certificate made for the test. */
+function nginxConfiguration(folder: string, site: string): string {
+  const certificate = join(folder, "certificate.pem");
+  const key = join(folder, "key.pem");
+  const made = runTool("openssl", [
+    ..."req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=records.example".split(" "),
+    "-out",
+    certificate,
+    "-keyout",
+    key,
+  ]);
+  assert.equal(made.exitCode, 0, made.said);
+  const withCertificate = site
+    .replace("/etc/letsencrypt/live/records.example/fullchain.pem", certificate)
+    .replace("/etc/letsencrypt/live/records.example/privkey.pem", key);
+  const whole = join(folder, "nginx.conf");
+  const around = `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr; events {}`;
+  writeFileSync(whole, `${around}\nhttp {\n${withCertificate}\n}\n`);
+  return whole;
+}
+
+const shippedSite = readFileSync("deploy/nginx.conf", "utf8");
+
+test("nginx accepts deploy/nginx.conf", (t) => {
+  if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
+  const configuration = nginxConfiguration(temporaryFolder(t), shippedSite);
+  const { exitCode, said } = runTool("nginx", ["-t", "-e", "stderr", "-c", configuration]);
+  assert.equal(exitCode, 0, said);
+  assert.doesNotMatch(said, /warn/);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** nginx with the shipped site between a port of its own and the service; ends with the test. */
+async function nginxBefore(t: TestContext, servicePort: number): Promise<number> {
+  const port = await freePort();
+  const site = shippedSite
+    .replace(/^server \{\n {4}listen 80;.*?^\}\n/ms, "")
+    .replace("listen [::]:443 ssl http2;", "")
+    .replace("listen 443 ", `listen 127.0.0.1:${port} `)
+    .replace("127.0.0.1:8080", `127.0.0.1:${servicePort}`);
+  const configuration = nginxConfiguration(temporaryFolder(t), site);
+  const nginx = spawn("nginx", ["-e", "stderr", "-c", configuration], { stdio: "ignore" });
+  const ended = once(nginx, "exit");
+  t.after(() => {
+    nginx.kill("SIGTERM");
+    return ended;
+  });
+  return port;
+}
+
+/** Asks until somebody listens: nginx says nowhere that it is ready. */
+async function getThrough(port: number, path: string, headers: Record<string, string>) {
+  for (let attempt = 0; ; attempt++) {
+    const asked = request({ port, path, headers, rejectUnauthorized: false });
+    try {
+      const [answer] = await once(asked.end(), "response");
+      return { status: answer.statusCode as number, body: await text(answer) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ECONNREFUSED" || attempt > 5000) throw error;
+    }
+  }
+}
+
+test("behind nginx as shipped, answers and refusals are the service's own and clients are told apart", async (t) => {
+  if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
+  const service = await startService(t, { settings: { TRUSTED_PROXIES: "127.0.0.1" } });
+  const port = await nginxBefore(t, service.port);
+  const path = "/fetch-gp?gp_name=northwind";
+  const through = await getThrough(port, path, { "x-api-key": service.key });
+  assert.equal(through.body, (await service.get(path)).text);
+  const long = await getThrough(port, `/fetch-gp?gp_name=${"n".repeat(9000)}`, {});
+  assert.equal(long.status, 414);
+  assert.equal(JSON.parse(long.body).code, "uri-too-long");
+  const forged = { "x-forwarded-for": "203.0.113.9", "x-api-key": "gpr_no" };
+  for (let i = 0; i < 30; i++) await getThrough(port, "/fetch-gp", forged);
+  const thirtyFirst = { ...forged, "x-forwarded-for": "203.0.113.10" };
+  assert.equal((await getThrough(port, "/fetch-gp", thirtyFirst)).status, 429);
+});
+
+test("Caddy accepts deploy/Caddyfile, formatted as Caddy would", (t) => {
+  if (!hasTool(t, "caddy")) return;
+  const validated = runTool("caddy", [
+    ..."validate --adapter caddyfile --config".split(" "),
+    "deploy/Caddyfile",
+  ]);
+  assert.equal(validated.exitCode, 0, validated.said);
+  const { said } = runTool("caddy", ["fmt", "deploy/Caddyfile"]);
+  assert.equal(said, readFileSync("deploy/Caddyfile", "utf8"));
+});
+
+test("systemd accepts every unit in deploy/", (t) => {
+  if (!hasTool(t, "systemd-analyze", "systemd")) return;
+  const folder = temporaryFolder(t);
+  // The program is here and not in /opt; all else is checked as it is shipped.
+  const units = globSync("deploy/*.{service,timer}").map((name) => {
+    const unit = join(folder, name.slice("deploy/".length));
+    writeFileSync(unit, readFileSync(name, "utf8").replaceAll("/opt/gp-records", resolve(".")));
+    return unit;
+  });
+  assert.equal(units.length, 3);
+  const { exitCode, said } = runTool("systemd-analyze", ["verify", "--man=no", ...units]);
+  assert.equal(exitCode, 0, said);
+  assert.equal(said, "");
+});
+
+test("every proxy gives up an idle connection before the service does", () => {
+  for (const name of ["deploy/nginx.conf", "deploy/Caddyfile"]) {
+    const [, seconds] = /keepalive(?:_timeout)? (\d+)s/.exec(readFileSync(name, "utf8")) ?? [];
+    assert.ok(Number(seconds) * 1000 < timeouts.keepAlive, name);
+  }
+});
