@@ -1,6 +1,4 @@
 /** Tells whether a document that was read back says what its row says. */
-import type { DatabaseSync } from "node:sqlite";
-import type { RecordKind } from "#records/canonical.ts";
 import { hashOfContent } from "./dataset-hash.ts";
 
 export type DocumentRow = readonly [
@@ -12,24 +10,7 @@ export type DocumentRow = readonly [
   document: string,
 ];
 
-/** Few enough that the texts of a batch are forgotten before they are old. */
-const batchSize = 500;
-
-/** All of a kind in display order. */
-export function* documentRows(db: DatabaseSync, kind: RecordKind): Generator<DocumentRow> {
-  const statement = db.prepare(
-    `select position, id, content_hash, updated_at, own_length, document from ${kind}
-     where position >= ? order by position limit ${batchSize}`,
-  );
-  statement.setReturnArrays(true);
-  let next = -1;
-  for (;;) {
-    const rows = statement.all(next) as unknown as DocumentRow[];
-    yield* rows;
-    if (rows.length < batchSize) return;
-    next = rows.at(-1)![0] + 1;
-  }
-}
+export const documentColumns = "position, id, content_hash, updated_at, own_length, document";
 
 const timeMember = ',"updated_at":"';
 

@@ -1,17 +1,17 @@
 /** Takes a source's records into a new generation: checked, each id once, every link with its target. */
-import { checkRecord } from "#records/check.ts";
 import {
   recordKinds,
   type CanonicalGp,
   type CanonicalRecord,
   type RecordKind,
 } from "#records/canonical.ts";
-import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
+import type { RecordName, SourceEntry } from "#records/source-entry.ts";
 import { draftRecord, noRecords, type DraftRecords } from "./draft-record.ts";
-import { keyOf, needsOf, openLinkLedger, type LinkLedger } from "./links.ts";
+import { faultsOfEntry, isAmong } from "./entry-faults.ts";
+import { keyOf, needsOf, openLinkLedger, type LinkLedger, type Need } from "./links.ts";
 import type { Merge } from "./merge.ts";
 import { countRejections, type Place, type Rejections } from "./rejections.ts";
-import { removalFaults, repeatedFault, settleRemovals } from "./removals.ts";
+import { settleRemovals } from "./removals.ts";
 import type { TextStore } from "./text-store.ts";
 
 export interface Collected {
@@ -46,13 +46,15 @@ export async function collectSource(
 ): Promise<Collected & Accepted> {
   const isElsewhere = merge === null ? undefined : isFormerIn(merge);
   const ledger = openLinkLedger<Place>(isElsewhere);
+  const placeOf = ({ record, id }: RecordName) =>
+    ledger.placeOf(record, id) ?? merge?.removalOf(keyOf(record, id));
   const rejections = countRejections();
   const absent = countRejections();
   const records = noRecords();
   let read = 0;
   for await (const entry of entries) {
     if (++read % 1000 === 0) onRead(read);
-    const faults = faultsOf(entry, source, ledger, merge);
+    const faults = faultsOfEntry(entry, source, merge, placeOf);
     if (faults.length > 0) rejections.add(entry.file, entry.line, faults);
     else
       for (const record of enter(entry, ledger, merge))
@@ -89,57 +91,19 @@ function enter(
   const isNew = (gp: CanonicalGp, i: number) =>
     ledger.placeOf("gp", gp.id) === undefined &&
     merge?.has(keyOf("gp", gp.id)) !== true &&
-    ![...records, ...namedGps.slice(0, i)].some((one) => isSame(one, gp));
+    !isAmong(records, gp) &&
+    !isAmong(namedGps, gp, i);
   const newGps = namedGps.filter(isNew);
   for (const name of deleted) merge?.remove(place, name);
-  for (const record of records)
-    merge?.deliver(place, { ...nameOf(record), needs: needsOf(record) });
-  ledger.add({
-    place,
-    keys: records.map(nameOf),
-    needs: records.flatMap(needsOf),
-    named: namedGps.map(({ id }) => id),
-  });
-  return newGps.length === 0 ? records : [...newGps, ...records];
-}
-
-const nameOf = ({ record, id }: CanonicalRecord): RecordName => ({ record, id });
-
-const isSame = (a: RecordName, b: RecordName) => a.record === b.record && a.id === b.id;
-
-function faultsOf(
-  entry: SourceEntry,
-  source: string,
-  ledger: LinkLedger<Place>,
-  merge: Merge | null,
-): RecordFault[] {
-  if (entry.faults.length > 0) return entry.faults;
-  const { records, namedGps } = entry;
-  /** Where the delivery has or removes this record already, be it in one of these of the same line. */
-  const placeOf = (name: RecordName, before: readonly RecordName[]) =>
-    ledger.placeOf(name.record, name.id) ??
-    merge?.removalOf(keyOf(name.record, name.id)) ??
-    (before.some((one) => isSame(one, name)) ? entry : undefined);
-  const faults: RecordFault[] = [];
-  for (const [i, record] of [...records, ...namedGps].entries()) {
-    const own = checkRecord(record);
-    faults.push(...own);
-    if (own.length > 0) continue;
-    if (i < records.length)
-      faults.push(...repeatedFault(record, placeOf(record, records.slice(0, i))));
-    faults.push(...foreignSource(record, source));
+  const keys: RecordName[] = [];
+  const needs: Need[] = [];
+  for (const record of records) {
+    const name = { record: record.record, id: record.id };
+    const own = needsOf(record);
+    merge?.deliver(place, { ...name, needs: own });
+    keys.push(name);
+    needs.push(...own);
   }
-  faults.push(...removalFaults(entry, merge, (name) => placeOf(name, records)));
-  return faults;
-}
-
-function foreignSource({ provenance }: CanonicalRecord, source: string): RecordFault[] {
-  return provenance?.source === undefined || provenance.source === source
-    ? []
-    : [
-        {
-          field: "provenance.source",
-          reason: `must be left out or be the name of the import, '${source}'`,
-        },
-      ];
+  ledger.add({ place, keys, needs, named: namedGps.map(({ id }) => id) });
+  return newGps.length === 0 ? records : [...newGps, ...records];
 }

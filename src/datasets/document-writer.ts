@@ -8,6 +8,7 @@ import type { DraftRecord } from "./draft-record.ts";
 import type { Known, Previous } from "./previous.ts";
 import { comparable, documentOf, ownLengthOf, type Rendered } from "./render.ts";
 import { openRowWriter } from "./row-writer.ts";
+import { openChecksum } from "./served.ts";
 
 /** How many records the new generation has that the one before had not, had otherwise, had and lost. */
 export interface Changes {
@@ -16,6 +17,7 @@ export interface Changes {
   removed: number;
 }
 
+/** To be given each kind once, in the order of `recordKinds`. */
 export interface DocumentWriter {
   /**
    * Writes all records of a kind.
@@ -29,6 +31,8 @@ export interface DocumentWriter {
   ): void;
   /** Hash over the content of all that was written, times excluded. */
   contentHash(): string;
+  /** Over all documents, as it stands in `meta`. */
+  checksum(): string;
   changes(): Changes;
 }
 
@@ -41,6 +45,7 @@ export function openDocumentWriter(
   builtAt: string,
 ): DocumentWriter {
   const digest = createHash("sha256");
+  const checksum = openChecksum();
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
   return {
     write(kind, records, render) {
@@ -51,12 +56,13 @@ export function openDocumentWriter(
       sortForDisplay(kind, records).forEach((record, position) => {
         const rendered = render(record, position);
         const contentHash = hashOfContent(comparable(rendered));
-        const before = known.get(record.id);
+        const before = known.size === 0 ? undefined : known.get(record.id);
         const updatedAt = updatedAtOf(record, contentHash, before, builtAt);
         hashes.push(contentHash);
         if (before === undefined) changes.added++;
         else keptCount++;
         if (before !== undefined && isChanged(before, contentHash, updatedAt)) changes.updated++;
+        const document = documentOf(rendered, updatedAt);
         rows.add(
           position,
           record.id,
@@ -67,14 +73,16 @@ export function openDocumentWriter(
           updatedAt,
           record.statedAt === null ? 0 : 1,
           ownLengthOf(rendered, updatedAt),
-          documentOf(rendered, updatedAt),
+          document,
         );
+        checksum.add(document);
       });
       rows.end();
       digest.update(hashes.join(""), "hex");
       changes.removed += known.size - keptCount;
     },
     contentHash: () => digest.digest("hex"),
+    checksum: checksum.digits,
     changes: () => changes,
   };
 }

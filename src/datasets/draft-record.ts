@@ -118,7 +118,8 @@ const listMembers = Object.fromEntries(
 /** Up to so many are compared each with each, which is faster than a set. */
 const fewMax = 16;
 
-function eachOnce(list: readonly string[]): readonly string[] {
+export function eachOnce(list: readonly string[]): readonly string[] {
+  if (list.length < 2) return list;
   const areDifferent = list.length <= fewMax && list.every((one, i) => list.indexOf(one) === i);
   return areDifferent ? list : [...new Set(list)];
 }

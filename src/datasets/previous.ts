@@ -41,7 +41,7 @@ const nothing: Previous = {
 export function openPrevious(path: string | null): Previous {
   if (path === null) return nothing;
   const db = new DatabaseSync(immutableUri(path), { readOnly: true });
-  const pairsOf = (sql: string) => new Map(arraysOf(db, sql) as Iterable<[string, string]>);
+  const pairsOf = (sql: string) => new Map(arraysOf<[string, string]>(db, sql));
   return {
     sources: pairsOf("select name, imported_at from source"),
     records: (sources, texts) => readRecords(db, [...sources], texts),
@@ -52,8 +52,8 @@ export function openPrevious(path: string | null): Previous {
     known(kind) {
       const sql = `select id, since, lower(hex(content_hash)), updated_at from ${kind}`;
       const known = new Map<string, Known>();
-      for (const [id, since, contentHash, updatedAt] of arraysOf(db, sql) as Iterable<string[]>)
-        known.set(id!, { since: since!, contentHash: contentHash!, updatedAt: updatedAt! });
+      for (const [id, since, contentHash, updatedAt] of arraysOf<KnownRow>(db, sql))
+        known.set(id, { since, contentHash, updatedAt });
       return known;
     },
     formerIds: () => pairsOf("select former_id, gp_id from former_id"),
@@ -66,18 +66,19 @@ function readRecords(db: DatabaseSync, sources: string[], texts: TextStore): Dra
   if (sources.length === 0) return records;
   const places = sources.map(() => "?").join(", ");
   const targets = `select id, source_id from gp union all select id, source_id from project`;
-  const sourceIds = new Map(arraysOf(db, targets) as Iterable<[string, string]>);
+  const sourceIds = new Map(arraysOf<[string, string]>(db, targets));
   for (const kind of recordKinds)
-    for (const row of arraysOf(
+    for (const row of arraysOf<Row>(
       db,
       `select source, source_id, id, is_time_stated, document from ${kind}
        where source in (${places}) order by position`,
       ...sources,
     ))
-      records[kind].push(draftAgain(kind, row as unknown as Row, sourceIds, texts));
+      records[kind].push(draftAgain(kind, row, sourceIds, texts));
   return records;
 }
 
+type KnownRow = [id: string, since: string, contentHash: string, updatedAt: string];
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
 /** Rendered anew, so that a member records have got since is there. */

@@ -1,13 +1,34 @@
-/** Reads rows of a generation as arrays, which costs half of what objects do. */
+/** Reads rows of a generation as arrays, some hundreds at a time: half the cost of one by one, in bounded memory. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
-/** One at a time, however many there are. */
-export function arraysOf(
+const batchSize = 500;
+
+/**
+ * All rows, in batches.
+ * @param sql selects rows by `KEY >= ? order by KEY limit ?`, the KEY first: a whole number that no two rows share.
+ */
+export function* batchesOf<Row extends readonly [key: number, ...unknown[]]>(
+  db: DatabaseSync,
+  sql: string,
+): Generator<Row[], void> {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  let next = Number.MIN_SAFE_INTEGER;
+  for (;;) {
+    const rows = statement.all(next, batchSize) as unknown as Row[];
+    if (rows.length > 0) yield rows;
+    if (rows.length < batchSize) return;
+    next = rows.at(-1)![0] + 1;
+  }
+}
+
+/** Rows one by one, of any query. */
+export function arraysOf<Row extends readonly unknown[]>(
   db: DatabaseSync,
   sql: string,
   ...values: SQLInputValue[]
-): Iterable<readonly unknown[]> {
+): Iterable<Row> {
   const statement = db.prepare(sql);
   statement.setReturnArrays(true);
-  return statement.iterate(...values) as unknown as Iterable<readonly unknown[]>;
+  return statement.iterate(...values) as unknown as Iterable<Row>;
 }

@@ -17,23 +17,29 @@ export interface Served {
   documents: Record<Kind, Documents>;
 }
 
-/** @param arrays those that `index` is made of. */
-export function checksumsOf(
-  db: DatabaseSync,
-  arrays: Iterable<StoredArray>,
-  index: DatasetIndex,
-): Checksums {
+/** A checksum over texts that follow each other. */
+export interface Checksum {
+  add(text: string): void;
+  /** As it stands in `meta`. */
+  digits(): string;
+}
+
+export function openChecksum(): Checksum {
   let crc = 0;
-  for (const piece of documentPieces(db, index)) crc = crc32(piece, crc);
-  return { index_crc32: indexChecksum(arrays), documents_crc32: hexadecimal(crc) };
+  return { add: (text) => void (crc = crc32(text, crc)), digits: () => hexadecimal(crc) };
+}
+
+/** @throws Error where the checksum is not the one in `meta`. */
+export function readIndex(db: DatabaseSync, meta: Checksums): DatasetIndex {
+  const arrays = readArrays(db);
+  if (indexChecksum(arrays) !== meta.index_crc32)
+    throw new Error("the checksum of its index differs");
+  return treeOf(arrays) as DatasetIndex;
 }
 
 /** @throws Error where a checksum is not the one in `meta`. */
 export function readServed(db: DatabaseSync, meta: Checksums): Served {
-  const arrays = readArrays(db);
-  if (indexChecksum(arrays) !== meta.index_crc32)
-    throw new Error("the checksum of its index differs");
-  const index = treeOf(arrays) as DatasetIndex;
+  const index = readIndex(db, meta);
   const lengths = kinds.map((kind) => documentBytes(index.documents[kind]));
   const block = Buffer.from(new ArrayBuffer(lengths.reduce((sum, length) => sum + length)));
   let crc = 0;
@@ -61,7 +67,7 @@ function documentsIn(block: Uint8Array, index: DatasetIndex): Served["documents"
 
 const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
 
-function indexChecksum(arrays: Iterable<StoredArray>): string {
+export function indexChecksum(arrays: Iterable<StoredArray>): string {
   let crc = 0;
   for (const { name, element, bytes } of arrays)
     crc = crc32(bytes, crc32(`${name} ${element} `, crc));

@@ -1,61 +1,66 @@
 /** Gathers what the documents of a generation call for in its other tables, and tells whether it is there. */
 import type { DatabaseSync } from "node:sqlite";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
-import { linkedKinds, type LinkedKind } from "#search/read-model.ts";
-import { arraysOf } from "./rows.ts";
+import type { LinkedKind } from "#search/read-model.ts";
+import { batchesOf } from "./rows.ts";
 import { facetsOf, namesOf, type Body } from "./write-gps.ts";
 
-/** To be given all documents in display order, the GPs first. */
+/** To be given all documents as they are served, kind by kind in the order in which they were written. */
 export interface Tally {
-  /** @param gp a document as it is served. */
   addGp(id: string, gp: Body): void;
-  addLinked(kind: LinkedKind, document: string): void;
+  addLinked(kind: LinkedKind, position: number, document: string): void;
   /** Name of a table that lacks rows, or has some that lead nowhere; undefined where there is none. */
   firstWrongTable(db: DatabaseSync): string | undefined;
 }
 
+type Link = readonly [rowid: number, kind: string, record: number, gp: number];
+
 export function openTally(): Tally {
   const positionOfGp = new Map<string, number>();
   const markets = new Set<string>();
-  const links = { principal: openLinkList(), signal: openLinkList(), project: openLinkList() };
+  /** Kind, record and GP of each link, one after the other. */
+  const links: (string | number)[] = [];
   let formerIds = 0;
   let names = 0;
   let facets = 0;
-  /** Rows that must be there, and from what they are counted. */
-  const expected = (): [table: string, rows: number, from: string][] => [
-    ["source", 0, "(select source from canonical except select name from source)"],
-    [
-      "market_spelling",
-      sum([...markets].map((market) => spellingsOfMarket(market).length)),
-      "market_spelling",
-    ],
-    ["former_id", formerIds, "former_id f join gp on gp.id = f.gp_id"],
-    ["link", sum(linkedKinds.map((kind) => links[kind].pairs.length / 2)), "link"],
-  ];
+  const areLinks = (db: DatabaseSync) => {
+    let at = 0;
+    const sql = "select rowid, kind, record, gp from link where rowid >= ? order by rowid limit ?";
+    for (const batch of batchesOf<Link>(db, sql))
+      for (const [, kind, record, gp] of batch)
+        if (kind !== links[at++] || record !== links[at++] || gp !== links[at++]) return false;
+    return at === links.length;
+  };
   return {
     addGp(id, gp) {
       positionOfGp.set(id, positionOfGp.size);
       formerIds += (gp["former_ids"] as string[]).length;
-      names += namesOf(gp).size;
+      names += namesOf(gp).length;
       const { tag, theme, market } = facetsOf(gp);
-      facets += tag.size + theme.size + market.size;
+      facets += tag.length + theme.length + market.length;
       for (const one of market) markets.add(one);
     },
-    addLinked(kind, document) {
-      links[kind].add(gpIdsIn(document).map((id) => positionOfGp.get(id) ?? -1));
+    addLinked(kind, position, document) {
+      for (const id of gpIdsIn(document)) links.push(kind, position, positionOfGp.get(id) ?? -1);
     },
     firstWrongTable(db) {
-      const wrong = expected().find(([, rows, from]) => count(db, from) !== rows);
-      if (wrong !== undefined) return wrong[0];
+      if (count(db, "(select source from canonical except select name from source)") !== 0)
+        return "source";
+      if (count(db, "market_spelling") !== spellingsOf(markets)) return "market_spelling";
+      if (count(db, "former_id f join gp on gp.id = f.gp_id") !== formerIds) return "former_id";
       if (!haveGps(db, "gp_name", names, positionOfGp.size)) return "gp_name";
       if (!haveGps(db, "facet", facets, positionOfGp.size)) return "facet";
-      return linkedKinds.every((kind) => links[kind].isIn(db, kind)) ? undefined : "link";
+      return areLinks(db) ? undefined : "link";
     },
   };
 }
 
-const count = (db: DatabaseSync, from: string) =>
-  Number(db.prepare(`select count(*) as n from ${from}`).get()!["n"]);
+function count(db: DatabaseSync, from: string): number {
+  return Number(db.prepare(`select count(*) as n from ${from}`).get()!["n"]);
+}
+
+const spellingsOf = (markets: ReadonlySet<string>) =>
+  [...markets].reduce((sum, market) => sum + spellingsOfMarket(market).length, 0);
 
 /** Are there so many rows in the table, each about a GP that is there? */
 function haveGps(db: DatabaseSync, table: string, rows: number, gps: number): boolean {
@@ -63,27 +68,6 @@ function haveGps(db: DatabaseSync, table: string, rows: number, gps: number): bo
     .prepare(`select count(*) as n, min(gp) as least, max(gp) as greatest from ${table}`)
     .get()! as Record<string, number>;
   return n === rows && (n === 0 || (least! >= 0 && greatest! < gps));
-}
-
-/** The links of one kind: positions of a record and of a GP, over and over. */
-function openLinkList() {
-  const pairs: number[] = [];
-  let record = 0;
-  return {
-    pairs,
-    add(gps: readonly number[]) {
-      for (const gp of gps) pairs.push(record, gp);
-      record++;
-    },
-    /** Each link where it belongs: the rows have the order of the documents. */
-    isIn(db: DatabaseSync, kind: LinkedKind): boolean {
-      let at = 0;
-      const sql = "select record, gp from link where kind = ? order by rowid";
-      for (const [linked, gp] of arraysOf(db, sql, kind))
-        if (linked !== pairs[at++] || gp !== pairs[at++]) return false;
-      return at === pairs.length;
-    },
-  };
 }
 
 const gpsMember = '"gps":[';
@@ -100,5 +84,3 @@ function gpIdsIn(document: string): string[] {
   }
   return ids;
 }
-
-const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);

@@ -1,18 +1,17 @@
 /** Reads a generation back before it is published: documents as they will be served, hash, counts, every link. */
-import { createHash, type Hash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { RecordKind } from "#records/canonical.ts";
-import { documentRows, isPlaced, isUnchanged } from "./check-document.ts";
+import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import { documentBytes } from "#search/documents.ts";
+import { documentColumns, isPlaced, isUnchanged, type DocumentRow } from "./check-document.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash } from "./dataset-hash.ts";
 import { versionOf, type Meta } from "./format.ts";
 import { openGeneration } from "./open-generation.ts";
-import { readServed } from "./served.ts";
+import { batchesOf } from "./rows.ts";
+import { openChecksum, readIndex, type Checksum } from "./served.ts";
 import { openTally, type Tally } from "./tally-rows.ts";
 import type { Body } from "./write-gps.ts";
-
-/** The order in which documents went into the hash. */
-const hashedKinds: readonly RecordKind[] = ["gp", "principal", "project", "signal"];
 
 /** Of more documents than these of a kind, so many are hashed again and parsed, evenly spread. */
 const sampleSize = 1000;
@@ -31,44 +30,58 @@ export function verifyGeneration(path: string): void {
   }
 }
 
+/** What is gathered from all documents. */
+interface Gathered {
+  contentHashes: Uint8Array[];
+  /** Of the documents. */
+  bytes: number;
+  checksum: Checksum;
+  tally: Tally;
+}
+
 function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
   if (check !== "ok") return `SQLite says ${check}`;
-  const tally = openTally();
-  const digest = createHash("sha256");
-  for (const kind of hashedKinds) {
-    const fault = readBack(db, kind, tally, digest);
+  const { documents } = readIndex(db, meta);
+  const [checksum, tally] = [openChecksum(), openTally()];
+  const gathered: Gathered = { contentHashes: [], bytes: 0, checksum, tally };
+  let bytes = 0;
+  for (const kind of recordKinds) {
+    const fault = readBack(db, kind, gathered);
     if (fault !== undefined) return fault;
+    bytes += documentBytes(documents[kind]);
+    if (gathered.bytes !== bytes) return `its index tells of other ${kind} documents`;
   }
-  if (datasetHash(digest.digest("hex")) !== meta.hash) return "its documents have another hash";
+  const contentHash = hash("sha256", Buffer.concat(gathered.contentHashes), "hex");
+  if (datasetHash(contentHash) !== meta.hash) return "its documents have another hash";
   if (versionOf(meta.built_at, meta.hash) !== meta.version) return "it has another version";
+  if (checksum.digits() !== meta.documents_crc32) return "the checksum of its documents differs";
   const table = tally.firstWrongTable(db);
-  if (table !== undefined) return `the rows of ${table} are not those its documents call for`;
-  readServed(db, meta);
-  return undefined;
+  return table && `the rows of ${table} are not those its documents call for`;
 }
 
 /** @returns the first fault among the documents of a kind. */
-function readBack(
-  db: DatabaseSync,
-  kind: RecordKind,
-  tally: Tally,
-  digest: Hash,
-): string | undefined {
-  const hashes: Uint8Array[] = [];
+function readBack(db: DatabaseSync, kind: RecordKind, gathered: Gathered): string | undefined {
+  const { contentHashes, checksum, tally } = gathered;
+  let expected = 0;
   const everyNth = Math.ceil(countOf(db, kind) / sampleSize);
-  for (const row of documentRows(db, kind)) {
-    const [position, id, contentHash, , , document] = row;
-    if (position !== hashes.length) return `${kind} positions do not run from 0 without a gap`;
-    hashes.push(contentHash);
-    const isOfSample = position % everyNth === 0;
-    if (!isPlaced(row) || (isOfSample && !isUnchanged(row)))
-      return `document ${id} is not what its row says`;
-    if (kind === "gp") tally.addGp(id, JSON.parse(document) as Body);
-    else tally.addLinked(kind, document);
-    if (isOfSample) JSON.parse(document);
+  const sql = `select ${documentColumns} from ${kind} where position >= ? order by position limit ?`;
+  for (const batch of batchesOf<DocumentRow>(db, sql)) {
+    for (const row of batch) {
+      const [position, id, contentHash, , , document] = row;
+      if (position !== expected++) return `${kind} positions do not run from 0 without a gap`;
+      contentHashes.push(contentHash);
+      const isOfSample = position % everyNth === 0;
+      if (!isPlaced(row) || (isOfSample && !isUnchanged(row)))
+        return `document ${id} is not what its row says`;
+      const record = isOfSample || kind === "gp" ? (JSON.parse(document) as Body) : null;
+      if (kind === "gp") tally.addGp(id, record!);
+      else tally.addLinked(kind, position, document);
+    }
+    const documents = batch.map((row) => row[5]).join("");
+    checksum.add(documents);
+    gathered.bytes += Buffer.byteLength(documents);
   }
-  digest.update(Buffer.concat(hashes));
   return undefined;
 }
 

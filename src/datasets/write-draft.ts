@@ -47,7 +47,8 @@ export function writeDraft(
     if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
     writePairs(db, "source", sources);
     writePairs(db, "former_id", formerIds);
-    const meta = metaOf(datasetHash(writer.contentHash()), builtAt, writeIndex(db));
+    const checksums = { index_crc32: writeIndex(db), documents_crc32: writer.checksum() };
+    const meta = metaOf(datasetHash(writer.contentHash()), builtAt, checksums);
     writePairs(db, "meta", Object.entries(meta));
     db.exec(`commit; ${indexes}`);
     return { meta, changes };

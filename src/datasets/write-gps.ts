@@ -4,7 +4,7 @@ import { fold } from "#records/fold.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { FacetName } from "#search/read-model.ts";
 import type { DocumentWriter } from "./document-writer.ts";
-import type { DraftRecord } from "./draft-record.ts";
+import { eachOnce, type DraftRecord } from "./draft-record.ts";
 import { linkJson, listsJson, renderGp, type Inherited } from "./render.ts";
 import { openRowWriter } from "./row-writer.ts";
 import type { TextStore } from "./text-store.ts";
@@ -59,18 +59,20 @@ function writtenGp(id: string, position: number, gp: Body): WrittenGp {
 const listOf = (gp: Body, member: string) => gp[member] as string[];
 
 /** Name, legal name and aliases of a GP, each once, in this order. */
-export const namesOf = (gp: Body): ReadonlySet<string> =>
-  new Set([gp["name"], gp["legal_name"] ?? [], listOf(gp, "aliases")].flat() as string[]);
+export const namesOf = (gp: Body): readonly string[] =>
+  eachOnce([gp["name"] as string, ...legalNameOf(gp), ...listOf(gp, "aliases")]);
+
+const legalNameOf = (gp: Body) => (gp["legal_name"] === null ? [] : [gp["legal_name"] as string]);
 
 /** What a GP is found by under each parameter, each value once. */
-export const facetsOf = (gp: Body): Readonly<Record<FacetName, ReadonlySet<string>>> => ({
-  tag: new Set([
+export const facetsOf = (gp: Body): Readonly<Record<FacetName, readonly string[]>> => ({
+  tag: eachOnce([
     ...listOf(gp, "tags"),
     ...listOf(gp, "strategies"),
     ...listOf(gp, "property_types"),
   ]),
-  theme: new Set(listOf(gp, "themes")),
-  market: new Set(listOf(gp, "markets")),
+  theme: listOf(gp, "themes"),
+  market: listOf(gp, "markets"),
 });
 
 /** Writes what GPs are found by. */

@@ -1,14 +1,12 @@
 /** Writes the principals, projects and signals of a draft with their links to GPs. */
 import type { DatabaseSync } from "node:sqlite";
-import type { LinkedKind } from "#search/read-model.ts";
+import { linkedKinds } from "#search/read-model.ts";
 import type { DocumentWriter } from "./document-writer.ts";
 import type { DraftRecords } from "./draft-record.ts";
 import { listsJson, renderLinked, type Inherited } from "./render.ts";
 import { openRowWriter } from "./row-writer.ts";
 import type { TextStore } from "./text-store.ts";
 import type { WrittenGp, WrittenGps } from "./write-gps.ts";
-
-const linkedKinds: readonly LinkedKind[] = ["principal", "project", "signal"];
 
 export function writeLinked(
   draft: DatabaseSync,

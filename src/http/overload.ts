@@ -89,7 +89,7 @@ export function startOverloadGuard(
   };
   const guard = openOverloadGuard(bounds, {
     now: () => performance.now(),
-    memory: () => process.memoryUsage(),
+    memory: openMemorySense(),
     onChange: (cause) =>
       cause === null
         ? log.info("requests are answered again")
@@ -98,6 +98,19 @@ export function startOverloadGuard(
   const timer = setInterval(guard.look, lookEveryMilliseconds);
   timer.unref();
   return { cause: guard.cause, close: () => clearInterval(timer) };
+}
+
+/** Linux tells the memory of a process through a file, and there may be none left to open: then what was read last counts. */
+function openMemorySense(): OverloadSenses["memory"] {
+  let rss = 0;
+  return () => {
+    try {
+      rss = process.memoryUsage.rss();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    }
+    return { rss, heapUsed: getHeapStatistics().used_heap_size };
+  };
 }
 
 /** Nine tenths of what the machine, or the container, has for this process. */

@@ -4,7 +4,6 @@ import { countOpenFiles, openFilesMax } from "./open-files.ts";
 
 export function processMetrics(): Metric[] {
   const startSeconds = performance.timeOrigin / 1000;
-  const memory = (part: keyof NodeJS.MemoryUsage) => () => process.memoryUsage()[part];
   return [
     gauge("process_start_time_seconds", "When the process started, since 1970", () => startSeconds),
     counter("process_cpu_seconds_total", "Processor time of all threads", () => {
@@ -20,3 +19,12 @@ export function processMetrics(): Metric[] {
     gauge("nodejs_array_buffers_bytes", "Buffers, a part of the external", memory("arrayBuffers")),
   ];
 }
+
+/** Null where no file can be opened any more, through which Linux tells it. */
+const memory = (part: keyof NodeJS.MemoryUsage) => () => {
+  try {
+    return process.memoryUsage()[part];
+  } catch {
+    return null;
+  }
+};

@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getHeapStatistics } from "node:v8";
-import { lookEveryMilliseconds, openOverloadGuard, type OverloadCause } from "#http/overload.ts";
+import pino from "pino";
+import { readConfig } from "#config.ts";
+import {
+  lookEveryMilliseconds,
+  openOverloadGuard,
+  type OverloadCause,
+  startOverloadGuard,
+} from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { exposition } from "#metrics/exposition.ts";
+import { processMetrics } from "#metrics/process-metrics.ts";
 import { openDoor } from "../support/door.ts";
 
 /** A guard whose clock and memory a test turns. */
@@ -92,4 +100,20 @@ test("while overloaded, health and public documents are answered", async (t) => 
   const { get } = await openDoor(t, { overload: { cause: () => "event_loop_delay" } });
   for (const path of ["/health", "/ready", "/openapi.json"])
     assert.equal((await get(path)).status, 200, path);
+});
+
+test("where no file can be opened to read the memory from, the guard and the metrics go on without it", (t) => {
+  const noFile = () => {
+    throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+  };
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  t.mock.method(process.memoryUsage, "rss", noFile);
+  const guard = startOverloadGuard(readConfig({}), pino({ enabled: false }));
+  t.mock.timers.tick(lookEveryMilliseconds);
+  assert.equal(guard.cause(), null);
+  guard.close();
+  t.mock.method(process, "memoryUsage", noFile);
+  const text = exposition(processMetrics());
+  assert.match(text, /^process_cpu_seconds_total /m);
+  assert.doesNotMatch(text, /^process_resident_memory_bytes /m);
 });

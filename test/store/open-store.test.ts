@@ -175,6 +175,19 @@ test("a transaction that throws leaves nothing behind and frees the lock", async
   await store.write((transaction) => transaction.insertInto("key_use").values(row).execute());
 });
 
+test("a full disk ends a transaction in words, though SQLite has rolled it back by itself", async (t) => {
+  const store = await openUsage(temporaryFolder(t));
+  t.after(() => store.close());
+  await sql.raw("pragma max_page_count = 1").execute(store.database);
+  const row = { key_id: "key_a".repeat(100_000), last_used_at: "2026-11-21T12:00:00.000Z" };
+  await assert.rejects(
+    store.write((transaction) => transaction.insertInto("key_use").values(row).execute()),
+    faultOf("unusable", /The disk that holds .*usage\.sqlite is full/),
+  );
+  await sql.raw("pragma max_page_count = 1000000").execute(store.database);
+  await store.write((transaction) => transaction.insertInto("key_use").values(row).execute());
+});
+
 test("a file that is no store is refused by name and left alone", async (t) => {
   const dataDir = temporaryFolder(t);
   writeFileSync(usageFile(dataDir), "This is a text and no database. ".repeat(100));

@@ -1,0 +1,116 @@
+/** What can be had without a valid key. */
+import assert from "node:assert/strict";
+import { makeKey } from "#keys/api-key.ts";
+import { operations } from "#operations/index.ts";
+import { problemCodes } from "#problems.ts";
+import { assertProblem } from "../../support/problem-answer.ts";
+import { ask } from "../../support/raw-client.ts";
+import type { TestService } from "../../support/service.ts";
+import type { CaseOf } from "../../support/still-well.ts";
+
+const path = "/fetch-gp?gp_name=kkr";
+
+/** All that may be seen without a key. */
+const publicPaths = [
+  "/",
+  "/openapi.json",
+  "/docs",
+  "/errors",
+  "/changelog",
+  "/llms.txt",
+  "/health",
+  "/ready",
+  ...problemCodes.map((code) => `/errors/${code}`),
+];
+
+/** @param tree as Fastify prints its routes: a line for each part, four characters deeper than the part it follows. */
+function routesOf(tree: string): string[] {
+  const parts: string[] = [];
+  const routes: string[] = [];
+  for (const [, indent, part, methods] of tree.matchAll(/^(.*?)[├└]── (\S*)( \()?/gm)) {
+    parts.splice(indent!.length / 4, Number.POSITIVE_INFINITY, part!);
+    if (methods !== undefined) routes.push(parts.join(""));
+  }
+  return routes;
+}
+
+export async function noKeyCases(
+  caseOf: CaseOf,
+  { app, port, clock, key }: TestService,
+): Promise<void> {
+  await caseOf(
+    "C38 · thirty wrong keys a minute from one address are 401, all further ones 429, and a valid client among them is always answered",
+    async () => {
+      clock.advance(60);
+      const wrongKeys = ["nope", makeKey(), makeKey(), key.slice(0, -1)] as const;
+      for (let i = 0; i < 200; i++) {
+        const wrong = await ask(port, path, { key: wrongKeys[i % 4]! });
+        if (i < 30) assertProblem(wrong, 401, "api-key-invalid");
+        else {
+          const problem = assertProblem(wrong, 429, "quota-exceeded");
+          assert.deepEqual(problem["violated-policies"], ["failed-keys"]);
+          assert.deepEqual(
+            [wrong.headers["ratelimit"], wrong.headers["ratelimit-policy"]],
+            [undefined, undefined],
+          );
+          assert.equal(problem.retry_after, 60);
+        }
+        if (i % 5 === 0) assert.equal((await ask(port, path, { key })).status, 200);
+      }
+      assertProblem(await ask(port, path), 401, "api-key-missing");
+      const others = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => ask(port, path, { key: i % 2 === 0 ? key : "nope" })),
+      );
+      assert.deepEqual(
+        others.map(({ status }) => status),
+        others.map((_, i) => (i % 2 === 0 ? 200 : 429)),
+      );
+      clock.advance(59.9);
+      assert.equal(
+        assertProblem(await ask(port, path, { key: "nope" }), 429, "quota-exceeded").retry_after,
+        1,
+      );
+      clock.advance(0.1);
+      assertProblem(await ask(port, path, { key: "nope" }), 401, "api-key-invalid");
+    },
+  );
+
+  await caseOf(
+    "C39 · without a key every operation is a 401 in every spelling, an unknown path is the same 404 as with one, and nothing is public beside what is listed",
+    async () => {
+      for (const { path: operation } of operations)
+        for (const target of [
+          operation,
+          `/v1${operation}`,
+          operation.replace("-", "%2D"),
+          `/%66${operation.slice(2)}`,
+          `http://x${operation}`,
+          `${operation}?gp_name=kkr&limit=0`,
+          `${operation}?x-api-key=`,
+        ]) {
+          const answer = await ask(port, target);
+          assertProblem(answer, 401, "api-key-missing");
+          const head = await ask(port, target, { method: "HEAD" });
+          assert.deepEqual([head.status, head.body], [401, ""]);
+          assert.equal(head.headers["www-authenticate"], answer.headers["www-authenticate"]);
+        }
+      for (const target of ["/nowhere", "/v1/nowhere", "/fetch-gp/", "/metrics", "/admin"]) {
+        const [without, withKey] = [await ask(port, target), await ask(port, target, { key })];
+        const { request_id: _, ...problem } = assertProblem(without, 404, "unknown-path");
+        assert.deepEqual(
+          { ...withKey.json, request_id: undefined },
+          { ...problem, request_id: undefined },
+        );
+        assert.equal(withKey.headers["ratelimit"], undefined);
+      }
+      const routes = routesOf(app.printRoutes({ commonPrefix: false }));
+      assert.ok(routes.includes("/v1/fetch-gp") && routes.includes("/errors/unavailable"));
+      for (const route of routes) {
+        // Methods that no path answers.
+        if (route === "/*") continue;
+        if ((await ask(port, route)).status === 401) continue;
+        assert.ok(publicPaths.includes(route) || route.startsWith("/assets/"), route);
+      }
+    },
+  );
+}

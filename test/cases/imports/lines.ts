@@ -1,0 +1,143 @@
+/** Records that stand twice, name what is not there, are too few, nested, endless or no JSON. */
+import assert from "node:assert/strict";
+import { appendFileSync, truncateSync } from "node:fs";
+import { exitCodes } from "#cli/exit-codes.ts";
+import type { CaseOf } from "../../support/still-well.ts";
+import {
+  assertFileRefused,
+  assertPublished,
+  assertSame,
+  gp,
+  gpTable,
+  type ImportOutcome,
+  linesOf,
+  rejectedLines,
+  type Workplace,
+} from "./workplace.ts";
+
+export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<void> {
+  const { catalogue, lines, table } = workplace;
+
+  await caseOf(
+    "C76 · an id that stands twice is rejected with both lines, whether the rows are equal or not",
+    async () => {
+      for (const second of [gp("1"), gp("1", { name: "Another" })]) {
+        const outcomes = [
+          await lines("c76", linesOf(gp("1"), gp("2"), second)),
+          await table("c76", `Id,Name\n1,GP 1\n2,GP 2\n1,${second.name}\n`, gpTable()),
+        ];
+        for (const [i, outcome] of outcomes.entries()) {
+          assert.deepEqual(rejectedLines(outcome), [`${3 + i} id`]);
+          const { reason } = outcome.report.rejections[0];
+          assert.ok(reason.includes(`${outcome.file}:${1 + i}`), reason);
+        }
+      }
+    },
+  );
+
+  await caseOf(
+    "C77 · a record whose parent is not there is rejected with its line and counted, and the exit code says so unless that many may be",
+    async () => {
+      const child = { record: "principal", id: "c", name: "Child", gps: ["nobody"] };
+      const content = linesOf(gp("1"), child, { ...child, id: "d", gps: ["1"] });
+      const refused = await lines("c77", content);
+      assert.deepEqual(rejectedLines(refused), ["2 gps"]);
+      assert.match(refused.report.rejections[0].reason, /'nobody'/);
+      const { read, accepted, rejected, added } = assertPublished(
+        await lines("c77", content, "--max-rejected", "1"),
+      );
+      assert.deepEqual([read, accepted, rejected, added], [3, 2, 1, 2]);
+    },
+  );
+
+  await caseOf(
+    "C78 · an empty file and a header alone are refused without --allow-empty",
+    async () => {
+      assertPublished(await lines("c78", linesOf(gp("1"))));
+      const each: ((...options: string[]) => Promise<ImportOutcome>)[] = [
+        (...options) => lines("c78", "", ...options),
+        (...options) => lines("c78", "\uFEFF\n\n", ...options),
+        (...options) => table("c78", "", gpTable(), ...options),
+        (...options) => table("c78", "Id,Name\n", gpTable(), ...options),
+      ];
+      for (const importOf of each)
+        assertFileRefused(await importOf(), /^: holds no record; .* --allow-empty\n$/);
+      const [first, ...others] = each;
+      assert.equal(assertPublished(await first!("--allow-empty")).removed, 1);
+      for (const importOf of others) assertSame(await importOf("--allow-empty"));
+    },
+  );
+
+  await caseOf(
+    "C79 · a delivery of less than half of what there was is refused unless --max-shrink allows it (there is no --force)",
+    async () => {
+      const some = (count: number) =>
+        linesOf(...Array.from({ length: count }, (_, i) => gp(`${i}`)));
+      assertPublished(await lines("c79", some(100)));
+      for (const options of [[], ["--max-shrink", "50%"]]) {
+        const { exitCode, report, err } = await lines("c79", some(49), ...options);
+        assert.deepEqual([exitCode, report.refusal], [exitCodes.shrunk, "shrunk"]);
+        assert.match(err, /would shrink from 100 to 49 records.*--max-shrink 51%/);
+      }
+      assertPublished(await lines("c79", some(50)));
+      assertPublished(await lines("c79", some(5), "--max-shrink", "90%"));
+    },
+  );
+
+  await caseOf(
+    "C81 · ten thousand levels, lines of more than 1 MiB, repeated keys, __proto__, NaN and commas at the end are rejected with their line, and nothing grows",
+    async () => {
+      const start = '{"record":"gp","id":"x","name":';
+      const wrong: [text: string, reason: RegExp][] = [
+        [`${start}${"[".repeat(10_000)}${"]".repeat(10_000)}}`, /deeper than 32 levels/],
+        [`${start}${'{"a":'.repeat(10_000)}`, /deeper than 32 levels|is not JSON/],
+        [`${start}"${"x".repeat(2 ** 20)}"}`, /longer than 1048576 bytes/],
+        [`${start}"X","name":"Y"}`, /the key "name" twice/],
+        [`${start}"X","\\u0069d":"y"}`, /the key "id" twice/],
+        [`${start}"X","__proto__":{"isOurs":true}}`, /the key "__proto__"/],
+        [`${start}"X","constructor":{"prototype":{}}}`, /not a member/],
+        [`${start}NaN}`, /is not JSON/],
+        [`${start}"X","aum_usd":-Infinity}`, /is not JSON/],
+        [`${start}"X",}`, /is not JSON/],
+        [`${start}"X","tags":["a",]}`, /is not JSON/],
+        [`[${start}"X"}]`, /must be a JSON object/],
+      ];
+      const content = wrong.map(([text]) => `${text}\n`).join("") + linesOf(gp("1"));
+      const outcome = await lines("c81", content);
+      const { rejections } = outcome.report;
+      assert.equal(rejectedLines(outcome).length, wrong.length);
+      for (const [i, [text, reason]] of wrong.entries()) {
+        assert.equal(rejections[i].line, i + 1, text.slice(0, 80));
+        assert.match(rejections[i].reason, reason, text.slice(0, 80));
+      }
+      assert.equal(({} as { isOurs?: boolean }).isOurs, undefined);
+
+      const large = workplace.write("", "ndjson");
+      truncateSync(large, 128 * 2 ** 20);
+      appendFileSync(large, `\n${linesOf(gp("1"))}`);
+      const before = process.memoryUsage.rss();
+      const endless = await workplace.importFile("ndjson", large, ["--source", "c81"]);
+      const grown = process.memoryUsage.rss() - before;
+      assert.deepEqual(rejectedLines(endless), ["1 line"]);
+      assert.ok(grown < 80 * 2 ** 20, `${grown} bytes more`);
+    },
+  );
+
+  await caseOf(
+    "C84 · the same file twice changes nothing, and gives the same hash wherever and whenever it is imported",
+    async () => {
+      const content = linesOf(gp("1"), gp("2", { tags: ["qof"] }));
+      assertPublished(await lines("c84", content));
+      const { version, hash } = catalogue.current()!;
+      const { added, changed, removed, unchanged } = assertSame(await lines("c84", content));
+      assert.deepEqual([added, changed, removed], [0, 0, 0]);
+      assert.ok(unchanged >= 2);
+      assert.deepEqual([catalogue.currentVersion(), catalogue.current()!.hash], [version, hash]);
+      assertPublished(await lines("c84", content + linesOf(gp("3"))));
+      assert.notEqual(catalogue.current()!.hash, hash);
+      assertPublished(await lines("c84", content));
+      assert.notEqual(catalogue.currentVersion(), version);
+      assert.equal(catalogue.current()!.hash, hash);
+    },
+  );
+}

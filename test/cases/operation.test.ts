@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readdirSync, statSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { canConnect } from "../support/can-connect.ts";
+import { command } from "../support/command-line.ts";
+import { assertProblem } from "../support/problem-answer.ts";
+import { ask, requestText } from "../support/raw-client.ts";
+import { spawnServer, startServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const path = "/fetch-gp?gp_name=kkr";
+
+test("a first start", async (t) => {
+  const dataDir = join(temporaryFolder(t), "new");
+  const { port, url, signal, ended } = await startServer(t, { dataDir });
+
+  await t.test(
+    "C99 · it listens on 127.0.0.1 alone, and makes no account, no key and nothing others can read",
+    async () => {
+      assert.equal(url, `http://127.0.0.1:${port}`);
+      const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+      const hosts = others.map(({ address }) => address).filter((one) => !one.startsWith("fe80"));
+      for (const host of new Set(["127.0.0.2", "::1", ...hosts]))
+        assert.equal(await canConnect(host, port), host === "127.0.0.1", host);
+      for (const what of ["accounts", "keys"])
+        assert.equal((await command([what, "list", "--json"], { dataDir })).out, "[]\n");
+      for (const key of [
+        "demo",
+        "test",
+        "admin",
+        "gpr_",
+        "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA",
+      ])
+        assertProblem(await ask(port, path, { key }), 401, "api-key-invalid");
+      assert.equal(statSync(dataDir).mode & 0o077, 0);
+      for (const name of readdirSync(dataDir).filter((one) => one.includes(".sqlite")))
+        assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
+    },
+  );
+
+  await t.test("C100 · a second signal ends it at once, whatever is still to be sent", async () => {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    socket.pause();
+    // Far more than the system keeps for a client that does not read.
+    socket.write(requestText("/docs").repeat(200));
+    await once(socket, "readable");
+    signal("SIGTERM");
+    while (await canConnect("127.0.0.1", port)) await setTimeout(5);
+    signal("SIGTERM");
+    assert.deepEqual(await ended, { exitCode: null, signal: "SIGTERM" });
+    socket.destroy();
+  });
+});
+
+test("C101 · a port in use, a wrong setting and an unknown option end it with a code and one line that says what to do", async (t) => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  t.after(() => taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const settings = { LOG_LEVEL: "silent" };
+  const endings = [
+    { settings: { ...settings, PORT: String(port) }, exitCode: 5, line: /:\d+ is in use .*PORT/ },
+    { settings: { ...settings, PORT: "http" }, exitCode: 2, line: /PORT must be .*'http'/ },
+    { settings, args: ["--demoo"], exitCode: 2, line: /unknown option '--demoo'/ },
+  ];
+  await Promise.all(
+    endings.map(async ({ exitCode, line, ...order }) => {
+      const server = spawnServer(t, { dataDir: temporaryFolder(t), ...order });
+      await assert.rejects(server.address);
+      assert.deepEqual(await server.ended, { exitCode, signal: null });
+      assert.match(server.err(), /^error: [^\n]+\n$/);
+      assert.match(server.err(), line);
+      assert.equal(server.out(), "");
+    }),
+  );
+});

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, globSync, openSync, readFileSync, statSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { makeKey } from "#keys/api-key.ts";
+import { canConnect } from "../support/can-connect.ts";
+import { randomFrom } from "../support/limits-random.ts";
+import { startOwnProcess } from "../support/own-process.ts";
+import { ask } from "../support/raw-client.ts";
+import { casesOf, settles } from "../support/still-well.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const escapes = '\u001b[31m \u009b1;1H %0d%0a%1b[0m \\r\\n\\u001b {"level":60}';
+
+test("what is kept of a request", async (t) => {
+  const server = await startOwnProcess(t);
+  const { port, key, dataDir } = server;
+  const stranger = makeKey();
+  const cookie = "session=kept-by-the-browser-alone";
+  const secrets = [key.slice(8), stranger.slice(8), "kept-by-the-browser", "cGFzczp3b3Jk"];
+  const assertNone = (text: string, where: string) => {
+    for (const secret of secrets) assert.equal(text.includes(secret), false, where);
+  };
+
+  const caseOf = casesOf(t, server);
+
+  await caseOf(
+    "C103 · of four hundred mixed requests with secrets in every place no log, error or stored file holds one, and each log line is one JSON object",
+    async () => {
+      const random = randomFrom(103);
+      const places = [key, stranger, key.replace("_", "%5F"), `${stranger}x`];
+      for (let i = 0; i < 400; i++) {
+        const secret = random.pick(places);
+        const target = random.pick([
+          "/fetch-gp?gp_name=kkr",
+          `/fetch-gp?gp_name=kkr&key=${secret}`,
+          `/fetch-gp?${secret}=${secret}&limit=${secret}`,
+          `/v1/fetch-signals?tag=${secret}%zz`,
+          `/${secret}`,
+          `/fetch-gp/${secret}?x=${secret}`,
+          `/%zz${secret}`,
+          `http://${secret}:${secret}@x/nowhere`,
+          `/fetch-projects?limit=0#${secret}`,
+          `/docs?${"x".repeat(8200)}${secret}`,
+        ]);
+        const answer = await ask(port, target, {
+          method: random.pick(["GET", "GET", "HEAD", "POST", "OPTIONS", "CONNECT", "FOO"]),
+          key: random.pick([key, stranger, `${key}${key}`, undefined]),
+          headers: [
+            `User-Agent: ${escapes}${secret}`,
+            `Authorization: Basic cGFzczp3b3Jk`,
+            `Cookie: ${cookie}; key=${secret}`,
+            `Referer: http://x/?k=${secret}`,
+            `X-Request-Id: ${random.pick([secret, `a${secret}`, escapes, "fit"])}`,
+            `Accept: ${random.pick(["*/*", secret, "application/json"])}`,
+            `If-None-Match: "${secret}"`,
+            ...(random.chance(0.1) ? [`Expect: ${secret}`] : []),
+            ...(random.chance(0.1) ? [`Content-Length: ${secret}`] : []),
+          ],
+        });
+        if (answer.status >= 400) assertNone(answer.text, `${answer.status} ${target}`);
+      }
+      await ask(port, "/health", { headers: ["X-Request-Id: the-last-one"] });
+      await settles(() => server.log().includes("the-last-one"));
+      const lines = server.log().trimEnd().split("\n");
+      const logged = lines.filter((line) => !line.startsWith("gp-records answers at "));
+      assert.equal(lines.length - logged.length, 1);
+      assert.ok(logged.length > 400);
+      for (const line of logged) assert.equal(typeof JSON.parse(line).level, "number");
+      assertNone(server.log(), "the log");
+    },
+  );
+
+  await caseOf("C106 · a closed output changes nothing for those who ask", async () => {
+    server.stdout.destroy();
+    for (let i = 0; i < 100; i++)
+      assert.equal((await ask(port, "/fetch-gp?gp_name=kkr", { key })).status, 200);
+  });
+
+  server.signal("SIGTERM");
+  assert.deepEqual(await server.ended, { exitCode: 0, signal: null });
+  assertNone(server.err(), "standard error");
+  for (const name of globSync("**/*", { cwd: dataDir })) {
+    const file = join(dataDir, name);
+    if (statSync(file).isFile()) assertNone(readFileSync(file, "latin1"), name);
+  }
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A server whose standard output takes no byte. */
+function serveOntoFullDisk(t: TestContext, port: number) {
+  const full = openSync("/dev/full", "w");
+  const env = { PATH: process.env["PATH"], DATA_DIR: temporaryFolder(t), PORT: String(port) };
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(import.meta.resolve("#cli/main.ts")), "serve"],
+    { env, stdio: ["ignore", full, "pipe"] },
+  );
+  closeSync(full);
+  let err = "";
+  child.stderr?.on("data", (text) => (err += String(text)));
+  const ended = once(child, "close");
+  t.after(() => {
+    child.kill("SIGKILL");
+    return ended;
+  });
+  return { child, ended, err: () => err };
+}
+
+test(
+  "C106 · an output on a full disk changes nothing for those who ask, and is told at the end",
+  { skip: existsSync("/dev/full") ? false : "there is no /dev/full here" },
+  async (t) => {
+    const port = await freePort();
+    const { child, ended, err } = serveOntoFullDisk(t, port);
+    while (child.exitCode === null && !(await canConnect("127.0.0.1", port))) await setTimeout(10);
+    for (let i = 0; i < 50; i++) assert.equal((await ask(port, "/health")).status, 200);
+    child.kill("SIGTERM");
+    assert.deepEqual(await ended, [1, null]);
+    assert.match(err(), /^error: the output could not be written: ENOSPC[^\n]+\n$/);
+  },
+);

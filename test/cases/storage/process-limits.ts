@@ -1,0 +1,9 @@
+/** What a running process may have, set from outside; only Linux can. */
+import { execFileSync, spawnSync } from "node:child_process";
+
+export const canSetLimits = spawnSync("prlimit", ["--version"]).status === 0;
+export const whyNot = "prlimit, of Linux, is not here";
+
+/** @param value the soft limit, and the hard one behind a colon: `0:unlimited`, `100:`. */
+export const setLimit = (pid: number, what: "fsize" | "nofile", value: string) =>
+  execFileSync("prlimit", ["--pid", String(pid), `--${what}=${value}`]);
