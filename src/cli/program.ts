@@ -62,6 +62,7 @@ const storeExitCodes: Readonly<Record<StoreFaultKind, ExitCode>> = {
   conflict: exitCodes.conflict,
   invalid: exitCodes.usage,
   unusable: exitCodes.usage,
+  full: exitCodes.diskFull,
   busy: exitCodes.busy,
 };
 

@@ -20,7 +20,7 @@ const primaryCode = {
 export function sqliteFault(error: unknown, file: string): unknown {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   if (typeof code !== "number") return error;
-  const fault = (kind: "busy" | "unusable", message: string) =>
+  const fault = (kind: "busy" | "unusable" | "full", message: string) =>
     new StoreFault(kind, message, { cause: error });
   switch (code & 0xff) {
     case primaryCode.busy:
@@ -36,7 +36,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
       );
     case primaryCode.inputOutput:
       return fault(
-        "unusable",
+        "full",
         `The system failed to read or write ${file}. Is the disk full or broken, or a limit on the size of files (ulimit -f) in the way?`,
       );
     case primaryCode.corrupt:
@@ -47,7 +47,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
       );
     case primaryCode.full:
       return fault(
-        "unusable",
+        "full",
         `The disk that holds ${file} is full. Free some space and try again.`,
       );
     case primaryCode.cantOpen:

@@ -5,9 +5,10 @@
  * - `conflict`: the present state of the store does not allow it
  * - `invalid`: a value is not one the store takes
  * - `busy`: another process holds what is needed
- * - `unusable`: the folder, the file or the disk has to be put right first
+ * - `unusable`: the folder or the file has to be put right first
+ * - `full`: the disk has no room, or a limit is in the way
  */
-export type StoreFaultKind = "not_found" | "conflict" | "invalid" | "busy" | "unusable";
+export type StoreFaultKind = "not_found" | "conflict" | "invalid" | "busy" | "unusable" | "full";
 
 export class StoreFault extends Error {
   readonly kind: StoreFaultKind;

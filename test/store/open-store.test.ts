@@ -182,7 +182,7 @@ test("a full disk ends a transaction in words, though SQLite has rolled it back 
   const row = { key_id: "key_a".repeat(100_000), last_used_at: "2026-11-21T12:00:00.000Z" };
   await assert.rejects(
     store.write((transaction) => transaction.insertInto("key_use").values(row).execute()),
-    faultOf("unusable", /The disk that holds .*usage\.sqlite is full/),
+    faultOf("full", /The disk that holds .*usage\.sqlite is full/),
   );
   await sql.raw("pragma max_page_count = 1000000").execute(store.database);
   await store.write((transaction) => transaction.insertInto("key_use").values(row).execute());

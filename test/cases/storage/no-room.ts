@@ -46,7 +46,7 @@ export async function noRoomCases(
       await settles(() => server.log().includes("counts cannot be saved"));
       assert.match(server.log(), /"level":50.*"msg":"counts cannot be saved"/);
       const refused = await accountWithoutRoom(dataDir);
-      assert.equal(refused.exitCode, exitCodes.usage, refused.err);
+      assert.equal(refused.exitCode, exitCodes.diskFull, refused.err);
       assert.match(refused.err, /^error: .*\/control\.sqlite\. Is the disk full .*\n$/);
       setLimit(pid, "fsize", "unlimited:unlimited");
       await assertCounted(port);
