@@ -1,0 +1,28 @@
+/** What Node itself needs to put bodies of these sizes on the wire: `node:http` and nothing else. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { BareOrder } from "./servers.ts";
+
+/** What the status line and the headers that are no filler take. */
+const ownHeaderBytes = 190;
+
+function serve({ bodyBytes, headerBytes }: BareOrder): void {
+  const all = Buffer.alloc(Math.max(...bodyBytes), "x");
+  const bodies = bodyBytes.map((length) => all.subarray(0, length));
+  // As many bytes as the program's headers have, but not as many headers: those are the program's own choice.
+  const filler = "x".repeat(Math.max(1, headerBytes - ownHeaderBytes));
+  let asked = 0;
+  const server = createServer((_, response) => {
+    const body = bodies[asked++ % bodies.length]!;
+    response.writeHead(200, {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": body.length,
+      "x-filler": filler,
+    });
+    response.end(body);
+  });
+  server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
+}
+
+process.once("message", serve);
+process.on("disconnect", () => process.exit());

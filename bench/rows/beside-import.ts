@@ -1,0 +1,136 @@
+/** What readers notice of an import on the same machine: 200 requests a second before it and beside it (C58, F12). */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { askInside } from "../ask-inside.ts";
+import type { Checkout } from "../checkouts.ts";
+import { importRecords } from "../data-folders.ts";
+import { watchOwnDelay } from "../own-delay.ts";
+import type { Effort } from "../effort.ts";
+import { fetchOnce } from "../fetch-once.ts";
+import type { Ground, Published } from "../ground.ts";
+import { allServed } from "../load.ts";
+import { quantile } from "../measure.ts";
+import type { Figure } from "../rows.ts";
+import { type RunningServer, startProgram } from "../servers.ts";
+
+const perSecond = 200;
+const connections = 16;
+const secondsBefore = 2;
+const takeoverSecondsMax = 60;
+
+export async function measureBesideImport(ground: Ground, effort: Effort): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const checkout of ground.checkouts)
+    figures.push(...(await besideImport(ground, checkout, effort)));
+  return figures;
+}
+
+async function besideImport(
+  ground: Ground,
+  checkout: Checkout,
+  { waitRounds }: Effort,
+): Promise<Figure[]> {
+  const published = await ground.published(checkout, 1);
+  const { path } = await ground.otherRecords();
+  const dataDir = ownCopy(ground, published);
+  const server = await startProgram({ root: checkout.root, dataDir, isWatched: true });
+  const askFor = (seconds: number) => ask(ground, published, server, seconds);
+
+  await askFor(secondsBefore);
+  const before = await watched(server, () => askFor(secondsBefore * waitRounds));
+  const beside = await watched(server, async () => {
+    let isOver = false;
+    const imported = importAndServe(checkout, server, published, dataDir, path);
+    const all: number[] = [];
+    const asked = (async () => {
+      while (!isOver) all.push(...(await askFor(1)));
+    })();
+    await Promise.all([imported.finally(() => (isOver = true)), asked]);
+    return all;
+  });
+  await server.stop();
+  const { name } = checkout;
+  const ofIdle = `${beside.idleGap.toFixed(1)} ms in a process with nothing to do`;
+  return [
+    {
+      row: "import-gap",
+      checkout: name,
+      value: beside.gap,
+      note: `${before.gap.toFixed(1)} ms before; ${ofIdle}`,
+    },
+    {
+      row: "import-p99",
+      checkout: name,
+      value: p99Of(beside.result) / p99Of(before.result),
+      note: `${textOf(beside.result)} against ${textOf(before.result)}`,
+    },
+  ];
+}
+
+const p99Of = (microseconds: ArrayLike<number>) => quantile(Array.from(microseconds), 0.99);
+const textOf = (microseconds: ArrayLike<number>) =>
+  `${(p99Of(microseconds) / 1000).toFixed(1)} ms of ${microseconds.length} requests`;
+
+interface Watched<T> {
+  result: T;
+  /** Longest turn of the server's event loop, and of our own, which has next to nothing to do; ms. */
+  gap: number;
+  idleGap: number;
+}
+
+async function watched<T>(server: RunningServer, run: () => Promise<T>): Promise<Watched<T>> {
+  const own = watchOwnDelay();
+  await askInside(server, "beginDelay");
+  const result = await run();
+  return { result, gap: await askInside<number>(server, "endDelay"), idleGap: own.end() };
+}
+
+/** An import adds to the folder, so it must not be the one others share. */
+function ownCopy(ground: Ground, { dataDir }: Published): string {
+  const copy = ground.emptyFolder();
+  for (const name of ["datasets", "control.sqlite"])
+    cpSync(join(dataDir, name), join(copy, name), { recursive: true });
+  return copy;
+}
+
+/** @returns µs of each request. */
+async function ask(
+  { load }: Ground,
+  { requests }: Published,
+  { port }: RunningServer,
+  seconds: number,
+): Promise<Float64Array> {
+  const { microseconds } = allServed(
+    await load.run({
+      port,
+      requests,
+      connections,
+      count: seconds * perSecond,
+      firstRequest: 0,
+      secondsMax: seconds * 2,
+      perSecond,
+    }),
+  );
+  return microseconds;
+}
+
+/** Settles when the records of the file are served. */
+async function importAndServe(
+  { root }: Checkout,
+  { port }: RunningServer,
+  { keys }: Published,
+  dataDir: string,
+  path: string,
+): Promise<void> {
+  const versionServed = async () => {
+    const { headers } = await fetchOnce(port, "/fetch-signals?limit=1", { "x-api-key": keys[0]! });
+    return headers["dataset-version"];
+  };
+  const before = await versionServed();
+  await importRecords(root, dataDir, path);
+  const deadline = performance.now() + takeoverSecondsMax * 1000;
+  while ((await versionServed()) === before)
+    if (performance.now() > deadline) throw new Error("The new dataset is not served.");
+    else await setTimeout(100);
+}

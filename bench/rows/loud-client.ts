@@ -1,0 +1,79 @@
+/** What a client notices of another one that asks as fast as it can. */
+import type { Checkout } from "../checkouts.ts";
+import type { Effort } from "../effort.ts";
+import type { Ground } from "../ground.ts";
+import { allServed, type LoadClient, startLoadClient } from "../load.ts";
+import { median, quantile } from "../measure.ts";
+import { requestsOf } from "../requests.ts";
+import type { Figure } from "../rows.ts";
+import { startProgram } from "../servers.ts";
+
+const loudConnections = 8;
+const quietPerSecond = 100;
+const secondsPerRound = 3;
+/** More than can be asked in that time. */
+const loudCountMax = 500_000;
+
+export async function measureLoudClient(ground: Ground, effort: Effort): Promise<Figure[]> {
+  const loud = startLoadClient();
+  const figures: Figure[] = [];
+  for (const checkout of ground.checkouts)
+    figures.push(await beside(ground, checkout, loud, effort));
+  return figures;
+}
+
+async function beside(
+  ground: Ground,
+  checkout: Checkout,
+  loud: LoadClient,
+  { waitRounds }: Effort,
+): Promise<Figure> {
+  const published = await ground.published(checkout, 1);
+  const mix = await ground.mix();
+  const [loudKey = "", quietKey = ""] = published.keys;
+  loud.prepare("loud", requestsOf(mix, [loudKey]));
+  ground.load.prepare("quiet", requestsOf(mix, [quietKey]));
+  const dataDir = ground.serverFolder(published);
+  const { port, stop } = await startProgram({ root: checkout.root, dataDir });
+  const askQuietly = async () => {
+    const { microseconds } = allServed(
+      await ground.load.run({
+        port,
+        requests: "quiet",
+        connections: 4,
+        count: quietPerSecond * secondsPerRound,
+        firstRequest: 0,
+        secondsMax: secondsPerRound * 2,
+        perSecond: quietPerSecond,
+      }),
+    );
+    return quantile(microseconds, 0.99);
+  };
+  const askLoudly = async (seconds: number) =>
+    allServed(
+      await loud.run({
+        port,
+        requests: "loud",
+        connections: loudConnections,
+        count: loudCountMax,
+        firstRequest: 0,
+        secondsMax: seconds,
+      }),
+    );
+  await askLoudly(secondsPerRound);
+  const rounds: { alone: number; beside: number; loudPerSecond: number }[] = [];
+  for (let round = 0; round < waitRounds; round++) {
+    const alone = await askQuietly();
+    const loudly = askLoudly(secondsPerRound);
+    const [besideIt, { answered, seconds }] = await Promise.all([askQuietly(), loudly]);
+    rounds.push({ alone, beside: besideIt, loudPerSecond: answered / seconds });
+  }
+  await stop();
+  const middle = (figure: (round: (typeof rounds)[number]) => number) => median(rounds.map(figure));
+  return {
+    row: "loud-client",
+    checkout: checkout.name,
+    value: middle((round) => round.beside / round.alone),
+    note: `${(middle((round) => round.beside) / 1000).toFixed(2)} ms against ${(middle((round) => round.alone) / 1000).toFixed(2)}; the other asks ${middle((round) => round.loudPerSecond).toFixed(0)} times a second`,
+  };
+}
