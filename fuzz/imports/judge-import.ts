@@ -1,0 +1,115 @@
+/** Judges what became of an import: taken with its sums right, or refused in words; nothing else. */
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { ImportFault } from "#importers/import-fault.ts";
+import type { SourceEntry } from "#records/source-entry.ts";
+import type { FuzzImport } from "./make-import.ts";
+import type { Taken, Workshop } from "./workshop.ts";
+
+export interface ImportComplaint {
+  rule: string;
+  detail: string;
+}
+
+/** Where a stack, an object or a missing value has got into a sentence. */
+const notWords = /\[object |\bundefined\b|\n\s+at |\bNaN\b is|^\s*$/;
+const replacement = "\ufffd";
+const secondsMax = 5;
+
+export function judgeTaken(
+  one: FuzzImport,
+  { tablePath }: Workshop,
+  { collected, documents }: Taken,
+  unfitLines: readonly number[],
+): ImportComplaint[] {
+  const { read, accepted, rejections } = collected;
+  const complaints: ImportComplaint[] = [];
+  const said = (rule: string, detail: string) => void complaints.push({ rule, detail });
+  if (read !== accepted + rejections.count || accepted < 0)
+    said("read is not accepted plus rejected", `${read} ${accepted} ${rejections.count}`);
+  if (rejections.count > 0 && rejections.listed.length === 0) said("a rejection says nothing", "");
+  if (one.mapping === null && read !== linesIn(one.table))
+    said("not all lines were read", `${read} of ${linesIn(one.table)}`);
+  const lines = one.table.toString("latin1").split(/\r\n|\r|\n/).length;
+  for (const { file, line, field, reason } of rejections.listed) {
+    if (file !== tablePath || !(line >= 1 && line <= lines))
+      said("a rejection elsewhere", `${file}:${line}`);
+    if (notWords.test(reason) || /undefined|\[object/.test(field))
+      said("a rejection not in words", `${field}: ${reason}`);
+  }
+  if (one.isControl && rejections.count > 0)
+    said("a sound file was rejected", JSON.stringify(rejections.listed.slice(0, 2)));
+  for (const line of unfitLines)
+    if (!rejections.listed.some((rejection) => rejection.line === line))
+      said("a value that is none was taken", `line ${line}`);
+  for (const document of documents) complaints.push(...judgeDocument(one, document));
+  return complaints;
+}
+
+/** Lines with anything in them, after the byte order mark. */
+function linesIn(table: Buffer): number {
+  const text = table.toString("utf8").replace(/^\ufeff/, "");
+  return text.split("\n").filter((line) => line.trim() !== "").length;
+}
+
+function judgeDocument({ table, mapping }: FuzzImport, document: string): ImportComplaint[] {
+  try {
+    JSON.parse(document);
+  } catch (error) {
+    return [{ rule: "a document is no JSON", detail: (error as Error).message }];
+  }
+  if (!document.includes(replacement) || holdsReplacement(table) || holdsReplacement(mapping))
+    return [];
+  return [{ rule: "U+FFFD was stored", detail: document }];
+}
+
+/** Then somebody else has put it there, and it is a character like others. */
+const holdsReplacement = (bytes: Buffer | null) =>
+  bytes !== null && /\xef\xbf\xbd|\\ufffd/i.test(bytes.toString("latin1"));
+
+/** Does a line hold what must not get into a dataset: a number or a text that is none, or a character that was lost? */
+export function isUnfit({ table, mapping }: FuzzImport, entry: SourceEntry): boolean {
+  if (entry.faults.length > 0) return false;
+  const mayBeReplacement = holdsReplacement(table) || holdsReplacement(mapping);
+  const isBad = (value: unknown): boolean => {
+    if (typeof value === "number") return !Number.isFinite(value);
+    if (typeof value === "string")
+      return !value.isWellFormed() || (value.includes(replacement) && !mayBeReplacement);
+    return typeof value === "object" && value !== null && Object.values(value).some(isBad);
+  };
+  return [...entry.records, ...entry.namedGps].some(isBad);
+}
+
+/** A refusal of the whole file has to name it, and the line if one is to blame. */
+export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): ImportComplaint[] {
+  if (one.isControl) return [{ rule: "a sound file was refused", detail: String(error) }];
+  // Ids that contradict each other are found when all records are there.
+  if (error instanceof DatasetFault)
+    return notWords.test(error.message)
+      ? [{ rule: "a refusal not in words", detail: error.message }]
+      : [];
+  if (!(error instanceof ImportFault))
+    return [{ rule: "an exception", detail: (error as Error).stack ?? String(error) }];
+  const { file, line, message } = error;
+  const isNamed = [shop.tablePath, shop.mappingPath].includes(file) && message.startsWith(file);
+  return [
+    ...(isNamed && (line === null || line >= 1)
+      ? []
+      : [{ rule: "a refusal without its file", detail: message }]),
+    ...(notWords.test(message) ? [{ rule: "a refusal not in words", detail: message }] : []),
+  ];
+}
+
+/** What every import leaves behind, whatever became of it. */
+export function judgeTraces({ litter }: Workshop, seconds: number): ImportComplaint[] {
+  const complaints: ImportComplaint[] = [];
+  const left = litter();
+  if (left.length > 0)
+    complaints.push({ rule: "the folder is not as it was", detail: left.join() });
+  if (seconds > secondsMax) complaints.push({ rule: "slow", detail: `${seconds.toFixed(1)} s` });
+  if (Object.keys(Object.prototype).length > 0 || "polluted" in {})
+    complaints.push({
+      rule: "a prototype was changed",
+      detail: Object.keys(Object.prototype).join(),
+    });
+  return complaints;
+}

@@ -1,0 +1,85 @@
+/** Judges an exchange: how many answers there are, and whether each is one the interface promises. */
+import type { Exchange } from "./converse.ts";
+import type { Conversation } from "./make-conversation.ts";
+import { judgeCourse } from "./judge-course.ts";
+import { judgeHeaders } from "./judge-headers.ts";
+import { leaksIn } from "./judge-leaks.ts";
+import { judgePage, type PageJudge } from "./judge-page.ts";
+import { judgeProblem, readProblem } from "./judge-problem.ts";
+import { outcomeFault } from "./judge-outcome.ts";
+import { contentOf } from "./content.ts";
+import { predict, type Before, type World } from "./predict.ts";
+import type { Outcome } from "./stages.ts";
+import type { Answer } from "./read-answers.ts";
+import type { FuzzRequest } from "./request.ts";
+import { promisedProblems, promisedSuccesses } from "./promised.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface Court {
+  world: World;
+  secrets: Secrets;
+  /** Compares a page with what the reference says; null where that is not to be done. */
+  comparePage: PageJudge;
+}
+
+/** What one rule found, to be counted by the rule. */
+export interface Complaint {
+  rule: string;
+  detail: string;
+}
+
+/** Every rule that was broken. */
+export function judgeExchange(
+  court: Court,
+  conversation: Conversation,
+  exchange: Exchange,
+): Complaint[] {
+  const { requests, manner } = conversation;
+  const complaints = judgeCourse(court.world, conversation, exchange);
+  for (const answer of exchange.interim)
+    if (answer.status !== 100)
+      complaints.push({ rule: "interim answer", detail: `${answer.status}` });
+  exchange.answers.forEach((answer, at) => {
+    const request = manner === "raw bytes" ? null : (requests[at] ?? null);
+    const before =
+      at === 0 || manner !== "one by one"
+        ? null
+        : { request: requests[at - 1]!, etag: exchange.answers[at - 1]!.headers.get("etag") };
+    complaints.push(...judgeAnswer(court, answer, request, before, exchange.sent));
+  });
+  return complaints;
+}
+
+export function judgeAnswer(
+  { world, secrets, comparePage }: Court,
+  answer: Answer,
+  request: FuzzRequest | null,
+  before: Before | null,
+  sent: Buffer,
+): Complaint[] {
+  const complaints: Complaint[] = answer.faults.map((detail) => ({ rule: "not HTTP", detail }));
+  const { status } = answer;
+  const statuses = Object.values(promisedProblems).map((promised) => promised.status);
+  if (![...promisedSuccesses, ...statuses].includes(status))
+    complaints.push({ rule: "status not promised", detail: String(status) });
+  const content = contentOf(answer);
+  if (content instanceof Error) {
+    complaints.push({ rule: "content cannot be read", detail: content.message });
+    return complaints;
+  }
+  complaints.push(...judgeHeaders(answer, request));
+  complaints.push(...leaksIn(answer, content, secrets, sent, request === null));
+  const problem = status >= 400 && !answer.isWithoutContent ? readProblem(content) : null;
+  if (status >= 400 && !answer.isWithoutContent) complaints.push(...judgeProblem(answer, problem));
+  if (request === null) return complaints;
+  const outcomes = predict(request, world, before);
+  const fault = outcomeFault(outcomes, answer, problem);
+  if (fault !== null) return [...complaints, { rule: "not as predicted", detail: fault }];
+  const page = pageExpected(outcomes, status);
+  if (page !== undefined && !answer.isWithoutContent)
+    complaints.push(...judgePage(answer, content, page, comparePage));
+  return complaints;
+}
+
+const pageExpected = (outcomes: readonly Outcome[], status: number) =>
+  status === 200 ? outcomes.find((outcome) => outcome.page !== undefined)?.page : undefined;

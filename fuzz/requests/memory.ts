@@ -1,0 +1,88 @@
+/** What the server keeps: measured when it has nothing to do, and judged by what it has grown. */
+import { setTimeout } from "node:timers/promises";
+import { quotaBytesOf } from "./quota-bytes.ts";
+import type { FuzzServer } from "./server.ts";
+
+export interface MemoryReading {
+  /** Requests sent before. */
+  requests: number;
+  /** Resident set, without what quotas take on purpose. */
+  rssBytes: number;
+  /** Heap in use and buffers outside of it, without the quotas: what the program holds, not what is kept at hand for it. */
+  heldBytes: number;
+}
+
+const pauseMilliseconds = 500;
+const readingsMax = 8;
+const mebibyte = 1024 * 1024;
+const steadyBytes = mebibyte / 2;
+
+/** Waits, collecting garbage, until the resident set has stopped falling; at most four seconds. */
+export async function settle(server: FuzzServer, requests: number): Promise<MemoryReading | null> {
+  const quotaBytes = await quotaBytesOf(server);
+  let before = Number.POSITIVE_INFINITY;
+  for (let left = readingsMax; ; left--) {
+    const usage = await server.measure();
+    if (usage === null) return null;
+    const { rss, heapUsed, external } = usage;
+    if (before - rss < steadyBytes || left === 0)
+      return {
+        requests,
+        rssBytes: rss - quotaBytes,
+        heldBytes: heapUsed + external - quotaBytes,
+      };
+    before = rss;
+    await setTimeout(pauseMilliseconds);
+  }
+}
+
+export interface MemoryGrowth {
+  /** Of the resident set, from the first request of the fuzz to the end. */
+  rssBytes: number;
+  /** In the second half, for each 100,000 requests. */
+  rssSlopeBytes: number;
+  heldSlopeBytes: number;
+  /** What is wrong with it; empty where nothing is. */
+  faults: readonly string[];
+}
+
+const growthMax = 64 * mebibyte;
+const slopeMax = mebibyte;
+/** Readings of one state differ by so much; a short run cannot tell less. */
+const rssNoise = 4 * mebibyte;
+const heldNoise = mebibyte;
+const slopeRequests = 100_000;
+
+/** Those that say the most: of a server nobody has asked, of one whose memory is full, half-way and at the end. */
+export function momentsOf(readings: readonly MemoryReading[]): readonly MemoryReading[] {
+  const [fresh, start, ...rests] = readings;
+  const half = rests[Math.floor((rests.length - 1) / 2)];
+  const end = rests.at(-1);
+  if (half === undefined || end === undefined || half.requests === end.requests) return [];
+  return [fresh!, start!, half, end];
+}
+
+/** @returns null where the run ended before its end. */
+export function growthIn(readings: readonly MemoryReading[]): MemoryGrowth | null {
+  const [, start, half, end] = momentsOf(readings);
+  if (start === undefined || half === undefined || end === undefined) return null;
+  const slopes = (end.requests - half.requests) / slopeRequests;
+  const rssBytes = end.rssBytes - start.rssBytes;
+  const rssRise = end.rssBytes - half.rssBytes;
+  const heldRise = end.heldBytes - half.heldBytes;
+  const faults = [
+    rssBytes > growthMax && "the resident set has grown by more than 64 MiB",
+    rssRise > slopes * slopeMax + rssNoise &&
+      "the resident set grows by more than 1 MiB in 100,000 requests",
+    heldRise > slopes * slopeMax + heldNoise &&
+      "what is held grows by more than 1 MiB in 100,000 requests",
+  ].filter((fault) => fault !== false);
+  return {
+    rssBytes,
+    rssSlopeBytes: rssRise / slopes,
+    heldSlopeBytes: heldRise / slopes,
+    faults,
+  };
+}
+
+export const mebibytes = (bytes: number) => `${(bytes / mebibyte).toFixed(1)} MiB`;

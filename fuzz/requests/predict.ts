@@ -1,0 +1,102 @@
+/** What may be answered to a request of the grammar, by the rules of the interface and their order. */
+import { predictQuery } from "./predict-query.ts";
+import { targetOf } from "./predict-target.ts";
+import { promisedOperations } from "./promised.ts";
+import { etagMark, valueOf, type FuzzRequest } from "./request.ts";
+import {
+  expectation,
+  formatOk,
+  framed,
+  keyOk,
+  lengthOk,
+  malformed,
+  methodOk,
+  parsed,
+  perhaps,
+  problem,
+  surely,
+  type Outcome,
+  type Stage,
+} from "./stages.ts";
+
+export interface World {
+  /** Media types of the operations. */
+  formats: readonly string[];
+  /** Media types of each public document; none where nothing is negotiated. */
+  documents: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The request before this one in its conversation, and the tag its answer had. */
+export interface Before {
+  request: FuzzRequest;
+  etag: string | undefined;
+}
+
+/** Any of these outcomes is right. */
+export function predict(request: FuzzRequest, world: World, before: Before | null): Outcome[] {
+  const outcomes: Outcome[] = [];
+  for (const stage of stagesOf(request, world, before)) {
+    outcomes.push(...stage.outcomes);
+    if (stage.isFinal) break;
+  }
+  return outcomes;
+}
+
+function* stagesOf(request: FuzzRequest, world: World, before: Before | null): Generator<Stage> {
+  yield parsed(request);
+  yield expectation(request);
+  const { path, query, isOdd } = targetOf(request.target);
+  // What the router cannot read it refuses before anybody looks at the rest.
+  if (path.includes("%")) yield perhaps(malformed);
+  yield framed(request);
+  if (isOdd) yield perhaps(malformed, problem(404, "unknown-path"), { status: 204 });
+  yield lengthOk(request);
+  const document = world.documents.get(path);
+  const operationPath = path.replace(/^\/v1(?=\/)/, "");
+  const operation = promisedOperations[operationPath];
+  if (document === undefined && operation === undefined) yield surely(problem(404, "unknown-path"));
+  yield methodOk(request);
+  if (document !== undefined) {
+    if (document.length === 0) return yield surely({ status: 200 });
+    yield formatOk(request, document);
+    return yield* served(request, before, undefined);
+  }
+  yield keyOk(request);
+  yield formatOk(request, world.formats);
+  const predicted = predictQuery(query, operation!);
+  if (predicted.faults.length > 0 || !predicted.isCertain) {
+    const refused = {
+      ...problem(400, "invalid-parameters"),
+      ...(predicted.isCertain && { faults: predicted.faults }),
+    };
+    yield predicted.isCertain ? surely(refused) : perhaps(refused);
+  }
+  yield* served(
+    request,
+    before,
+    predicted.isCertain ? { path: operationPath, query: predicted } : undefined,
+  );
+}
+
+function* served(
+  request: FuzzRequest,
+  before: Before | null,
+  page: Outcome["page"],
+): Generator<Stage> {
+  const given = valueOf(request, "if-none-match");
+  const whole: Outcome = { status: 200, ...(page && { page }) };
+  if (given === "*") yield surely({ status: 304 });
+  if (given?.includes(etagMark) && before?.etag !== undefined)
+    yield isSameQuestion(request, before.request)
+      ? surely({ status: 304 })
+      : perhaps({ status: 304 });
+  yield surely(whole);
+}
+
+function isSameQuestion(one: FuzzRequest, other: FuzzRequest): boolean {
+  const questionOf = (request: FuzzRequest) => {
+    const { path, query } = targetOf(request.target);
+    return `${path.replace(/^\/v1(?=\/)/, "")}?${query}\n${valueOf(request, "accept") ?? ""}`;
+  };
+  return questionOf(one) === questionOf(other);
+}

@@ -1,0 +1,45 @@
+/** Reads the log of the server as it is written: JSON lines, without errors, without keys. */
+import type { ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { beginsSecret } from "./judge-leaks.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface LogWatch {
+  /** Resolves to the address the server prints. */
+  address: Promise<string>;
+  lines(): number;
+  /** What must not stand in a log, at most twenty of it. */
+  complaints(): readonly string[];
+}
+
+/** pino's numbers: 50 is an error. */
+const errorLevel = 50;
+const complaintsMax = 200;
+
+export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
+  const complaints: string[] = [];
+  let lines = 0;
+  const { promise: address, resolve } = Promise.withResolvers<string>();
+  const complain = (text: string) => {
+    if (complaints.length < complaintsMax) complaints.push(text.slice(0, 2000));
+  };
+  createInterface({ input: child.stdout! }).on("line", (line) => {
+    const [, url] = /^gp-records answers at (http:\S+)$/.exec(line) ?? [];
+    if (url !== undefined) return resolve(url);
+    lines++;
+    const fault = faultIn(line, secrets);
+    if (fault !== null) complain(`${fault}: ${line}`);
+  });
+  createInterface({ input: child.stderr! }).on("line", (line) => complain(`stderr: ${line}`));
+  return { address, lines: () => lines, complaints: () => complaints };
+}
+
+function faultIn(line: string, secrets: Secrets): string | null {
+  if (beginsSecret(line, secrets)) return "a key in the log";
+  try {
+    const { level } = JSON.parse(line) as { level: number };
+    return level >= errorLevel ? "an error in the log" : null;
+  } catch {
+    return "a log line that is no JSON";
+  }
+}

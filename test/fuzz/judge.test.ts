@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FuzzRequest } from "../../fuzz/requests/request.ts";
+import { judgeAnswer, type Court } from "../../fuzz/requests/judge.ts";
+import { readAnswers, type Answer } from "../../fuzz/requests/read-answers.ts";
+import { sendRaw } from "../support/raw-request.ts";
+import { startService } from "../support/service.ts";
+
+const secret = "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA";
+const court: Court = {
+  world: { formats: ["application/json"], documents: new Map() },
+  secrets: { of: () => secret, all: [secret] },
+  comparePage: () => null,
+};
+const page: FuzzRequest = {
+  method: "GET",
+  target: "/fetch-signals?limit=2&offset=1",
+  version: "HTTP/1.1",
+  headers: [
+    ["host", " x"],
+    ["x-api-key", " {{valid-a}}"],
+  ],
+  body: "",
+};
+const refused: FuzzRequest = { ...page, target: "/fetch-signals?limit=0&gp_nme=x" };
+
+/** The answer as it came, written out again with one text replaced; the length is right again unless it is the text. */
+function tampered(answer: Answer, from: string | RegExp, to: string): Answer {
+  const body = answer.body.toString("latin1");
+  const newBody = body.replace(from, to);
+  const headers = [...answer.headers]
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")
+    .replace(from, to)
+    .replace(/^(content-length): .*$/m, `$1: ${newBody.length}`);
+  const line = `HTTP/1.1 ${answer.status} OK`.replace(from, to);
+  const bytes = Buffer.from(`${line}\r\n${headers}\r\n${newBody}`, "latin1");
+  return readAnswers(() => "GET").push(bytes)[0]!;
+}
+
+const rulesBroken = (answer: Answer, request: FuzzRequest) =>
+  judgeAnswer(court, answer, request, null, Buffer.from(request.target)).map(({ rule }) => rule);
+
+const faultsOfPages: [from: string | RegExp, to: string, rule: RegExp][] = [
+  ["HTTP/1.1 200", "HTTP/1.1 500", /status not promised/],
+  ["HTTP/1.1 200", "HTTP/1.1 304", /not as predicted/],
+  ["HTTP/1.1 200", "HTTP/1.0 200", /not HTTP/],
+  ["api-version: 1.3\r\n", "", /api-version is missing/],
+  ["vary: Accept, ", "vary: ", /header vary/],
+  ["nosniff", "sniff", /x-content-type-options/],
+  ["x-request-id: req_", "x-request-id: req-", /request id/],
+  ["private, no-cache", "public", /cache-control/],
+  ["x-total-count: ", "x-total-count: 1", /page: total count/],
+  ["content-type: application/json", "content-type: text/plain", /content type of a page/],
+  ["content-type: ", "server: x\r\ncontent-type: ", /server must not be sent/],
+  ["content-type: ", "vary: Accept\r\ncontent-type: ", /not HTTP/],
+  ['"returned":2', '"returned":3', /page: returned/],
+  ['"limit":2', '"limit":20', /page: limit/],
+  ['"offset":1', '"offset":0', /page: offset/],
+  ['"has_more":true', '"has_more":false', /page: has_more/],
+  ['"next_offset":3', '"next_offset":2', /page: next_offset/],
+  ['rel="prev"', 'rel="next"', /page: relations/],
+  ['{"id":"sg_', '{"id":"gp_', /page: ids/],
+  ['{"data":[', '{"data":[,', /no JSON/],
+  ['"hints":[]', `"hints":["${secret}"]`, /a key came back/],
+  ['"hints":[]', '"hints":["\xff"]', /content cannot be read/],
+];
+
+const faultsOfProblems: typeof faultsOfPages = [
+  ["HTTP/1.1 400", "HTTP/1.1 200", /not as predicted/],
+  ['"status":400', '"status":404', /: status/],
+  ['"code":"invalid-parameters"', '"code":"bad"', /code not promised/],
+  ['"type":"/errors/', '"type":"/error/', /: type/],
+  ['"title":"One', '"title":"Some', /: title/],
+  ['"request_id":"req_', '"request_id":"res_', /: request_id/],
+  ['"code":"out_of_range"', '"code":"wrong"', /: errors/],
+  ['"code":"out_of_range"', '"code":"too_long"', /not as predicted/],
+  ['"errors":', '"faults":', /: errors/],
+  ['"detail":"2 problems', '"detail":"TypeError: x', /the inside shows/],
+  ['"detail":"2 problems', '"detail":"/work/src/a 2 problems', /the inside shows/],
+  ["no-store", "no-cache", /may be cached/],
+  ["problem+json", "json", /content type of an error/],
+];
+
+test("the judge of the fuzz finds nothing wrong with what is right, and each of many faults", async (t) => {
+  const service = await startService(t);
+  const answerTo = async ({ target }: FuzzRequest) => {
+    const { text } = await sendRaw(
+      service.port,
+      `GET ${target} HTTP/1.1\r\nHost: x\r\nx-api-key: ${service.key}\r\n\r\n`,
+    );
+    return readAnswers(() => "GET").push(Buffer.from(text, "latin1"))[0]!;
+  };
+  for (const [request, faults] of [
+    [page, faultsOfPages],
+    [refused, faultsOfProblems],
+  ] as const) {
+    const right = await answerTo(request);
+    assert.deepEqual(rulesBroken(right, request), []);
+    for (const [from, to, rule] of faults) {
+      const wrong = tampered(right, from, to);
+      assert.match(rulesBroken(wrong, request).join("\n"), rule, `${String(from)} → ${to}`);
+    }
+  }
+});
