@@ -1,0 +1,116 @@
+/** Clients of a server under attempt: one question, and a steady stream of them that keeps its own books. */
+import { Agent, get } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+
+export interface Asked {
+  /** Null where no answer began. */
+  status: number | null;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  /** An answer that began and did not end. */
+  isCut: boolean;
+  milliseconds: number;
+}
+
+export interface Question {
+  port: number;
+  path: string;
+  key?: string;
+  agent?: Agent;
+}
+
+/** Never rejects: a refused or broken connection is an outcome like any other. */
+export function ask({ port, path, key, agent }: Question): Promise<Asked> {
+  const startedAt = performance.now();
+  const headers = key === undefined ? {} : { "x-api-key": key };
+  return new Promise((resolve) => {
+    let body = "";
+    let answer: Partial<Asked> = { status: null, headers: {} };
+    const settle = (isCut: boolean) =>
+      resolve({
+        status: answer.status ?? null,
+        headers: answer.headers ?? {},
+        body,
+        isCut,
+        milliseconds: performance.now() - startedAt,
+      });
+    const request = get({ host: "127.0.0.1", port, path, headers, agent }, (response) => {
+      answer = { status: response.statusCode!, headers: response.headers };
+      response.setEncoding("utf8");
+      response.on("data", (text: string) => (body += text));
+      response.on("end", () => settle(!response.complete));
+      response.on("error", () => settle(true));
+    });
+    request.on("error", () => settle((answer.status ?? null) !== null));
+  });
+}
+
+export interface Books {
+  sent: number;
+  /** Answers by status. */
+  statuses: Map<number, number>;
+  /** Connections that were refused or broke before an answer began. */
+  unanswered: number;
+  cut: number;
+  milliseconds: number[];
+}
+
+export interface Stream {
+  books: Books;
+  /** Sends no more, and waits for what is under way. */
+  end(): Promise<Books>;
+}
+
+/** Sends `perSecond` questions a second over keep-alive connections until it is ended. */
+export function stream(question: Omit<Question, "agent">, perSecond: number): Stream {
+  const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+  const books: Books = { sent: 0, statuses: new Map(), unanswered: 0, cut: 0, milliseconds: [] };
+  const underWay = new Set<Promise<void>>();
+  const enter = ({ status, isCut, milliseconds }: Asked) => {
+    if (isCut) books.cut++;
+    else if (status === null) books.unanswered++;
+    else {
+      books.statuses.set(status, (books.statuses.get(status) ?? 0) + 1);
+      books.milliseconds.push(milliseconds);
+    }
+  };
+  let isOver = false;
+  const sending = (async () => {
+    const startedAt = performance.now();
+    while (!isOver) {
+      const due = ((performance.now() - startedAt) / 1000) * perSecond;
+      for (; books.sent < due; books.sent++) {
+        const asked: Promise<void> = ask({ ...question, agent })
+          .then(enter)
+          .finally(() => underWay.delete(asked));
+        underWay.add(asked);
+      }
+      await wait(5);
+    }
+  })();
+  return {
+    books,
+    async end() {
+      isOver = true;
+      await sending;
+      await Promise.all(underWay);
+      agent.destroy();
+      return books;
+    },
+  };
+}
+
+/** The value below which this share of all lies; 0 where there is none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+/** Answers that were not 200, as text; empty where there were none. */
+export function othersThan200({ statuses, cut, unanswered }: Books): string {
+  const others = [...statuses].filter(([status]) => status !== 200);
+  const parts = others.map(([status, count]) => `${count} × ${status}`);
+  if (cut > 0) parts.push(`${cut} cut off`);
+  if (unanswered > 0) parts.push(`${unanswered} unanswered`);
+  return parts.join(", ");
+}

@@ -1,0 +1,80 @@
+/** C58: another process that holds a SQLite file for half a minute stops nobody's request. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { othersThan200, percentile, stream } from "./ask.ts";
+import type { Fault } from "./fault.ts";
+import { done, newKey, serve, stop } from "./program.ts";
+import { writeRecords } from "./records.ts";
+import type { Work } from "./work.ts";
+
+const perSecond = 200;
+const path = "/fetch-projects?limit=5";
+const slowestMax = 250;
+const stores = ["control.sqlite", "usage.sqlite"] as const;
+
+/** Tries are seconds for each file. */
+export const heldLocks: Fault = {
+  name: "C58 · locks held by another process",
+  promise: "every request is answered, none waits for the lock; all is written once it is free",
+  tries: { quick: 3, full: 30 },
+  async attempt(work, seconds) {
+    const dataDir = work.folder();
+    const file = join(dataDir, "records.ndjson");
+    await writeRecords(file, 5000, 1);
+    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const key = await newKey(work, dataDir);
+    const server = await serve(work, { dataDir });
+    const broken: string[] = [];
+    const seen: string[] = [];
+    for (const store of stores) {
+      work.tell(`${store} is held for ${seconds} s`);
+      const free = await hold(work, join(dataDir, store));
+      const load = stream({ port: server.port, path, key }, perSecond);
+      await wait(seconds * 1000);
+      const books = await load.end();
+      await free();
+      const others = othersThan200(books);
+      if (others !== "") broken.push(`${store}: ${others}`);
+      const slowest = Math.max(...books.milliseconds);
+      if (slowest > slowestMax) broken.push(`${store}: an answer took ${Math.round(slowest)} ms`);
+      seen.push(
+        `${store} ${books.statuses.get(200)} × 200, p99 ${percentile(books.milliseconds, 0.99).toFixed(1)} ms`,
+      );
+    }
+    await stop(server);
+    const keys = JSON.parse(await done(work, dataDir, "keys", "list", "--json")) as {
+      last_used_at: string | null;
+    }[];
+    if (!keys.some(({ last_used_at }) => last_used_at !== null))
+      broken.push("the last use of the key was not written once usage.sqlite was free");
+    return {
+      done: `each file held for ${seconds} s under ${perSecond} requests a second`,
+      seen: seen.join("; "),
+      broken,
+    };
+  },
+};
+
+const holder = `
+  import { DatabaseSync } from "node:sqlite";
+  const db = new DatabaseSync(process.argv[1], { timeout: 5000 });
+  db.exec("BEGIN IMMEDIATE");
+  console.log("held");
+  process.stdin.on("end", () => { db.exec("ROLLBACK"); db.close(); }).resume();
+`;
+
+/** Resolves once the write lock is held; what it resolves to gives it back. */
+async function hold(work: Work, path: string): Promise<() => Promise<void>> {
+  const child = work.adopt(
+    spawn(process.execPath, ["--input-type=module", "-e", holder, path], {
+      stdio: ["pipe", "pipe", "inherit"],
+    }),
+  );
+  await once(child.stdout, "data");
+  return async () => {
+    child.stdin.end();
+    await once(child, "close");
+  };
+}

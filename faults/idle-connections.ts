@@ -1,0 +1,113 @@
+/** F6: thousands of connections that say nothing cost others nothing, and more than there are descriptors do no harm. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { ask, othersThan200, percentile, stream, type Books } from "./ask.ts";
+import type { Fault } from "./fault.ts";
+import { done, newKey, serve, stop, type Server } from "./program.ts";
+import { writeRecords } from "./records.ts";
+import type { Work } from "./work.ts";
+
+const perSecond = 100;
+const measuredMilliseconds = 3000;
+const mebibyte = 2 ** 20;
+const path = "/fetch-projects?limit=5";
+const goneSecondsMax = 20;
+const growthMax = 150 * mebibyte;
+
+/** Tries are connections. */
+export const idleConnections: Fault = {
+  name: "F6 · idle connections",
+  promise:
+    "other clients get every answer, within 150 MiB more memory; the silent ones are gone in 20 s; well again within 5 s",
+  tries: { quick: 2000, full: 10_000 },
+  async attempt(work, tries) {
+    const dataDir = work.folder();
+    const file = join(dataDir, "records.ndjson");
+    await writeRecords(file, 5000, 1);
+    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const key = await newKey(work, dataDir);
+    const within = await withinDescriptors(work, dataDir, key, tries);
+    const beyond = await beyondDescriptors(work, dataDir, key, tries);
+    return {
+      done: `${tries} silent connections; then as many to a server that may open ${Math.floor(tries / 2)} files`,
+      seen: `${within.seen}; ${beyond.seen}`,
+      broken: [...within.broken, ...beyond.broken],
+    };
+  },
+};
+
+async function withinDescriptors(work: Work, dataDir: string, key: string, count: number) {
+  const server = await serve(work, { dataDir, settings: { CONNECTIONS_MAX: String(count + 500) } });
+  const alone = await measured(server, key);
+  const residentBefore = residentBytes(server);
+  work.tell(`opening ${count} connections`);
+  const opened = performance.now();
+  const sockets = await openSilent(server.port, count);
+  const beside = await measured(server, key);
+  const growth = residentBytes(server) - residentBefore;
+  const closed = await secondsUntil(opened, () => sockets.every((socket) => socket.destroyed));
+  const broken: string[] = [];
+  const others = othersThan200(beside);
+  if (others !== "") broken.push(`beside ${count} silent connections: ${others}`);
+  if (growth > growthMax) broken.push(`memory grew by ${Math.round(growth / mebibyte)} MiB`);
+  if (closed > goneSecondsMax + 2)
+    broken.push(`silent connections stood for ${closed.toFixed(0)} s`);
+  if (server.complaints().length > 0) broken.push(`log: ${server.complaints()[0]}`);
+  await stop(server);
+  const p99 = (books: Books) => percentile(books.milliseconds, 0.99).toFixed(1);
+  return {
+    seen: `p99 ${p99(alone)} ms alone, ${p99(beside)} ms beside them; ${Math.round(growth / mebibyte)} MiB more; gone after ${closed.toFixed(0)} s`,
+    broken,
+  };
+}
+
+async function beyondDescriptors(work: Work, dataDir: string, key: string, count: number) {
+  const under = ["prlimit", `--nofile=${Math.floor(count / 2)}`];
+  const server = await serve(work, { dataDir, under });
+  const sockets = await openSilent(server.port, count);
+  const kept = sockets.filter((socket) => !socket.destroyed).length;
+  for (const socket of sockets) socket.destroy();
+  const freed = performance.now();
+  const well = await secondsUntil(freed, async () => {
+    const { status } = await ask({ port: server.port, path, key });
+    return status === 200;
+  });
+  const broken: string[] = [];
+  if (server.child.exitCode !== null) broken.push("the server ended");
+  if (well > 5) broken.push(`well again only after ${well.toFixed(1)} s`);
+  await stop(server);
+  return { seen: `${kept} of ${count} kept, well again after ${well.toFixed(1)} s`, broken };
+}
+
+/** Connections that send nothing; those that are refused count as destroyed. */
+async function openSilent(port: number, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.resume();
+    sockets.push(socket);
+    if (i % 200 === 199) await Promise.race([once(socket, "connect"), once(socket, "close")]);
+  }
+  return sockets;
+}
+
+async function measured({ port }: Server, key: string): Promise<Books> {
+  const load = stream({ port, path, key }, perSecond);
+  await wait(measuredMilliseconds);
+  return load.end();
+}
+
+async function secondsUntil(since: number, isSo: () => boolean | Promise<boolean>) {
+  const seconds = () => (performance.now() - since) / 1000;
+  while (!(await isSo()) && seconds() < 60) await wait(50);
+  return seconds();
+}
+
+function residentBytes({ pid }: Server): number {
+  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
+  return Number(kibibytes) * 1024;
+}

@@ -1,0 +1,94 @@
+/** F1: `kill -9` of an import at random moments leaves the dataset before or after it, whole. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
+import { hashFile } from "#datasets/file-hash.ts";
+import type { Fault } from "./fault.ts";
+import { done, start } from "./program.ts";
+import { writeRecords } from "./records.ts";
+import type { Work } from "./work.ts";
+
+const recordCount = 20_000;
+/** Every third try aims at the end, where files are renamed and the pointer moves. */
+const lastShare = 0.15;
+/** Datasets that tries have published are removed now and then, or they would fill the disk. */
+const pruneEvery = 25;
+
+export const importKilled: Fault = {
+  name: "F1 · import killed",
+  promise: "the dataset is the old or the new one, whole; the next import needs no cleaning",
+  tries: { quick: 50, full: 1000 },
+  async attempt(work, tries) {
+    const dataDir = work.folder();
+    const files = [1, 2].map((seed) => join(dataDir, `records-${seed}.ndjson`));
+    for (const [i, file] of files.entries()) await writeRecords(file, recordCount, i + 1);
+    const catalogue = openCatalogue(join(dataDir, "datasets"));
+    const { hashes, milliseconds } = await importEach(work, dataDir, files, catalogue);
+    const broken: string[] = [];
+    let published = 0;
+    for (let i = 0; i < tries; i++) {
+      const before = catalogue.current()!;
+      const next = hashes.indexOf(before.hash) === 0 ? 1 : 0;
+      const moment = i % 3 === 0 ? 1 - lastShare * work.chance() : work.chance() * 1.05;
+      const { child, ended } = importing(work, dataDir, files[next]!);
+      await Promise.race([wait(moment * milliseconds), ended]);
+      child.kill("SIGKILL");
+      await ended;
+      broken.push(...faultsOf(catalogue, hashes).map((fault) => `try ${i + 1}: ${fault}`));
+      if (catalogue.current()!.hash !== before.hash) published++;
+      if (i % pruneEvery === pruneEvery - 1)
+        await done(work, dataDir, "datasets", "prune", "--keep", "1");
+      work.tell(`${i + 1} of ${tries} imports killed`);
+    }
+    for (const file of files) await done(work, dataDir, ...importOf(file));
+    broken.push(...litter(catalogue).map((name) => `left behind after the next import: ${name}`));
+    return {
+      done: `${tries} imports of ${recordCount.toLocaleString("en-US")} records killed, over the ${Math.round(milliseconds)} ms one takes`,
+      seen: `${tries - published} old, ${published} new, 0 mixed`,
+      broken,
+    };
+  },
+};
+
+const importOf = (file: string) => ["import", "ndjson", file, "--source", "own"];
+const importing = (work: Work, dataDir: string, file: string) =>
+  start(work, importOf(file), { dataDir });
+
+/** Publishes each file once, undisturbed: what a dataset may be, and how long an import takes. */
+async function importEach(
+  work: Work,
+  dataDir: string,
+  files: readonly string[],
+  catalogue: Catalogue,
+): Promise<{ hashes: string[]; milliseconds: number }> {
+  const hashes: string[] = [];
+  let milliseconds = 0;
+  for (const file of files) {
+    const startedAt = performance.now();
+    await done(work, dataDir, ...importOf(file));
+    milliseconds = performance.now() - startedAt;
+    hashes.push(catalogue.current()!.hash);
+  }
+  return { hashes, milliseconds };
+}
+
+function faultsOf(catalogue: Catalogue, hashes: readonly string[]): string[] {
+  const current = catalogue.current();
+  if (current === null) return ["there is no dataset"];
+  const faults: string[] = [];
+  if (!hashes.includes(current.hash)) faults.push(`${current.version} is neither old nor new`);
+  if (hashFile(catalogue.pathOf(current.version)).sha256 !== current.sha256)
+    faults.push(`${current.version} is not the file that was published`);
+  const left = litter(catalogue);
+  if (left.length > 3)
+    faults.push(`more is left behind than one import leaves: ${left.join(", ")}`);
+  return faults;
+}
+
+/** Files in the folder that belong to no dataset. */
+function litter(catalogue: Catalogue): string[] {
+  const known = new Set(["current"]);
+  for (const { version } of catalogue.list()) known.add(`${version}.sqlite`).add(`${version}.json`);
+  return readdirSync(catalogue.folder).filter((name) => !known.has(name));
+}

@@ -1,0 +1,50 @@
+/** F11: a key that another process revokes is refused from the next request on. */
+import { Agent } from "node:http";
+import { createAccount } from "#accounts/accounts.ts";
+import { issueKey, revokeKey } from "#keys/keys.ts";
+import { openControl } from "#store/stores.ts";
+import { ask, percentile } from "./ask.ts";
+import type { Fault } from "./fault.ts";
+import { serve, stop } from "./program.ts";
+
+const path = "/fetch-projects";
+
+export const revokedKeys: Fault = {
+  name: "F11 · keys revoked by another process",
+  promise: "the next request is a 401",
+  tries: { quick: 100, full: 1000 },
+  async attempt(work, tries) {
+    const dataDir = work.folder();
+    const server = await serve(work, { dataDir });
+    const agent = new Agent({ keepAlive: true });
+    const control = await openControl(dataDir);
+    const account = await createAccount(control, { name: "own", quotas: {}, now: Date.now() });
+    const broken: string[] = [];
+    const milliseconds: number[] = [];
+    for (let i = 0; i < tries; i++) {
+      const now = Date.now();
+      const { id, key } = await issueKey(control, {
+        account,
+        name: `key ${i}`,
+        expiresAt: null,
+        isDemo: false,
+        now,
+      });
+      const live = await ask({ port: server.port, path, key, agent });
+      await revokeKey(control, id, now);
+      const refused = await ask({ port: server.port, path, key, agent });
+      if (live.status === 401) broken.push(`key ${i + 1} was refused before it was revoked`);
+      if (refused.status !== 401)
+        broken.push(`key ${i + 1}: ${refused.status} after its revocation`);
+      milliseconds.push(refused.milliseconds);
+    }
+    await control.close();
+    agent.destroy();
+    await stop(server);
+    return {
+      done: `${tries} keys issued, used and revoked by another process`,
+      seen: `${tries - broken.length} refused at the next request, the slowest 401 after ${Math.max(...milliseconds).toFixed(1)} ms (p50 ${percentile(milliseconds, 0.5).toFixed(1)} ms)`,
+      broken,
+    };
+  },
+};

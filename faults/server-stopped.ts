@@ -1,0 +1,88 @@
+/** F8: SIGTERM under load with awkward clients loses no answer that has begun, and is over in five seconds. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { percentile, stream } from "./ask.ts";
+import type { Fault } from "./fault.ts";
+import { done, newKey, serve } from "./program.ts";
+import { writeRecords } from "./records.ts";
+
+const recordCount = 5000;
+const perSecond = 300;
+const endMillisecondsMax = 5000;
+const path = "/fetch-signals?limit=100";
+
+export const serverStopped: Fault = {
+  name: "F8 · server stopped under load",
+  promise: "every answer that has begun is finished; exit code 0 within 5 s",
+  tries: { quick: 10, full: 100 },
+  async attempt(work, tries) {
+    const dataDir = work.folder();
+    const file = join(dataDir, "records.ndjson");
+    await writeRecords(file, recordCount, 1);
+    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const key = await newKey(work, dataDir);
+    const broken: string[] = [];
+    const endMilliseconds: number[] = [];
+    let answered = 0;
+    for (let i = 0; i < tries; i++) {
+      const server = await serve(work, { dataDir });
+      const load = stream({ port: server.port, path, key }, perSecond);
+      const awkward = await awkwardClients(server.port, key);
+      await wait(100 + 200 * work.chance());
+      const stoppedAt = performance.now();
+      server.child.kill("SIGTERM");
+      const slow = awkward.readAll();
+      const { exitCode, signal } = await server.ended;
+      endMilliseconds.push(performance.now() - stoppedAt);
+      const books = await load.end();
+      answered += books.statuses.get(200) ?? 0;
+      if (exitCode !== 0) broken.push(`run ${i + 1}: exit code ${exitCode ?? signal}`);
+      if (books.cut > 0) broken.push(`run ${i + 1}: ${books.cut} answers cut off`);
+      if (!(await slow)) broken.push(`run ${i + 1}: the slow reader's answer was cut off`);
+      awkward.end();
+      work.tell(`${i + 1} of ${tries} servers stopped`);
+    }
+    const slowest = Math.max(...endMilliseconds);
+    if (slowest > endMillisecondsMax) broken.push(`one took ${Math.round(slowest)} ms to end`);
+    return {
+      done: `${tries} servers stopped under ${perSecond} requests a second, beside silent, idle, half-sent and slowly read connections`,
+      seen: `${answered} answers, 0 cut off; ended after ${Math.round(percentile(endMilliseconds, 0.5))} ms (slowest ${Math.round(slowest)} ms)`,
+      broken,
+    };
+  },
+};
+
+/** One that says nothing, one that stays idle after an answer, one in the middle of its headers, one that reads late. */
+async function awkwardClients(port: number, key: string) {
+  const open = async (text: string) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    if (text !== "") socket.write(text);
+    return socket;
+  };
+  const request = (connection: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: here\r\nx-api-key: ${key}\r\nConnection: ${connection}\r\n\r\n`;
+  const silent = await open("");
+  const idle = await open(request("keep-alive"));
+  idle.resume();
+  const half = await open(request("keep-alive").slice(0, 40));
+  const slow = await open(request("close"));
+  slow.pause();
+  const sockets: Socket[] = [silent, idle, half, slow];
+  return {
+    /** Reads only now; true where the whole answer came. */
+    async readAll(): Promise<boolean> {
+      const chunks: Buffer[] = [];
+      slow.on("data", (chunk: Buffer) => chunks.push(chunk)).resume();
+      if (!slow.readableEnded) await once(slow, "close");
+      const text = Buffer.concat(chunks).toString("latin1");
+      const [, length] = /content-length: (\d+)/i.exec(text) ?? [];
+      const bodyAt = text.indexOf("\r\n\r\n") + 4;
+      return length !== undefined && text.length - bodyAt === Number(length);
+    },
+    end: () => sockets.forEach((socket) => socket.destroy()),
+  };
+}
