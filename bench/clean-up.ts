@@ -29,5 +29,7 @@ export function temporaryFolder(): string {
 /** Killed by its own id, so that no other process can be meant. */
 export function endWithUs<C extends ChildProcess>(child: C): C {
   whenDone(() => void child.kill("SIGKILL"));
+  // Whoever waits for it hears of it; where nobody does, it must not end the run.
+  child.on("error", () => {});
   return child;
 }

@@ -12,10 +12,12 @@ export function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T
     () => reject(new Error(`${name} had no answer in ${secondsMax} s.`)),
     secondsMax * 1000,
   );
+  child.once("error", reject);
   child.once("message", onMessage);
   child.once("exit", onExit);
   return promise.finally(() => {
     clearTimeout(late);
+    child.off("error", reject);
     child.off("message", onMessage);
     child.off("exit", onExit);
   });

@@ -24,13 +24,23 @@ async function fuzz(options: FuzzOptions): Promise<number> {
   return found;
 }
 
-const options = readOptions(process.argv.slice(2));
-const { seed, only } = options;
-console.log(`seed ${seed}`);
-if (only?.part === "request") console.log(await replayConversation(seed, only.number));
-else if (only?.part === "import") console.log(await replayImport(seed, only.number));
-else {
+async function main(options: FuzzOptions): Promise<number> {
+  const { seed, only } = options;
+  console.log(`seed ${seed}`);
+  if (only !== null) {
+    const replay = only.part === "request" ? replayConversation : replayImport;
+    console.log(await replay(seed, only.number));
+    return exitCodes.done;
+  }
   const found = await fuzz(options);
   console.log(found === 0 ? "nothing found" : `${found} findings`);
-  process.exitCode = found === 0 ? 0 : 1;
+  return found === 0 ? exitCodes.done : exitCodes.found;
 }
+
+const exitCodes = { done: 0, found: 1, usage: 2 } as const;
+
+const options = readOptions(process.argv.slice(2));
+if (typeof options === "string") {
+  console.error(options);
+  process.exitCode = exitCodes.usage;
+} else process.exitCode = await main(options);

@@ -14,7 +14,7 @@ export interface FuzzOptions {
   only: { part: "request" | "import"; number: number } | null;
 }
 
-export const usage = `npm run fuzz -- [--seed S] [--count N] [--imports N] [--seconds N] [--only N | --only-import N]
+const usage = `npm run fuzz -- [--seed S] [--count N] [--imports N] [--seconds N] [--only N | --only-import N]
 
   --seed S           begin from this seed; without it one is drawn and printed
   --count N          requests to send, 100000 without it
@@ -23,8 +23,16 @@ export const usage = `npm run fuzz -- [--seed S] [--count N] [--imports N] [--se
   --only N           replay conversation N of the seed and print it
   --only-import N    replay import N of the seed and print it`;
 
-/** @throws Error naming the option that cannot be used. */
-export function readOptions(args: readonly string[]): FuzzOptions {
+/** @returns what is wrong, as a text, where an option cannot be used. */
+export function readOptions(args: readonly string[]): FuzzOptions | string {
+  try {
+    return parse(args);
+  } catch (error) {
+    return `${(error as Error).message}\n\n${usage}`;
+  }
+}
+
+function parse(args: readonly string[]): FuzzOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -51,5 +59,5 @@ export function readOptions(args: readonly string[]): FuzzOptions {
 
 function wholeNumber(name: string, text: string): number {
   if (/^[0-9]{1,10}$/.test(text)) return Number(text);
-  throw new Error(`${name} must be a whole number, but is '${text.slice(0, 50)}'.\n\n${usage}`);
+  throw new Error(`${name} must be a whole number, but is '${text.slice(0, 50)}'.`);
 }

@@ -85,10 +85,10 @@ async function fillDraft(
   const noChanges = { added: 0, updated: 0, removed: 0 };
   if (refusal !== null) return { ...result, outcome: "refused", changes: noChanges };
   const draft = draftOf(request, previous, records, texts);
+  const counts = countsOf(records);
   const { meta, changes } = writeDraft(path, draft, previous);
   if (meta === null) return { ...result, outcome: "unchanged", changes };
   syncFile(path);
-  const counts = countsOf(records);
   return { ...result, outcome: "built", changes, draft: { path, meta, counts } };
 }
 

@@ -1,8 +1,7 @@
 /** Writes the documents of a draft, kind by kind in display order, and tells what changed. */
-import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { RecordKind } from "#records/canonical.ts";
-import { hashOfContent } from "./dataset-hash.ts";
+import { hashOfContent, openContentDigest } from "./dataset-hash.ts";
 import { sortForDisplay } from "./display-order.ts";
 import type { DraftRecord } from "./draft-record.ts";
 import type { Known, Previous } from "./previous.ts";
@@ -21,7 +20,7 @@ export interface Changes {
 export interface DocumentWriter {
   /**
    * Writes all records of a kind.
-   * @param records are sorted in place.
+   * @param records are taken: the list is empty afterwards, for a million records need not wait in memory.
    * @param render called in display order.
    */
   write(
@@ -44,44 +43,47 @@ export function openDocumentWriter(
   previous: Previous,
   builtAt: string,
 ): DocumentWriter {
-  const digest = createHash("sha256");
+  const content = openContentDigest();
   const checksum = openChecksum();
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
+  const compare = (before: Known | undefined, hash: string, updatedAt: string) => {
+    if (before === undefined) changes.added++;
+    else changes.removed--;
+    if (before !== undefined && (before.contentHash !== hash || before.updatedAt !== updatedAt))
+      changes.updated++;
+  };
   return {
     write(kind, records, render) {
       const known = previous.known(kind);
+      // Each that is met again will be taken off.
+      changes.removed += known.size;
       const rows = openRowWriter(draft, kind, columns);
-      const hashes: string[] = [];
-      let keptCount = 0;
       sortForDisplay(kind, records).forEach((record, position) => {
         const rendered = render(record, position);
-        const contentHash = hashOfContent(comparable(rendered));
+        const hash = hashOfContent(comparable(rendered));
         const before = known.size === 0 ? undefined : known.get(record.id);
-        const updatedAt = updatedAtOf(record, contentHash, before, builtAt);
-        hashes.push(contentHash);
-        if (before === undefined) changes.added++;
-        else keptCount++;
-        if (before !== undefined && isChanged(before, contentHash, updatedAt)) changes.updated++;
+        const updatedAt = updatedAtOf(record, hash, before, builtAt);
         const document = documentOf(rendered, updatedAt);
+        compare(before, hash, updatedAt);
+        content.add(hash);
+        checksum.add(document);
         rows.add(
           position,
           record.id,
           record.source,
           record.sourceId,
           before?.since ?? builtAt,
-          Buffer.from(contentHash, "hex"),
+          Buffer.from(hash, "hex"),
           updatedAt,
           record.statedAt === null ? 0 : 1,
           ownLengthOf(rendered, updatedAt),
           document,
         );
-        checksum.add(document);
       });
       rows.end();
-      digest.update(hashes.join(""), "hex");
-      changes.removed += known.size - keptCount;
+      records.length = 0;
     },
-    contentHash: () => digest.digest("hex"),
+    contentHash: content.digest,
     checksum: checksum.digits,
     changes: () => changes,
   };
@@ -97,6 +99,3 @@ function updatedAtOf(
   if (statedAt !== null) return statedAt;
   return before?.contentHash === contentHash ? before.updatedAt : builtAt;
 }
-
-const isChanged = (before: Known, contentHash: string, updatedAt: string) =>
-  before.contentHash !== contentHash || before.updatedAt !== updatedAt;

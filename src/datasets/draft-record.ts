@@ -119,7 +119,7 @@ const listMembers = Object.fromEntries(
 const fewMax = 16;
 
 export function eachOnce(list: readonly string[]): readonly string[] {
-  if (list.length < 2) return list;
+  if (list.length < 2) return list.length === 0 ? none : list;
   const areDifferent = list.length <= fewMax && list.every((one, i) => list.indexOf(one) === i);
   return areDifferent ? list : [...new Set(list)];
 }

@@ -21,10 +21,10 @@ export function faultsOfEntry(
   const faults: RecordFault[] = [];
   for (let i = 0; i < records.length; i++) {
     const record = records[i]!;
-    const place = placeOf(record) ?? (isAmong(records, record, i) ? entry : undefined);
-    faults.push(...faultsOfRecord(record, source, place));
+    const findPlace = () => placeOf(record) ?? (isAmong(records, record, i) ? entry : undefined);
+    faults.push(...faultsOfRecord(record, source, findPlace));
   }
-  for (const gp of namedGps) faults.push(...faultsOfRecord(gp, source, undefined));
+  for (const gp of namedGps) faults.push(...faultsOfRecord(gp, source, () => undefined));
   const placeInEntry = (name: RecordName) =>
     placeOf(name) ?? (isAmong(records, name) ? entry : undefined);
   faults.push(...removalFaults(entry, merge, placeInEntry));
@@ -42,14 +42,15 @@ export function isAmong(
   return false;
 }
 
-/** @param place of another record of the same name. */
+/** @param findPlace of another record of the same name; asked for a record that has a name. */
 function faultsOfRecord(
   record: CanonicalRecord,
   source: string,
-  place: Place | undefined,
+  findPlace: () => Place | undefined,
 ): readonly RecordFault[] {
   const faults = checkRecord(record);
   if (faults.length > 0) return faults;
+  const place = findPlace();
   const { provenance } = record;
   const isForeign = provenance?.source !== undefined && provenance.source !== source;
   if (place === undefined && !isForeign) return faults;

@@ -62,13 +62,6 @@ export function ownPart(
 /** JSON of the part, without braces. */
 export const ownJson = (own: Readonly<Record<string, unknown>>) => JSON.stringify(own).slice(1, -1);
 
-/** What a principal inherits from its GPs. */
-export interface Inherited {
-  tags: readonly string[];
-  themes: readonly string[];
-  markets: readonly string[];
-}
-
 export interface Rendered {
   /** The JSON up to the value of `updated_at`: what the record says, times excluded. */
   content: string;
@@ -83,20 +76,18 @@ export const renderGp = (id: string, formerIds: readonly string[], own: string):
 });
 
 /**
- * @param lists JSON of the lists a principal inherits, with a comma before it; empty for other kinds.
+ * @param lists JSON of the lists a principal inherits; null for other kinds.
  * @param gps JSON of its GPs, as `linkJson` makes it of each.
  */
 export const renderLinked = (
   id: string,
   own: string,
-  lists: string,
+  lists: string | null,
   gps: readonly string[],
 ): Rendered => ({
   content: `{"id":"${id}",${own},"updated_at":"`,
-  rest: `"${lists},"gps":[${gps.join(",")}]}`,
+  rest: `"${lists === null ? "" : `,${lists.slice(1, -1)}`},"gps":[${gps.join(",")}]}`,
 });
-
-export const listsJson = (lists: Inherited): string => `,${JSON.stringify(lists).slice(1, -1)}`;
 
 export const linkJson = ({ id, name }: GpLink): string => JSON.stringify({ id, name });
 

@@ -11,17 +11,19 @@ export type KeptText = number;
 export interface TextStore {
   keep(text: string): KeptText;
   textOf(kept: KeptText): string;
+  /** Gives the memory of all texts back at once. */
+  clear(): void;
 }
 
 export function openTextStore(): TextStore {
-  const chunks: Buffer[] = [];
+  const chunks: Buffer<ArrayBuffer>[] = [];
   /** Of each text the number of its chunk, and where it begins and ends there. */
   const places: number[] = [];
-  let chunk = Buffer.alloc(0);
   let end = 0;
   return {
     keep(text) {
-      if (end + text.length * unitBytesMax > chunk.length) {
+      let chunk = chunks.at(-1);
+      if (chunk === undefined || end + text.length * unitBytesMax > chunk.length) {
         chunk = Buffer.allocUnsafe(Math.max(chunkBytes, text.length * unitBytesMax));
         chunks.push(chunk);
         end = 0;
@@ -31,5 +33,11 @@ export function openTextStore(): TextStore {
       return places.push(chunks.length - 1, start, end) - 3;
     },
     textOf: (kept) => chunks[places[kept]!]!.toString("utf8", places[kept + 1], places[kept + 2]),
+    clear() {
+      // Detached, a buffer is gone; else it would wait for the garbage collector, whose heap is in no need.
+      for (const { buffer } of chunks) buffer.transfer(0);
+      chunks.length = 0;
+      places.length = 0;
+    },
   };
 }

@@ -1,5 +1,5 @@
 /** Reads a generation back before it is published: documents as they will be served, hash, counts, every link. */
-import { hash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { recordKinds, type RecordKind } from "#records/canonical.ts";
 import { documentBytes } from "#search/documents.ts";
@@ -32,7 +32,7 @@ export function verifyGeneration(path: string): void {
 
 /** What is gathered from all documents. */
 interface Gathered {
-  contentHashes: Uint8Array[];
+  contentHashes: Hash;
   /** Of the documents. */
   bytes: number;
   checksum: Checksum;
@@ -44,7 +44,8 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
   if (check !== "ok") return `SQLite says ${check}`;
   const { documents } = readIndex(db, meta);
   const [checksum, tally] = [openChecksum(), openTally()];
-  const gathered: Gathered = { contentHashes: [], bytes: 0, checksum, tally };
+  const contentHashes = createHash("sha256");
+  const gathered: Gathered = { contentHashes, bytes: 0, checksum, tally };
   let bytes = 0;
   for (const kind of recordKinds) {
     const fault = readBack(db, kind, gathered);
@@ -52,8 +53,8 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
     bytes += documentBytes(documents[kind]);
     if (gathered.bytes !== bytes) return `its index tells of other ${kind} documents`;
   }
-  const contentHash = hash("sha256", Buffer.concat(gathered.contentHashes), "hex");
-  if (datasetHash(contentHash) !== meta.hash) return "its documents have another hash";
+  if (datasetHash(contentHashes.digest("hex")) !== meta.hash)
+    return "its documents have another hash";
   if (versionOf(meta.built_at, meta.hash) !== meta.version) return "it has another version";
   if (checksum.digits() !== meta.documents_crc32) return "the checksum of its documents differs";
   const table = tally.firstWrongTable(db);
@@ -68,9 +69,8 @@ function readBack(db: DatabaseSync, kind: RecordKind, gathered: Gathered): strin
   const sql = `select ${documentColumns} from ${kind} where position >= ? order by position limit ?`;
   for (const batch of batchesOf<DocumentRow>(db, sql)) {
     for (const row of batch) {
-      const [position, id, contentHash, , , document] = row;
+      const [position, id, , , , document] = row;
       if (position !== expected++) return `${kind} positions do not run from 0 without a gap`;
-      contentHashes.push(contentHash);
       const isOfSample = position % everyNth === 0;
       if (!isPlaced(row) || (isOfSample && !isUnchanged(row)))
         return `document ${id} is not what its row says`;
@@ -78,6 +78,7 @@ function readBack(db: DatabaseSync, kind: RecordKind, gathered: Gathered): strin
       if (kind === "gp") tally.addGp(id, record!);
       else tally.addLinked(kind, position, document);
     }
+    contentHashes.update(Buffer.concat(batch.map((row) => row[2])));
     const documents = batch.map((row) => row[5]).join("");
     checksum.add(documents);
     gathered.bytes += Buffer.byteLength(documents);

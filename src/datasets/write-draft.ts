@@ -15,9 +15,9 @@ import { writeIndex } from "./write-index.ts";
 import { writeLinked } from "./write-linked.ts";
 
 export interface Draft {
-  /** All of the generation; sorted in place. */
+  /** All of the generation; the lists are empty afterwards. */
   records: DraftRecords;
-  /** Holds their JSON. */
+  /** Holds their JSON; cleared afterwards. */
   texts: TextStore;
   /** Names, and when an import last changed something of each. */
   sources: Iterable<readonly [name: string, importedAt: string]>;
@@ -43,6 +43,7 @@ export function writeDraft(
     const writer = openDocumentWriter(db, previous, builtAt);
     const gps = writeGps(db, writer, texts, records.gp, formerIdsByGp(formerIds));
     writeLinked(db, writer, texts, records, gps);
+    texts.clear();
     const changes = writer.changes();
     if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
     writePairs(db, "source", sources);

@@ -5,7 +5,7 @@ import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { FacetName } from "#search/read-model.ts";
 import type { DocumentWriter } from "./document-writer.ts";
 import { eachOnce, type DraftRecord } from "./draft-record.ts";
-import { linkJson, listsJson, renderGp, type Inherited } from "./render.ts";
+import { linkJson, renderGp } from "./render.ts";
 import { openRowWriter } from "./row-writer.ts";
 import type { TextStore } from "./text-store.ts";
 
@@ -13,11 +13,11 @@ import type { TextStore } from "./text-store.ts";
 export type Body = Readonly<Record<string, unknown>>;
 
 /** What the records that link to a GP need to know of it. */
-export interface WrittenGp extends Inherited {
+export interface WrittenGp {
   position: number;
   /** JSON of what they say of it. */
   linkJson: string;
-  /** JSON of what a principal inherits that has no other GP. */
+  /** JSON of what a principal inherits from it. */
   listsJson: string;
 }
 
@@ -47,13 +47,13 @@ export function writeGps(
 }
 
 function writtenGp(id: string, position: number, gp: Body): WrittenGp {
-  const lists = {
-    tags: listOf(gp, "tags"),
-    themes: listOf(gp, "themes"),
-    markets: listOf(gp, "markets"),
-  };
+  const [tags, themes, markets] = [listOf(gp, "tags"), listOf(gp, "themes"), listOf(gp, "markets")];
   const name = gp["name"] as string;
-  return { ...lists, position, linkJson: linkJson({ id, name }), listsJson: listsJson(lists) };
+  return {
+    position,
+    linkJson: linkJson({ id, name }),
+    listsJson: JSON.stringify({ tags, themes, markets }),
+  };
 }
 
 const listOf = (gp: Body, member: string) => gp[member] as string[];

@@ -2,8 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { linkedKinds } from "#search/read-model.ts";
 import type { DocumentWriter } from "./document-writer.ts";
-import type { DraftRecords } from "./draft-record.ts";
-import { listsJson, renderLinked, type Inherited } from "./render.ts";
+import { eachOnce, type DraftRecords } from "./draft-record.ts";
+import { renderLinked } from "./render.ts";
 import { openRowWriter } from "./row-writer.ts";
 import type { TextStore } from "./text-store.ts";
 import type { WrittenGp, WrittenGps } from "./write-gps.ts";
@@ -20,7 +20,7 @@ export function writeLinked(
     writer.write(kind, records[kind], ({ id, source, own, gps: ids }, position) => {
       const linked = ids.map((gp) => gps.get(source)!.get(gp)!);
       for (const gp of linked) links.add(kind, position, gp.position);
-      const lists = kind === "principal" ? inheritedJson(linked) : "";
+      const lists = kind === "principal" ? inheritedJson(linked) : null;
       return renderLinked(
         id,
         texts.textOf(own),
@@ -33,12 +33,19 @@ export function writeLinked(
 
 function inheritedJson(gps: readonly WrittenGp[]): string {
   const [first, second] = gps;
-  return first !== undefined && second === undefined
-    ? first.listsJson
-    : listsJson(inheritedFrom(gps));
+  if (first !== undefined && second === undefined) return first.listsJson;
+  const lists = gps.map(({ listsJson }) => JSON.parse(listsJson) as Inherited);
+  const union = (member: keyof Inherited) => eachOnce(lists.flatMap((list) => list[member]));
+  return JSON.stringify({
+    tags: union("tags"),
+    themes: union("themes"),
+    markets: union("markets"),
+  });
 }
 
-function inheritedFrom(gps: readonly WrittenGp[]): Inherited {
-  const union = (member: keyof Inherited) => [...new Set(gps.flatMap((gp) => gp[member]))];
-  return { tags: union("tags"), themes: union("themes"), markets: union("markets") };
+/** What a principal inherits from its GPs. */
+interface Inherited {
+  tags: readonly string[];
+  themes: readonly string[];
+  markets: readonly string[];
 }

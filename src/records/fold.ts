@@ -39,9 +39,8 @@ export function fold(text: string): string {
 const foldAscii = (text: string) =>
   text.toLowerCase().replace(deletedAscii, "").replace(separatorsInAscii, " ").trim();
 
-/** The whole rule; exported for the test that compares the two. */
-export function foldUnicode(text: string): string {
-  return text
+const foldUnicode = (text: string) =>
+  text
     .normalize("NFKD")
     .replace(marks, "")
     .toLowerCase()
@@ -51,4 +50,3 @@ export function foldUnicode(text: string): string {
     .replace(deleted, "")
     .replace(separators, " ")
     .trim();
-}

@@ -121,7 +121,7 @@ test("the hash, an id and own_length can be worked out as the page says", () => 
   } = Object.fromEntries(
     rows(catalogue, "select key, value from meta").map(({ key, value }) => [key, value]),
   );
-  const hashes = ["gp", "principal", "project", "signal"].flatMap((kind) =>
+  const hashes = ["gp", "principal", "signal", "project"].flatMap((kind) =>
     rows(catalogue, `select content_hash from ${kind} order by position`),
   );
   const content = hash(

@@ -38,6 +38,21 @@ test("an id twice in one row is a repeated id", async (t) => {
   );
 });
 
+test("a record of no kind there is has its line rejected, whatever stands in the place of the kind", async (t) => {
+  const kinds = ["fund", "__proto__", "constructor", null, 7, ["gp"], undefined];
+  const strange = kinds.map((record) => ({ ...gp("b"), record }));
+  const { collected } = await importEntries(
+    temporaryCatalogue(t),
+    entriesOf([gp("a"), ...strange]),
+    { lines: kinds.length },
+  );
+  assert.equal(collected.accepted, 1);
+  assert.deepEqual(
+    collected.rejections.listed.map(({ line, field }) => `${line} ${field}`),
+    kinds.map((_, i) => `${i + 2} record`),
+  );
+});
+
 test("the id of a rejected line is free", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const records = [gp("a", { aum_usd: -1 }), gp("a", { name: "right" })];

@@ -118,3 +118,15 @@ test("a GP's updated_at changes when another becomes one with it", async (t) => 
   await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
   assert.equal(updatedAt(catalogue, "gp", "b"), onDay(2));
 });
+
+test("a time that a source states stays when the content changes with another record, and one it does not state changes", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const stated = "2025-01-02T00:00:00Z";
+  const people = [principal("p", ["a"], { updated_at: stated }), principal("q", ["a"])];
+  await importDaily(catalogue, [gp("a"), ...people], [gp("a", { hq_city: "Reno" }), ...people]);
+  const options = { isMerge: true, nowMilliseconds: day(3) };
+  await importRecords(catalogue, [gp("a", { tags: ["x"] })], options);
+  assert.deepEqual(documentOf(catalogue, "principal", "p")["tags"], ["x"]);
+  assert.equal(updatedAt(catalogue, "principal", "p"), stated);
+  assert.equal(updatedAt(catalogue, "principal", "q"), onDay(3));
+});

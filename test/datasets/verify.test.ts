@@ -8,7 +8,7 @@ import { verifyGeneration } from "#datasets/verify.ts";
 import { cast } from "../support/cast.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { gp, importDaily } from "./published.ts";
+import { gp, importDaily, signal } from "./published.ts";
 
 /** Path of a sound generation in which every table has rows. */
 async function soundFile(t: TestContext): Promise<string> {
@@ -55,6 +55,51 @@ test("a flipped byte anywhere in a document is found", async (t) => {
     writeFileSync(path, damaged);
     refuses(path, /is damaged/);
   }
+});
+
+test("of more documents than are parsed a changed one is found too, whichever it is", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const titled = (i: number) => signal(`s${i}`, { title: "Fund closes" });
+  await importDaily(
+    catalogue,
+    Array.from({ length: 2001 }, (_, i) => titled(i)),
+  );
+  const path = catalogue.pathOf(catalogue.currentVersion()!);
+  verifyGeneration(path);
+  const change = (position: number, from: string, to: string) => {
+    const db = new DatabaseSync(path);
+    db.prepare("update signal set document = replace(document, ?, ?) where position = ?").run(
+      from,
+      to,
+      position,
+    );
+    db.close();
+  };
+  for (const position of [0, 1, 2, 500, 1999, 2000]) {
+    change(position, "Fund closes", "Fund c1oses");
+    refuses(path, /is damaged/);
+    change(position, "Fund c1oses", "Fund closes");
+  }
+  verifyGeneration(path);
+});
+
+test("links in another order than their records are found", async (t) => {
+  const sql = `create temp table old as select * from link;
+    delete from link; insert into link select * from old order by rowid desc`;
+  refuses(await changedFile(t, sql), /the rows of link/);
+});
+
+test("an index that tells of other documents is found", async (t) => {
+  const path = await soundFile(t);
+  const db = new DatabaseSync(path);
+  const name = "documents.signal.starts";
+  const { bytes } = db.prepare("select bytes from array where name = ?").get(name)!;
+  const starts = new Float64Array(Uint8Array.from(bytes as Uint8Array).buffer);
+  starts[starts.length - 1]! += 1;
+  const changed = new Uint8Array(starts.buffer);
+  db.prepare("update array set bytes = ? where name = ?").run(changed, name);
+  db.close();
+  refuses(path, /the checksum of its index differs/);
 });
 
 test("a document whose time is not that of its row is found", async (t) => {

@@ -10,7 +10,7 @@ type Written = { text: string; repeats: boolean };
 const { value: json } = fc.letrec<{ value: Written }>((tie) => {
   const space = fc.constantFrom("", " ", "\t", "  ");
   // One key alone is escaped: V8 14 takes one escaped key for another now and then, which no reader can mend.
-  const key = fc.constantFrom("a", "b", '":', "");
+  const key = fc.constantFrom("a", "b", '":', ":", "");
   const text = fc.constantFrom("a", '"', '":', "\\", '\\":"', "");
   const leaf = fc
     .oneof(fc.integer(), fc.constantFrom(null, true), text)

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { canonicalSchemas } from "#records/canonical.ts";
 import { checkRecord } from "#records/check.ts";
 
@@ -135,6 +136,48 @@ test("text that is empty, holds control characters or half a character is reject
   for (const name of ["", "a\u0000b", "a\u001bb", "\ud800"])
     assert.equal(fault("gp", { name })[0]?.field, "name");
   assert.deepEqual(fault("gp", { description: "two\nlines\tand a tab" }), []);
+});
+
+test("of all texts exactly those with a control character or half a character are rejected, wherever they stand", () => {
+  const unit = fc.constantFrom(...'aé\\u"bfn/\n\t\r\b\f\u0000\u001f\u007f', "\ud83d", "\ude00");
+  const isFit = (text: string) =>
+    // eslint-disable-next-line no-control-regex
+    !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text) && text.isWellFormed();
+  fc.assert(
+    fc.property(fc.string({ unit, minLength: 1, maxLength: 6 }), (text) => {
+      const placed = [
+        { description: text },
+        { aliases: ["a", `a${text}`] },
+        { external_ids: { other: [text] } },
+        { former_ids: [text] },
+      ];
+      for (const members of placed)
+        assert.equal(fault("gp", members).length === 0, isFit(text), JSON.stringify(members));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("of all days exactly those that exist are taken", () => {
+  const digits = (number: number, length: number) => String(number).padStart(length, "0");
+  const day = fc.record({
+    year: fc.integer({ min: 0, max: 9999 }),
+    month: fc.integer({ min: 1, max: 12 }),
+    date: fc.integer({ min: 1, max: 31 }),
+    hour: fc.integer({ min: 0, max: 26 }),
+  });
+  fc.assert(
+    fc.property(day, ({ year, month, date, hour }) => {
+      const real = new Date(0);
+      real.setUTCFullYear(year, month - 1, date);
+      const exists = real.getUTCDate() === date;
+      const text = `${digits(year, 4)}-${digits(month, 2)}-${digits(date, 2)}`;
+      assert.equal(fault("signal", { date: text }).length === 0, exists, text);
+      const time = `${text}T${digits(hour, 2)}:30:00Z`;
+      assert.equal(fault("signal", { published_at: time }).length === 0, exists && hour < 24, time);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("addresses lead over http or https, never to a script", () => {

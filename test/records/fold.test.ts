@@ -31,5 +31,5 @@ test("folding twice changes nothing, for every character there is", () => {
 test("the fold agrees with the plain reference on any text", () => {
   const agrees = (text: string) => assert.equal(fold(text), referenceFold(text));
   fc.assert(fc.property(fc.string({ unit: "binary" }), agrees), { numRuns: 2000 });
-  fc.assert(fc.property(fc.string(), agrees), { numRuns: 2000 });
+  fc.assert(fc.property(fc.string({ unit: "binary-ascii" }), agrees), { numRuns: 2000 });
 });
