@@ -12,7 +12,7 @@ import {
   type FacetName,
   type LinkedKind,
 } from "#search/read-model.ts";
-import { indexSuggestions } from "#search/suggestions.ts";
+import { indexSuggestions } from "#search/index-suggestions.ts";
 
 export function indexTables(db: DatabaseSync): DatasetIndex {
   const names = readNames(db);
@@ -23,6 +23,7 @@ export function indexTables(db: DatabaseSync): DatasetIndex {
     names: indexNames(
       names.map(({ folded }) => folded),
       names.map(({ gp }) => gp),
+      gpCount,
     ),
     nameSuggestions: indexSuggestions(eachNameOnce(names)),
     facets: forEach(facetNames, (facet) => readFacet(db, facet)),

@@ -1,58 +1,121 @@
-/** Sets of record positions, one bit each, in typed arrays. */
+/** Sets of record positions, a bit for each, that cost little where they hold few. */
 
-/** Signed, because a number beyond 31 bits would cost V8 a conversion. */
-export type Bitset = Int32Array;
-
-export const makeBitset = (size: number): Bitset => new Int32Array((size + 31) >>> 5);
-
-export function addBit(set: Bitset, position: number): void {
-  set[position >>> 5]! |= 1 << (position & 31);
+export interface Bitset {
+  /** Position p is bit p & 31 of word p >> 5. Signed, because a number beyond 31 bits would cost V8 a conversion. */
+  words: Int32Array;
+  /** Whether a block of 32 words may hold any; the others are zero and not looked at. */
+  touched: Uint8Array;
 }
 
-export function hasBit(set: Bitset, position: number): boolean {
-  return (set[position >>> 5]! & (1 << (position & 31))) !== 0;
+const blockWords = 32;
+
+/** In whole blocks, so that none has to be looked at for its end. */
+export function makeBitset(size: number): Bitset {
+  const blocks = (size + 1023) >>> 10;
+  return { words: new Int32Array(blocks * blockWords), touched: new Uint8Array(blocks) };
 }
 
-export function keepCommon(set: Bitset, other: Bitset): void {
-  for (let i = 0; i < set.length; i++) set[i]! &= other[i]!;
+export function addBit({ words, touched }: Bitset, position: number): void {
+  words[position >>> 5]! |= 1 << (position & 31);
+  touched[position >>> 10] = 1;
 }
 
-/**
- * Leaves each position only in the first of the sets that has it.
- * @returns whether there is any.
- */
-export function keepFirst(sets: readonly Bitset[]): boolean {
-  let any = 0;
-  const length = sets[0]!.length;
-  for (let i = 0; i < length; i++) {
-    let seen = 0;
-    for (const set of sets) {
-      const word = set[i]! & ~seen;
-      set[i] = word;
-      seen |= word;
-    }
-    any |= seen;
+/** Adds `positions[from]` up to `positions[to]`. */
+export function addBits(
+  { words, touched }: Bitset,
+  positions: Uint32Array,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) {
+    const position = positions[i]!;
+    words[position >>> 5]! |= 1 << (position & 31);
+    touched[position >>> 10] = 1;
   }
-  return any !== 0;
 }
 
-/** Bits set in one word; Hacker's Delight, figure 5-2. */
-function countOf(word: number): number {
-  word -= (word >>> 1) & 0x55555555;
-  word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
-  return (((word + (word >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
+/** Adds every position below `size`. */
+export function addEvery({ words, touched }: Bitset, size: number): void {
+  words.fill(-1, 0, size >>> 5);
+  if ((size & 31) !== 0) words[size >>> 5] = (1 << (size & 31)) - 1;
+  touched.fill(1);
 }
 
-export function countBits(set: Bitset): number {
+export function addSet({ words, touched }: Bitset, other: Bitset): void {
+  for (let block = 0; block < touched.length; block++) {
+    if (other.touched[block] === 0) continue;
+    touched[block] = 1;
+    for (let i = block * blockWords; i < (block + 1) * blockWords; i++)
+      words[i]! |= other.words[i]!;
+  }
+}
+
+export function hasBit({ words }: Bitset, position: number): boolean {
+  return (words[position >>> 5]! & (1 << (position & 31))) !== 0;
+}
+
+export function clear({ words, touched }: Bitset): void {
+  for (let block = 0; block < touched.length; block++) {
+    if (touched[block] === 0) continue;
+    touched[block] = 0;
+    for (let i = block * blockWords; i < (block + 1) * blockWords; i++) words[i] = 0;
+  }
+}
+
+export function keepCommon({ words, touched }: Bitset, other: Bitset): void {
+  for (let block = 0; block < touched.length; block++) {
+    if (touched[block] === 0) continue;
+    for (let i = block * blockWords; i < (block + 1) * blockWords; i++)
+      words[i]! &= other.words[i]!;
+  }
+}
+
+/** Leaves in `set` what `seen` has not, and adds it there. */
+export function keepUnseen({ words, touched }: Bitset, seen: Bitset): void {
+  for (let block = 0; block < touched.length; block++) {
+    if (touched[block] === 0) continue;
+    seen.touched[block] = 1;
+    for (let i = block * blockWords; i < (block + 1) * blockWords; i++) {
+      const word = words[i]! & ~seen.words[i]!;
+      words[i] = word;
+      seen.words[i]! |= word;
+    }
+  }
+}
+
+/** How many bits each half byte has; Hacker's Delight, figure 5-2. */
+function inHalfBytes(word: number): number {
+  const inPairs = word - ((word >>> 1) & 0x55555555);
+  return (inPairs & 0x33333333) + ((inPairs >>> 2) & 0x33333333);
+}
+
+const inBytes = (halfBytes: number) => (halfBytes & 0x0f0f0f0f) + ((halfBytes >>> 4) & 0x0f0f0f0f);
+
+const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
+
+const countOf = (word: number) => sumOfBytes(inBytes(inHalfBytes(word)));
+
+export function countBits({ words, touched }: Bitset): number {
   let count = 0;
-  for (let i = 0; i < set.length; i++) if (set[i] !== 0) count += countOf(set[i]!);
+  for (let block = 0; block < touched.length; block++) {
+    if (touched[block] === 0) continue;
+    // Added up as far as they fit into half bytes and bytes, four words take little more than half the time.
+    for (let i = block * blockWords; i < (block + 1) * blockWords; i += 4)
+      count += sumOfBytes(
+        inBytes(inHalfBytes(words[i]!) + inHalfBytes(words[i + 1]!)) +
+          inBytes(inHalfBytes(words[i + 2]!) + inHalfBytes(words[i + 3]!)),
+      );
+  }
   return count;
 }
 
 /** Calls `visit` for each position in ascending order. */
-export function forEachBit(set: Bitset, visit: (position: number) => void): void {
-  for (let i = 0; i < set.length; i++)
-    for (let word = set[i]!; word !== 0; word &= word - 1) visit(i * 32 + lowestBit(word));
+export function forEachBit({ words, touched }: Bitset, visit: (position: number) => void): void {
+  for (let block = 0; block < touched.length; block++) {
+    if (touched[block] === 0) continue;
+    for (let i = block * blockWords; i < (block + 1) * blockWords; i++)
+      for (let word = words[i]!; word !== 0; word &= word - 1) visit(i * 32 + lowestBit(word));
+  }
 }
 
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
@@ -61,9 +124,18 @@ const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
  * Appends to `page` the positions after the first `skip`, until it holds `limit`.
  * @returns how many of `skip` are left for the next set.
  */
-export function pageOfBits(set: Bitset, skip: number, limit: number, page: number[]): number {
-  for (let i = 0; i < set.length && page.length < limit; i++) {
-    let word = set[i]!;
+export function pageOfBits(
+  { words, touched }: Bitset,
+  skip: number,
+  limit: number,
+  page: number[],
+): number {
+  for (let i = 0; i < words.length && page.length < limit; i++) {
+    if (touched[i >>> 5] === 0) {
+      i |= blockWords - 1;
+      continue;
+    }
+    let word = words[i]!;
     if (word === 0) continue;
     const count = countOf(word);
     if (skip >= count) {

@@ -1,8 +1,9 @@
 /** Which GPs carry a tag, a theme or a market, by every spelling a query may use. */
-import { addBit, type Bitset } from "./bitset.ts";
+import type { Bitset } from "./bitset.ts";
 import { packLists, type Lists } from "./lists.ts";
 import { indexOfText, packTexts, sortByBytes, type PackedTexts } from "./packed-texts.ts";
-import { indexSuggestions, type SuggestionIndex } from "./suggestions.ts";
+import { openPositionLists, type PositionLists } from "./position-lists.ts";
+import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
 
 /** One way to ask for a value. */
 export interface ValueSpelling {
@@ -66,17 +67,26 @@ function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
 const numbersOf = (texts: Iterable<string>) =>
   new Map(Array.from(texts, (text, number) => [text, number]));
 
+/** A facet, and what is derived from it for the model that searches it. */
+export interface Facet {
+  index: FacetIndex;
+  gpsOfValue: PositionLists;
+}
+
+export const openFacet = (index: FacetIndex, gpCount: number): Facet => ({
+  index,
+  gpsOfValue: openPositionLists(index.gpsOfValue, gpCount),
+});
+
 /**
  * Adds the GPs that carry the value.
  * @returns false where no GP carries it.
  */
-export function addCarriers(index: FacetIndex, folded: string, gps: Bitset): boolean {
+export function addCarriers({ index, gpsOfValue }: Facet, folded: string, gps: Bitset): boolean {
   const spelling = indexOfText(index.spellings, Buffer.from(folded));
   if (spelling === -1) return false;
   const { starts, items: values } = index.valuesOfSpelling;
-  const { starts: firstGps, items } = index.gpsOfValue;
   for (let at = starts[spelling]!; at < starts[spelling + 1]!; at++)
-    for (let i = firstGps[values[at]!]!; i < firstGps[values[at]! + 1]!; i++)
-      addBit(gps, items[i]!);
+    gpsOfValue.addTo(gps, values[at]!);
   return true;
 }

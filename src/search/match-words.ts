@@ -1,4 +1,5 @@
 /** Which words of the dictionary answer to one word of a query. */
+import type { Lists } from "./lists.ts";
 import { trigramAt, type NameIndex } from "./name-index.ts";
 import { endOfPrefix, holds, lowerBound } from "./packed-texts.ts";
 
@@ -12,8 +13,8 @@ export interface WordMatch {
   inside: readonly number[];
   /** Number of the word equal to the sought one, or -1. */
   equal: number;
-  /** At most how many names answer: the sum over the words. */
-  nameCount: number;
+  /** At most how many GPs answer: the sum over the words. */
+  gpCount: number;
 }
 
 const lettersWithoutSpaces =
@@ -28,10 +29,14 @@ export function matchWord(index: NameIndex, word: string): WordMatch {
   const to = endOfPrefix(index.words, sought, from);
   const equal = from < to && lengthOf(index, from) === sought.length ? from : -1;
   const inside = mayStandAnywhere(word) ? wordsHolding(index, sought, from, to) : [];
-  const { starts } = index.namesOfWord;
-  let nameCount = starts[to]! - starts[from]!;
-  for (const other of inside) nameCount += starts[other + 1]! - starts[other]!;
-  return { sought, from, to, inside, equal, nameCount };
+  const countOf = ({ starts }: Lists, first: number, end: number) => starts[end]! - starts[first]!;
+  const countBetween = (first: number, end: number) =>
+    countOf(index.gpsOfWord.first, first, end) + countOf(index.gpsOfWord.later, first, end);
+  const gpCount = inside.reduce(
+    (sum, one) => sum + countBetween(one, one + 1),
+    countBetween(from, to),
+  );
+  return { sought, from, to, inside, equal, gpCount };
 }
 
 /** Does word number `word` answer? */

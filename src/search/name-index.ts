@@ -5,12 +5,12 @@ import { packTexts, sortByBytes, textCount, type PackedTexts } from "./packed-te
 export interface NameIndex {
   /** Distinct words in byte order; a word's number is its place here. */
   words: PackedTexts;
-  /** Word → names that hold it, ascending. */
-  namesOfWord: Lists;
+  /** Word → GPs that have a name of it alone, one that begins with it, one that holds it further on; each ascending. */
+  gpsOfWord: Readonly<Record<"alone" | "first" | "later", Lists>>;
   /** Name → its words in their order. */
   wordsOfName: Lists;
-  /** Name → position of its GP; ascending, since names are numbered GP by GP. */
-  gpOfName: Uint32Array;
+  /** GP → its first name; the names of a GP are numbered one after the other. One more than the last name at the end. */
+  firstNameOfGp: Uint32Array;
   /** Every run of three bytes in the words, as a number, ascending. */
   trigrams: Uint32Array;
   /** Trigram, by its place in `trigrams` → words that hold it, ascending. */
@@ -21,7 +21,11 @@ export interface NameIndex {
  * @param foldedNames all names of all GPs, GP by GP in display order.
  * @param gpOfName position of the GP of each.
  */
-export function indexNames(foldedNames: readonly string[], gpOfName: ArrayLike<number>): NameIndex {
+export function indexNames(
+  foldedNames: readonly string[],
+  gpOfName: ArrayLike<number>,
+  gpCount: number,
+): NameIndex {
   const wordsOfNames = foldedNames.map((name) => name.split(" "));
   const dictionary = sortByBytes(new Set(wordsOfNames.flat()));
   const numberOf = new Map(dictionary.map((word, number) => [word, number]));
@@ -34,16 +38,46 @@ export function indexNames(foldedNames: readonly string[], gpOfName: ArrayLike<n
     }
   });
   const words = packTexts(dictionary);
+  const wordsOfName = packLists(foldedNames.length, owners, used);
   return {
     words,
-    namesOfWord: withoutRepeats(packLists(dictionary.length, used, owners)),
-    wordsOfName: packLists(foldedNames.length, owners, used),
-    gpOfName: Uint32Array.from(gpOfName),
+    gpsOfWord: indexWords(wordsOfName, gpOfName, dictionary.length),
+    wordsOfName,
+    firstNameOfGp: firstNames(gpOfName, gpCount),
     ...indexTrigrams(words),
   };
 }
 
-/** A name that holds a word twice stands once in the word's list. */
+function indexWords(
+  { starts, items }: Lists,
+  gpOfName: ArrayLike<number>,
+  wordCount: number,
+): NameIndex["gpsOfWord"] {
+  const alone = { words: [] as number[], gps: [] as number[] };
+  const first = { words: [] as number[], gps: [] as number[] };
+  const later = { words: [] as number[], gps: [] as number[] };
+  for (let name = 0; name + 1 < starts.length; name++)
+    for (let at = starts[name]!; at < starts[name + 1]!; at++) {
+      const isFirst = at === starts[name];
+      const places = isFirst ? (starts[name + 1]! - at === 1 ? [alone, first] : [first]) : [later];
+      for (const { words, gps } of places) {
+        words.push(items[at]!);
+        gps.push(gpOfName[name]!);
+      }
+    }
+  const listsOf = ({ words, gps }: typeof alone) =>
+    withoutRepeats(packLists(wordCount, words, gps));
+  return { alone: listsOf(alone), first: listsOf(first), later: listsOf(later) };
+}
+
+function firstNames(gpOfName: ArrayLike<number>, gpCount: number): Uint32Array {
+  const first = new Uint32Array(gpCount + 1);
+  for (let name = 0; name < gpOfName.length; name++) first[gpOfName[name]! + 1]!++;
+  for (let gp = 0; gp < gpCount; gp++) first[gp + 1]! += first[gp]!;
+  return first;
+}
+
+/** What a list has twice in a row stands in it once: a word that a name or a GP has twice. */
 function withoutRepeats({ starts, items }: Lists): Lists {
   const owners: number[] = [];
   const kept: number[] = [];

@@ -1,22 +1,16 @@
 /** One dataset in memory: answers which records satisfy a query, how many, and in what order. */
 import { fold } from "#records/fold.ts";
-import {
-  addBit,
-  countBits,
-  forEachBit,
-  keepCommon,
-  keepFirst,
-  makeBitset,
-  pageOfBits,
-  type Bitset,
-} from "./bitset.ts";
+import { clear, countBits, makeBitset, pageOfBits, type Bitset } from "./bitset.ts";
 import { documentCount, type DocumentPlaces, type Documents } from "./documents.ts";
-import { addCarriers, type FacetIndex } from "./facet-index.ts";
-import { positionOfId, type IdIndex } from "./id-index.ts";
+import type { FacetIndex } from "./facet-index.ts";
+import { openGpSearch } from "./gp-search.ts";
+import type { IdIndex } from "./id-index.ts";
+import type { SuggestionIndex } from "./index-suggestions.ts";
+import { openLinkedRecords } from "./linked-records.ts";
 import type { Lists } from "./lists.ts";
-import { matchNames, rankCount } from "./match-names.ts";
+import { matchWord } from "./match-words.ts";
 import type { NameIndex } from "./name-index.ts";
-import { suggest, type SuggestionIndex } from "./suggestions.ts";
+import { suggest } from "./suggestions.ts";
 
 export const linkedKinds = ["principal", "signal", "project"] as const;
 export type LinkedKind = (typeof linkedKinds)[number];
@@ -82,74 +76,33 @@ export interface ReadModel {
 
 /** A model keeps scratch sets between calls, so it serves one thread. */
 export function openReadModel(parts: DatasetParts): ReadModel {
-  const gpCount = documentCount(parts.documents.gp);
-  const ranked = Array.from({ length: rankCount }, () => makeBitset(gpCount));
-  const carriers = makeBitset(gpCount);
-  const linked = Object.fromEntries(
-    linkedKinds.map((kind) => [kind, makeBitset(documentCount(parts.documents[kind]))]),
-  ) as Record<LinkedKind, Bitset>;
-
-  /** Leaves in `ranked` the GPs that satisfy the filter, each in one set. */
-  function rank(filter: GpFilter): Miss[] {
-    for (const set of ranked) set.fill(0);
-    const misses = filter.name === undefined ? allGps() : rankByName(filter.name);
-    for (const facet of facetNames) {
-      const values = filter[facet];
-      if (values === undefined || values.length === 0) continue;
-      carriers.fill(0);
-      for (const value of values) {
-        const folded = fold(value);
-        const isCarried = folded !== "" && addCarriers(parts.facets[facet], folded, carriers);
-        if (!isCarried) misses.push({ parameter: facet, value, folded });
-      }
-      for (const set of ranked) keepCommon(set, carriers);
-    }
-    return misses;
-  }
-
-  function allGps(): Miss[] {
-    for (let gp = 0; gp < gpCount; gp++) addBit(ranked[0]!, gp);
-    return [];
-  }
-
-  function rankByName(name: string): Miss[] {
-    const gp = positionOfId(parts.ids, name);
-    if (gp !== -1) {
-      addBit(ranked[0]!, gp);
-      return [];
-    }
-    const folded = fold(name);
-    if (folded !== "") matchNames(parts.names, folded, ranked);
-    return keepFirst(ranked) ? [] : [{ parameter: "gp_name", value: name, folded }];
-  }
-
-  function pageOf(sets: readonly Bitset[], { limit, offset }: Bounds, misses: Miss[]): Selection {
-    const positions: number[] = [];
-    let total = 0;
-    let skip = offset;
-    for (const set of sets) {
-      total += countBits(set);
-      skip = pageOfBits(set, skip, limit, positions);
-    }
-    return { total, positions, misses };
-  }
-
+  const gps = openGpSearch(parts);
+  const linked = {
+    principal: openKind(parts, "principal"),
+    signal: openKind(parts, "signal"),
+    project: openKind(parts, "project"),
+  };
   return {
     parts,
     selectGps(filter, bounds) {
-      const misses = rank(filter);
-      return pageOf(ranked, bounds, misses);
+      const misses = gps.find(filter);
+      gps.keepBest();
+      return pageOf(gps.sets, bounds, misses);
     },
     selectLinked(kind, filter, bounds) {
-      if (isEmpty(filter)) return pageOfAll(documentCount(parts.documents[kind]), bounds);
-      const misses = rank(filter);
-      const records = linked[kind].fill(0);
-      const { starts, items } = parts.recordsOfGp[kind];
-      for (const set of ranked)
-        forEachBit(set, (gp) => {
-          for (let i = starts[gp]!; i < starts[gp + 1]!; i++) addBit(records, items[i]!);
-        });
-      return pageOf([records], bounds, misses);
+      const { count, found, addOfGps, addOfWords } = linked[kind];
+      if (filter.name === undefined && !hasFacets(filter)) return pageOfAll(count, bounds);
+      clear(found);
+      const word = onlyWordOf(filter);
+      if (word === undefined) {
+        const misses = gps.find(filter);
+        for (const set of gps.sets) addOfGps(found, set);
+        return pageOf([found], bounds, misses);
+      }
+      const match = matchWord(parts.names, word);
+      addOfWords(found, match);
+      const miss: Miss = { parameter: "gp_name", value: filter.name!, folded: word };
+      return pageOf([found], bounds, match.gpCount > 0 ? [] : [miss]);
     },
     suggestionsFor({ parameter, folded }) {
       if (folded === "") return [];
@@ -160,9 +113,32 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   };
 }
 
-const isEmpty = ({ name, tag, theme, market }: GpFilter) =>
-  name === undefined &&
-  ![tag, theme, market].some((values) => values !== undefined && values.length > 0);
+function openKind({ documents, names, recordsOfGp }: DatasetParts, kind: LinkedKind) {
+  const count = documentCount(documents[kind]);
+  const records = openLinkedRecords(recordsOfGp[kind], names.gpsOfWord, count);
+  return { count, found: makeBitset(count), ...records };
+}
+
+const hasFacets = ({ tag, theme, market }: GpFilter) =>
+  [tag, theme, market].some((values) => values !== undefined && values.length > 0);
+
+/** The one folded word that is all a filter asks for; the id of a GP folds to two. */
+function onlyWordOf(filter: GpFilter): string | undefined {
+  if (filter.name === undefined || hasFacets(filter)) return undefined;
+  const folded = fold(filter.name);
+  return folded === "" || folded.includes(" ") ? undefined : folded;
+}
+
+function pageOf(sets: readonly Bitset[], { limit, offset }: Bounds, misses: Miss[]): Selection {
+  const positions: number[] = [];
+  let total = 0;
+  let skip = offset;
+  for (const set of sets) {
+    total += countBits(set);
+    skip = pageOfBits(set, skip, limit, positions);
+  }
+  return { total, positions, misses };
+}
 
 function pageOfAll(total: number, { limit, offset }: Bounds): Selection {
   const positions: number[] = [];

@@ -46,10 +46,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
         `${file} is damaged or not an SQLite database. Restore it from a backup.`,
       );
     case primaryCode.full:
-      return fault(
-        "full",
-        `The disk that holds ${file} is full. Free some space and try again.`,
-      );
+      return fault("full", `The disk that holds ${file} is full. Free some space and try again.`);
     case primaryCode.cantOpen:
       return fault(
         "unusable",

@@ -1,0 +1,71 @@
+/** Finds the GPs that satisfy a filter, and tells which parts of it none does. */
+import { fold } from "#records/fold.ts";
+import {
+  addBit,
+  addEvery,
+  clear,
+  keepCommon,
+  keepUnseen,
+  makeBitset,
+  type Bitset,
+} from "./bitset.ts";
+import { documentCount } from "./documents.ts";
+import { addCarriers, openFacet } from "./facet-index.ts";
+import { positionOfId } from "./id-index.ts";
+import { matchNames, openNames } from "./match-names.ts";
+import { rankCount } from "./ranks.ts";
+import { facetNames, type DatasetParts, type GpFilter, type Miss } from "./read-model.ts";
+
+export interface GpSearch {
+  /** @returns the parts of the filter that no GP satisfies; the GPs that satisfy all of it are left in `sets`. */
+  find(filter: GpFilter): Miss[];
+  /** A set for each rank, best first; a GP may stand in several until `keepBest`. */
+  readonly sets: readonly Bitset[];
+  /** Leaves every GP in the set of its best rank alone. */
+  keepBest(): void;
+}
+
+export function openGpSearch(parts: DatasetParts): GpSearch {
+  const gpCount = documentCount(parts.documents.gp);
+  const names = openNames(parts.names, gpCount);
+  const facets = facetNames.map((name) => ({ name, ...openFacet(parts.facets[name], gpCount) }));
+  const sets = Array.from({ length: rankCount }, () => makeBitset(gpCount));
+  const [carriers, seen] = [makeBitset(gpCount), makeBitset(gpCount)];
+
+  function findNamed(name: string): Miss[] {
+    const gp = positionOfId(parts.ids, name);
+    if (gp !== -1) {
+      addBit(sets[0]!, gp);
+      return [];
+    }
+    const folded = fold(name);
+    if (folded !== "") matchNames(names, folded, sets);
+    const isFound = sets.some(({ touched }) => touched.includes(1));
+    return isFound ? [] : [{ parameter: "gp_name", value: name, folded }];
+  }
+
+  return {
+    sets,
+    find(filter) {
+      for (const set of sets) clear(set);
+      if (filter.name === undefined) addEvery(sets[0]!, gpCount);
+      const misses = filter.name === undefined ? [] : findNamed(filter.name);
+      for (const facet of facets) {
+        const values = filter[facet.name];
+        if (values === undefined || values.length === 0) continue;
+        clear(carriers);
+        for (const value of values) {
+          const folded = fold(value);
+          const isCarried = folded !== "" && addCarriers(facet, folded, carriers);
+          if (!isCarried) misses.push({ parameter: facet.name, value, folded });
+        }
+        for (const set of sets) keepCommon(set, carriers);
+      }
+      return misses;
+    },
+    keepBest() {
+      clear(seen);
+      for (const set of sets) keepUnseen(set, seen);
+    },
+  };
+}
