@@ -23,7 +23,7 @@ const quickest: readonly Choice[] = [
 ];
 
 export const optionsHelp = {
-  quick: "fewer rounds of the most telling rows: about a minute on a quiet machine",
+  quick: "fewer rounds of the most telling rows: a minute or two",
   rows: `only these rows, separated by commas: ${choices.join(", ")}`,
   "650k": "also the rows that need 650,000 records, which take minutes to import",
   compare: "measure another commit of this repository too, in turn with this checkout",
