@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { Command } from "commander";
+import { faults } from "../faults/index.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { settings } from "#config.ts";
@@ -112,6 +113,17 @@ test("every exit code stands in docs/running.md", () => {
     ([, code]) => Number(code),
   );
   assert.deepEqual(documented, Object.values(exitCodes));
+});
+
+test("every fault that is tried stands in docs/reliability.md with its promise and its number of tries", () => {
+  const rows = [...page("docs/reliability.md").matchAll(/^\| ([A-Z]\d+ · .+) \|$/gm)];
+  assert.deepEqual(
+    rows.map(([, row]) => row),
+    faults.map(({ name, promise, tries }) => {
+      const [quick, full] = [tries.quick, tries.full].map((count) => count.toLocaleString("en-US"));
+      return `${name} | ${promise} | ${quick} or ${full}`;
+    }),
+  );
 });
 
 test("the samples of docs/api.md and README.md are what the service answers", async (t) => {
