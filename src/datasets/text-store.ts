@@ -1,6 +1,7 @@
 /** Keeps many texts outside the heap: a million of them there would be copied and searched again and again. */
 
-const chunkBytes = 4 * 1024 * 1024;
+/** So large that the system takes it back when it is freed. What is not written yet takes no memory. */
+const defaultChunkBytes = 64 * 1024 * 1024;
 
 /** Bytes of UTF-8 that one UTF-16 code unit takes at most. */
 const unitBytesMax = 3;
@@ -15,7 +16,7 @@ export interface TextStore {
   clear(): void;
 }
 
-export function openTextStore(): TextStore {
+export function openTextStore(chunkBytes = defaultChunkBytes): TextStore {
   const chunks: Buffer<ArrayBuffer>[] = [];
   /** Of each text the number of its chunk, and where it begins and ends there. */
   const places: number[] = [];
@@ -24,7 +25,8 @@ export function openTextStore(): TextStore {
     keep(text) {
       let chunk = chunks.at(-1);
       if (chunk === undefined || end + text.length * unitBytesMax > chunk.length) {
-        chunk = Buffer.allocUnsafe(Math.max(chunkBytes, text.length * unitBytesMax));
+        // Slow is what is never part of the pool that all other buffers share.
+        chunk = Buffer.allocUnsafeSlow(Math.max(chunkBytes, text.length * unitBytesMax));
         chunks.push(chunk);
         end = 0;
       }
