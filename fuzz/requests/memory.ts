@@ -12,25 +12,24 @@ export interface MemoryReading {
   heldBytes: number;
 }
 
-const pauseMilliseconds = 500;
-const readingsMax = 8;
+const pauseMilliseconds = 300;
+/** The system gets memory back some time after it is let go. */
+const readingsMin = 4;
+const readingsMax = 12;
 const mebibyte = 1024 * 1024;
 const steadyBytes = mebibyte / 2;
 
-/** Waits, collecting garbage, until the resident set has stopped falling; at most four seconds. */
+/** Waits, collecting garbage, until the resident set has stopped falling: one second at least, four at most. */
 export async function settle(server: FuzzServer, requests: number): Promise<MemoryReading | null> {
   const quotaBytes = await quotaBytesOf(server);
   let before = Number.POSITIVE_INFINITY;
-  for (let left = readingsMax; ; left--) {
+  for (let reading = 1; ; reading++) {
     const usage = await server.measure();
     if (usage === null) return null;
     const { rss, heapUsed, external } = usage;
-    if (before - rss < steadyBytes || left === 0)
-      return {
-        requests,
-        rssBytes: rss - quotaBytes,
-        heldBytes: heapUsed + external - quotaBytes,
-      };
+    const isSteady = reading >= readingsMin && before - rss < steadyBytes;
+    if (isSteady || reading === readingsMax)
+      return { requests, rssBytes: rss - quotaBytes, heldBytes: heapUsed + external - quotaBytes };
     before = rss;
     await setTimeout(pauseMilliseconds);
   }

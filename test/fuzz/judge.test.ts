@@ -77,7 +77,7 @@ const faultsOfProblems: typeof faultsOfPages = [
   ['"code":"out_of_range"', '"code":"too_long"', /not as predicted/],
   ['"errors":', '"faults":', /: errors/],
   ['"detail":"2 problems', '"detail":"TypeError: x', /the inside shows/],
-  ['"detail":"2 problems', '"detail":"/work/src/a 2 problems', /the inside shows/],
+  ['"detail":"2 problems', '"detail":"/opt/src/a 2 problems', /the inside shows/],
   ["no-store", "no-cache", /may be cached/],
   ["problem+json", "json", /content type of an error/],
 ];
