@@ -24,7 +24,7 @@ export const timeouts = {
   /** Longer than a proxy in front keeps its own side idle, so that it never writes into a closing connection. */
   keepAlive: 10_000,
   checkEvery: 2000,
-  /** What a client has to read a refusal and to close its side. */
+  /** What a client has to read the last answer and to close its side. */
   linger: 2000,
 };
 
@@ -69,9 +69,9 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   app.server.removeAllListeners("clientError");
   // A client may close its side once it has asked (RFC 9112 §9.6); Node would drop an answer still under way.
   (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  const connections = guardConnections(app, door.config.connectionsMax);
+  const connections = guardConnections(app, door.config.connectionsMax, waits.linger);
   const turns = openTurns();
-  answerParserFaults(app.server, door, turns, waits.linger);
+  answerParserFaults(app.server, door, turns);
   app.decorateRequest("caller", null);
   app.decorateRequest("keyId", null);
   app.decorateRequest("problemCode", null);

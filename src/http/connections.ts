@@ -1,6 +1,7 @@
 /** The open connections: what each still owes an answer to, one request at a time. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { closeLingering } from "./lingering-close.ts";
 
 export interface Connection {
   readonly socket: Socket;
@@ -25,8 +26,9 @@ export const owes = ({ isAnswering, waiting }: Connection) => isAnswering || wai
  * Stands between a server and its handler from now on. However many requests a client sends ahead, each turn of the
  * event loop answers one of them: others wait no longer for a client that pipelines, and what it does not read is
  * one answer. While some wait, no more are read from the connection.
+ * @param lingerMilliseconds what a client has to read the last answer and to close its side.
  */
-export function watchConnections(server: Server): Connections {
+export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
   const handle = takeHandler(server);
   const open = new Map<Socket, Connection>();
   const ready = new Set<Connection>();
@@ -51,6 +53,7 @@ export function watchConnections(server: Server): Connections {
     const connections = [...ready];
     ready.clear();
     for (const connection of connections) {
+      if (connection.socket.writableEnded) connection.waiting.length = 0;
       const next = connection.waiting.shift();
       if (next === undefined) continue;
       if (connection.waiting.length === 0) connection.socket.resume();
@@ -61,6 +64,7 @@ export function watchConnections(server: Server): Connections {
   server.on("connection", (socket: Socket) => {
     const connection: Connection = { socket, isAnswering: false, waiting: [] };
     open.set(socket, connection);
+    closeLingering(socket, lingerMilliseconds);
     // Node reads on after each answer, whoever has paused the socket.
     socket.on("resume", () => connection.waiting.length > 0 && socket.pause());
     socket.once("close", () => {
@@ -69,6 +73,8 @@ export function watchConnections(server: Server): Connections {
     });
   });
   server.on("request", (request, response) => {
+    // Behind an answer that was the last one.
+    if (request.socket.writableEnded) return void request.resume();
     const connection = open.get(request.socket)!;
     if (!owes(connection)) return begin(connection, [request, response]);
     connection.waiting.push([request, response]);

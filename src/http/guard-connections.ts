@@ -10,14 +10,18 @@ export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
 }
 
-/** @param connectionsMax null for what the limit of open files allows. */
+/**
+ * @param connectionsMax null for what the limit of open files allows.
+ * @param lingerMilliseconds what a client has to read the last answer and to close its side.
+ */
 export function guardConnections(
   app: FastifyInstance,
   connectionsMax: number | null,
+  lingerMilliseconds: number,
 ): GuardedConnections {
   const { server } = app;
   server.maxConnections = connectionsMax ?? connectionsMaxFor(openFilesMax());
-  const connections = watchConnections(server);
+  const connections = watchConnections(server, lingerMilliseconds);
   const slowReaders = watchSlowReaders(connections.open, () => performance.now());
   const timer = setInterval(slowReaders.look, slowReaderBounds.lookEveryMilliseconds);
   timer.unref();

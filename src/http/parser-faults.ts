@@ -14,25 +14,15 @@ import type { Turns } from "./turns.ts";
 /** Node's default, which we keep: request line and headers together. */
 export const headerBytesMax = 16_384;
 
-/** @param lingerMilliseconds what a client has to read a refusal and to close its side. */
-export function answerParserFaults(
-  server: Server,
-  door: FrontDoor,
-  turns: Turns,
-  lingerMilliseconds: number,
-): void {
-  // To cut at once could destroy the refusal on its way; not to cut at all would leave the connection to the client.
-  const linger = (socket: Socket) => {
-    const cut = setTimeout(() => socket.destroy(), lingerMilliseconds);
-    cut.unref();
-    socket.once("close", () => clearTimeout(cut));
-  };
+export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns): void {
   const refuse = (socket: Socket, problem: Problem) => {
-    if (!socket.writable) return void socket.destroy();
+    // What comes behind the last answer is no fault; it is dropped.
+    if (!socket.writable) return;
     const requestId = makeRequestId();
     logUnrouted(door, requestId, problem);
-    endWith(socket, problem, requestId, door);
-    linger(socket);
+    socket.write(wholeAnswer(problem, requestId, door));
+    // The parser has lost its place in the stream, so the connection ends with the answer.
+    socket.destroySoon();
   };
   const last = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   server.prependListener(
@@ -48,13 +38,11 @@ export function answerParserFaults(
     else response.once("close", enter);
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    if (error.code === "ECONNRESET") return void socket.destroy();
     inTurn(socket, () => {
       // A fault in the body of a request that has its answer already must not bring a second one.
-      if (last.get(socket)?.request.complete === false) {
-        socket.end();
-        linger(socket);
-      } else refuse(socket, problemOf(error.code));
+      if (last.get(socket)?.request.complete === false) socket.destroySoon();
+      else refuse(socket, problemOf(error.code));
     });
   });
   server.on("connect", (_request, socket: Socket) => {
@@ -65,10 +53,7 @@ export function answerParserFaults(
       "CONNECT is not allowed here; this is not a proxy.",
       { allowed: ["GET", "HEAD", "OPTIONS"] },
     );
-    inTurn(socket, () => {
-      refuse(socket, problem);
-      socket.destroySoon();
-    });
+    inTurn(socket, () => refuse(socket, problem));
   });
   // In its turn like any other request; check-request.ts refuses it.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
@@ -99,8 +84,7 @@ function problemOf(code: string | undefined): Problem {
   }
 }
 
-/** The parser has lost its place in the stream, so the connection ends with the answer. */
-function endWith(socket: Socket, problem: Problem, requestId: string, door: FrontDoor): void {
+function wholeAnswer(problem: Problem, requestId: string, door: FrontDoor): Buffer {
   const { status, headers, body } = problemAnswer(problem, requestId);
   const all = [
     ...everyAnswer(door, requestId),
@@ -113,5 +97,5 @@ function endWith(socket: Socket, problem: Problem, requestId: string, door: Fron
   ];
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let i = 0; i < all.length; i += 2) head += `${all[i]}: ${all[i + 1]}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(`${head}\r\n`), body]));
+  return Buffer.concat([Buffer.from(`${head}\r\n`), body]);
 }

@@ -17,7 +17,7 @@ async function openStuck(t: TestContext) {
     answer = response;
     response.end(page);
   });
-  const { open } = watchConnections(server);
+  const { open } = watchConnections(server, 2000);
   server.listen(0, "127.0.0.1");
   t.after(() => server.close().closeAllConnections());
   await once(server, "listening");
