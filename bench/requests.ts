@@ -30,19 +30,19 @@ export async function sizesOf(
   port: number,
   key: string,
 ): Promise<MixSizes> {
-  const bytesOf: number[] = [];
+  const bodyBytes: number[] = [];
   let headerBytes = 0;
   for (const target of targets) {
     const answer = await fetchOnce(port, target, { "x-api-key": key });
     if (answer.status !== 200)
       throw new Error(`${target} was answered with ${answer.status} instead of 200.`);
-    bytesOf.push(answer.bodyBytes);
+    bodyBytes.push(answer.bodyBytes);
     for (const text of answer.rawHeaders) headerBytes += text.length + ": ".length;
   }
-  const bodyBytes = order.map((place) => bytesOf[place]!);
   return {
     bodyBytes,
+    order,
     headerBytes: Math.round(headerBytes / targets.length),
-    bodyBytesMean: bodyBytes.reduce((sum, bytes) => sum + bytes) / bodyBytes.length,
+    bodyBytesMean: order.reduce((sum, place) => sum + bodyBytes[place]!, 0) / order.length,
   };
 }

@@ -78,8 +78,10 @@ function readOutput(child: ChildProcess): { port: Promise<number>; lineCount(): 
 }
 
 export interface BareOrder {
-  /** Bytes of the bodies, in the order they are asked for. */
+  /** Bytes of the body of each question. */
   bodyBytes: readonly number[];
+  /** Places of the questions, in the order they are asked. */
+  order: readonly number[];
   /** Bytes of the headers of an answer. */
   headerBytes: number;
 }
