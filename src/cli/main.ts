@@ -1,6 +1,7 @@
 /** The command line of gp-records, and the only place that ends the process. */
 import { exitCodes } from "./exit-codes.ts";
 import type { AddCommands } from "./program.ts";
+import { standBack } from "./stand-back.ts";
 
 // Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});
@@ -8,6 +9,7 @@ process.stderr.on("error", () => {});
 
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
+if (args[0] === "import") standBack();
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,

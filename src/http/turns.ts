@@ -14,7 +14,7 @@ interface Client {
 }
 
 /** Few enough that somebody else waits less than a millisecond for them. */
-export const sharePerTurn = 8;
+export const sharePerTurn = 2;
 
 /**
  * A client on a thousand connections costs others no more than one on eight: what it is not answered yet, it cannot
