@@ -12,8 +12,11 @@ export interface Account {
   number: number;
   id: string;
   name: string;
+  /** Its own numbers; what is null comes from its plan. */
   quotas: Quotas;
+  plan: string | null;
   suspendedAt: string | null;
+  closedAt: string | null;
   createdAt: string;
 }
 
@@ -45,6 +48,40 @@ export async function requireAccount(
   );
 }
 
+/** @throws StoreFault `not_found`, or `conflict` for a closed account, which nothing changes any more. */
+export async function requireOpenAccount(
+  database: Kysely<ControlTables>,
+  idOrName: string,
+): Promise<Account> {
+  const account = await requireAccount(database, idOrName);
+  refuseClosed(account);
+  return account;
+}
+
+/** The same by the account's number. */
+export async function requireOpenNumber(
+  database: Kysely<ControlTables>,
+  number: number,
+): Promise<Account> {
+  const account = accountOf(
+    await database
+      .selectFrom("account")
+      .selectAll()
+      .where("number", "=", number)
+      .executeTakeFirstOrThrow(),
+  );
+  refuseClosed(account);
+  return account;
+}
+
+function refuseClosed({ id, closedAt }: Account): void {
+  if (closedAt !== null)
+    throw new StoreFault(
+      "conflict",
+      `The account ${id} was closed at ${closedAt}. Make a new one in its place.`,
+    );
+}
+
 /** The form in which two names may not be the same. */
 export const foldName = (name: string) => name.normalize("NFC").trim().toLowerCase();
 
@@ -53,6 +90,8 @@ export const accountOf = (row: Selectable<AccountTable>): Account => ({
   id: row.id,
   name: row.name,
   quotas: quotasOf(row),
+  plan: row.plan,
   suspendedAt: row.suspended_at,
+  closedAt: row.closed_at,
   createdAt: row.created_at,
 });

@@ -1,22 +1,45 @@
-/** What a restore would undo: keys that ended and accounts that were suspended after the backup was made. */
-import type { Transaction } from "kysely";
-import type { ControlTables } from "#store/control-tables.ts";
-import type { AccountFacts, ControlFacts, KeyFacts } from "./key-facts.ts";
+/** What a restore would undo: keys, accounts and rights of people that ended after the backup was made. */
+import type {
+  AccountFacts,
+  ControlFacts,
+  KeyFacts,
+  MemberFacts,
+  PersonFacts,
+} from "./control-facts.ts";
 
+/**
+ * - `revoked`, `expires`: a key, by its id
+ * - `suspended`, `closed`: an account
+ * - `deleted`, `password`: a person who is gone, or whose password is another one
+ * - `removed`, `demoted`: a person who is no member of an account any more, or no owner
+ */
 export interface Ending {
-  what: "revoked" | "expires" | "suspended";
-  /** Of the key, or of the account that was suspended. */
+  what:
+    | "revoked"
+    | "expires"
+    | "suspended"
+    | "closed"
+    | "deleted"
+    | "password"
+    | "removed"
+    | "demoted";
+  /** Of the key, the account or the person. */
   id: string;
+  /** Of a person the address. */
   name: string;
-  account: string;
-  at: string;
+  /** Name of the account; null for what is about a person alone. */
+  account: string | null;
+  /** Null where it is not known. */
+  at: string | null;
 }
 
-/** Keys and accounts that are live in the backup and no longer in the data folder. */
+/** What is live in the backup and no longer in the data folder. */
 export function findEndings(present: ControlFacts, backup: ControlFacts): Ending[] {
   return [
-    ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEnding(now, then)),
-    ...pairs(present.accounts, backup.accounts).flatMap(([now, then]) => suspension(now, then)),
+    ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEndings(now, then)),
+    ...pairs(present.accounts, backup.accounts).flatMap(([now, then]) => accountEndings(now, then)),
+    ...[...backup.people.values()].flatMap((then) => personEndings(present, then)),
+    ...[...backup.members.values()].flatMap((then) => memberEndings(present, then)),
   ];
 }
 
@@ -29,22 +52,9 @@ export const findLost = (present: ControlFacts, backup: ControlFacts, now: numbe
       (expiresAt === null || Date.parse(expiresAt) > now),
   );
 
-/** Writes endings into the database that is about to be put in place. */
-export async function keepEndings(
-  transaction: Transaction<ControlTables>,
-  endings: readonly Ending[],
-): Promise<void> {
-  for (const { what, id, at } of endings) {
-    const update =
-      what === "suspended"
-        ? transaction.updateTable("account").set({ suspended_at: at }).where("id", "=", id)
-        : transaction
-            .updateTable("api_key")
-            .set(what === "revoked" ? { revoked_at: at } : { expires_at: at })
-            .where("id", "=", id);
-    await update.execute();
-  }
-}
+/** People that the backup knows nothing of, who will have to sign up again. */
+export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>
+  [...present.people.values()].filter(({ id }) => !backup.people.has(id));
 
 function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R>): [R, R][] {
   return [...present].flatMap(([id, now]) => {
@@ -54,7 +64,7 @@ function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R
 }
 
 /** A rotation ends a key too: it gives it an earlier end. ISO text of one length sorts like its times. */
-function keyEnding(now: KeyFacts, then: KeyFacts): Ending[] {
+function keyEndings(now: KeyFacts, then: KeyFacts): Ending[] {
   const { id, name, account, revokedAt, expiresAt } = now;
   const endings: Ending[] = [];
   if (revokedAt !== null && then.revokedAt === null)
@@ -64,8 +74,40 @@ function keyEnding(now: KeyFacts, then: KeyFacts): Ending[] {
   return endings;
 }
 
-function suspension({ id, name, suspendedAt }: AccountFacts, then: AccountFacts): Ending[] {
-  return suspendedAt !== null && then.suspendedAt === null
-    ? [{ what: "suspended", id, name, account: name, at: suspendedAt }]
-    : [];
+/** A closed account has lost its name, so it is called what the backup calls it. */
+function accountEndings({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts): Ending[] {
+  const ending = { id, name: then.name, account: then.name };
+  const endings: Ending[] = [];
+  if (suspendedAt !== null && then.suspendedAt === null)
+    endings.push({ what: "suspended", ...ending, at: suspendedAt });
+  if (closedAt !== null && then.closedAt === null)
+    endings.push({ what: "closed", ...ending, at: closedAt });
+  return endings;
+}
+
+/** Whoever is only unknown to the data folder was never deleted there: the backup is of another one. */
+function personEndings(
+  present: ControlFacts,
+  { id, email: name, password }: PersonFacts,
+): Ending[] {
+  const gone = present.deleted.get(id);
+  if (gone !== undefined) return [{ what: "deleted", id, name, account: null, at: gone.at }];
+  const now = present.people.get(id);
+  return now === undefined || now.password === password
+    ? []
+    : [{ what: "password", id, name, account: null, at: null }];
+}
+
+/** Who was deleted, or whose account was closed, is in no account any more without being named for each. */
+function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
+  const isKnown =
+    present.people.has(then.person) &&
+    [...present.accounts.values()].some(
+      ({ number, closedAt }) => number === then.account && closedAt === null,
+    );
+  if (!isKnown) return [];
+  const now = present.members.get(then.id);
+  const ending = { id: then.person, name: then.email, account: then.accountName, at: null };
+  if (now === undefined) return [{ what: "removed", ...ending }];
+  return now.role !== "owner" && then.role === "owner" ? [{ what: "demoted", ...ending }] : [];
 }

@@ -1,12 +1,16 @@
-/** Makes a backup ready to be served, in a folder of its own: unpacked, of the present schema, with no key revived. */
+/** Makes a backup ready to be served, in a folder of its own: unpacked, of the present schema, with no key and no session revived. */
 import { mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
+import { operator, writeAudit } from "#store/audit.ts";
+import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile, openControl, openUsage } from "#store/stores.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { type Ending, findEndings, findLost, keepEndings } from "./endings.ts";
-import { type KeyFacts, readControlFacts } from "./key-facts.ts";
+import { type KeyFacts, type PersonFacts, readControlFacts } from "./control-facts.ts";
+import { type Ending, findEndings, findLost, findLostPeople } from "./endings.ts";
+import { type BothFacts, keepEndings } from "./keep-endings.ts";
 import type { Manifest } from "./manifest.ts";
 import { copyCounts, hasSameNumbers, presentControl } from "./present-folder.ts";
 import type { RestoreOrder } from "./restore.ts";
@@ -20,6 +24,8 @@ export interface MadeReady {
   undone: readonly Ending[];
   /** Live keys of which the backup knows nothing. */
   lost: readonly KeyFacts[];
+  /** People of whom the backup knows nothing. */
+  lostPeople: readonly PersonFacts[];
   /** Whether there were keys in the data folder to tell what ended. */
   areEndingsKnown: boolean;
   areCountsKept: boolean;
@@ -66,15 +72,17 @@ const nothingKnown: KeysReady = {
   kept: [],
   undone: [],
   lost: [],
+  lostPeople: [],
   areEndingsKnown: false,
   areCountsKept: false,
 };
 
 async function makeKeysReady(
-  { dataDir, now, undoesEndings, archive }: RestoreOrder,
+  order: RestoreOrder,
   { made_at }: Manifest,
   folder: string,
 ): Promise<KeysReady> {
+  const { dataDir, now, undoesEndings, archive } = order;
   const present = presentControl(dataDir);
   if (present === "unreadable" && !undoesEndings)
     throw new BackupFault(
@@ -82,18 +90,39 @@ async function makeKeysReady(
     );
   const control = await openControl(folder);
   try {
-    if (present === "none" || present === "unreadable") return nothingKnown;
     const backup = readControlFacts(controlFile(folder));
-    const endings = findEndings(present, backup);
-    if (!undoesEndings) await control.write((transaction) => keepEndings(transaction, endings));
-    return {
-      kept: undoesEndings ? [] : endings,
-      undone: undoesEndings ? endings : [],
-      lost: findLost(present, backup, now),
-      areEndingsKnown: true,
-      areCountsKept: hasSameNumbers(present, backup),
-    };
+    const ready =
+      present === "none" || present === "unreadable"
+        ? nothingKnown
+        : compare({ present, backup }, order);
+    await control.write(async (transaction) => {
+      if (typeof present === "object")
+        await keepEndings(transaction, ready.kept, { present, backup });
+      await endVisits(transaction);
+      const detail = { kept: ready.kept.length, undone: ready.undone.length };
+      const entry = { actor: operator, subject: made_at, detail, now };
+      await writeAudit(transaction, { ...entry, action: "backup.restored" });
+    });
+    return ready;
   } finally {
     await control.close();
   }
+}
+
+function compare({ present, backup }: BothFacts, { undoesEndings, now }: RestoreOrder): KeysReady {
+  const endings = findEndings(present, backup);
+  return {
+    kept: undoesEndings ? [] : endings,
+    undone: undoesEndings ? endings : [],
+    lost: findLost(present, backup, now),
+    lostPeople: findLostPeople(present, backup),
+    areEndingsKnown: true,
+    areCountsKept: hasSameNumbers(present, backup),
+  };
+}
+
+/** Sessions that were ended and links that were used since must not come to life; signing in again costs little. */
+async function endVisits(transaction: Transaction<ControlTables>): Promise<void> {
+  for (const table of ["session", "known_browser", "link"] as const)
+    await transaction.deleteFrom(table).execute();
 }

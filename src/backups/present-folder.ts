@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sqliteFault } from "#store/sqlite-fault.ts";
 import { StoreFault } from "#store/store-fault.ts";
-import { type ControlFacts, readControlFacts } from "./key-facts.ts";
+import { type ControlFacts, readControlFacts } from "./control-facts.ts";
 import { restoredNames } from "./restore-folders.ts";
 
 /** The names of what a restore would replace; an empty folder of datasets or counts is nothing. */

@@ -7,9 +7,12 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { type Account, requireAccount } from "#accounts/find-account.ts";
+import { requireAccount } from "#accounts/find-account.ts";
+import { addAccountLinks } from "./account-links.ts";
+import { addMembers, addPlan } from "./account-members.ts";
+import { accountJson, accountTable } from "./account-table.ts";
 import { withControl } from "./data-dir.ts";
-import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
+import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
 import { type QuotaOptions, quotasFrom, quotasText, withQuotaOptions } from "./quota-options.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -22,6 +25,9 @@ export function addAccountCommands(program: Command, surroundings: Surroundings)
   addLimits(accounts, surroundings);
   addSuspend(accounts, surroundings);
   addResume(accounts, surroundings);
+  addPlan(accounts, surroundings);
+  addMembers(accounts, surroundings);
+  addAccountLinks(accounts, surroundings);
 }
 
 function addCreate(accounts: Command, surroundings: Surroundings): void {
@@ -50,7 +56,7 @@ function addList(accounts: Command, surroundings: Surroundings): void {
     .description("show all accounts")
     .option(...jsonOption)
     .action(async (options: OutputOptions) => {
-      const found = await withControl(surroundings, listAccounts);
+      const found = await withControl(surroundings, (control) => listAccounts(control));
       printResult(surroundings, options, found.map(accountJson), () => accountTable(found));
     });
 }
@@ -67,7 +73,7 @@ function addLimits(accounts: Command, surroundings: Surroundings): void {
       const isChange = Object.keys(quotas).length > 0;
       const account = await withControl(surroundings, (control) =>
         isChange
-          ? setQuotas(control, idOrName, quotas)
+          ? setQuotas(control, idOrName, quotas, surroundings.now())
           : requireAccount(control.database, idOrName),
       );
       printResult(
@@ -107,7 +113,7 @@ function addResume(accounts: Command, surroundings: Surroundings): void {
     .option(...jsonOption)
     .action(async (idOrName: string, options: OutputOptions) => {
       const account = await withControl(surroundings, (control) =>
-        resumeAccount(control, idOrName),
+        resumeAccount(control, idOrName, surroundings.now()),
       );
       printResult(
         surroundings,
@@ -116,30 +122,4 @@ function addResume(accounts: Command, surroundings: Surroundings): void {
         () => `The account '${account.name}' is active.`,
       );
     });
-}
-
-const accountJson = ({ id, name, quotas, suspendedAt, createdAt }: Account) => ({
-  id,
-  name,
-  limits: quotas,
-  suspended_at: suspendedAt,
-  created_at: createdAt,
-});
-
-function accountTable(accounts: readonly Account[]): string {
-  if (accounts.length === 0)
-    return "No account yet. Make one: gp-records accounts create --name NAME";
-  const number = (requests: number | null) => String(requests ?? "default");
-  return table(
-    ["id", "name", "per minute", "per hour", "per day", "suspended", "created"],
-    accounts.map(({ id, name, quotas, suspendedAt, createdAt }) => [
-      id,
-      name,
-      number(quotas.minute),
-      number(quotas.hour),
-      number(quotas.day),
-      timeText(suspendedAt),
-      timeText(createdAt),
-    ]),
-  );
 }

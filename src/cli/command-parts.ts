@@ -1,21 +1,29 @@
 /** Every command, in the order `--help` shows them. */
 import { addAccountCommands } from "./accounts.ts";
+import { addAuditCommands } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
 import { addDatasetCommands } from "./datasets.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addImportCommands } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addOpenapiCommand } from "./openapi.ts";
+import { addPlanCommands } from "./plans.ts";
 import type { AddCommands } from "./program.ts";
+import { addRequestCommands } from "./requests.ts";
 import { addRestoreCommand } from "./restore.ts";
 import { addServeCommand } from "./serve.ts";
+import { addUsageCommands } from "./usage.ts";
 
 export const commandParts: readonly AddCommands[] = [
   addServeCommand,
   addImportCommands,
   addDatasetCommands,
   addAccountCommands,
+  addPlanCommands,
   addKeyCommands,
+  addAuditCommands,
+  addRequestCommands,
+  addUsageCommands,
   addBackupCommand,
   addRestoreCommand,
   addDoctorCommand,

@@ -2,7 +2,9 @@
 import type { Command } from "commander";
 import type { Catalogue, Generation } from "#datasets/catalogue.ts";
 import { publishVersion, rollBack } from "#datasets/choose.ts";
+import type { AuditAction } from "#store/audit.ts";
 import { changeDatasets } from "./datasets-folder.ts";
+import { noteChange } from "./note-change.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -21,7 +23,7 @@ export function addPublish(datasets: Command, surroundings: Surroundings): void 
     )
     .option(...jsonOption)
     .action((version: string, options: PublishOptions) =>
-      choose(surroundings, options, (catalogue) =>
+      choose(surroundings, options, "dataset.published", (catalogue) =>
         publishVersion(catalogue, {
           version,
           discardsNewer: options.discardNewer === true,
@@ -37,22 +39,24 @@ export function addRollback(datasets: Command, surroundings: Surroundings): void
     .description("serve the dataset again that was served before the current one was published")
     .option(...jsonOption)
     .action((options: OutputOptions) =>
-      choose(surroundings, options, (catalogue) => rollBack(catalogue, surroundings.now())),
+      choose(surroundings, options, "dataset.rolled_back", (catalogue) =>
+        rollBack(catalogue, surroundings.now()),
+      ),
     );
 }
 
-function choose(
+async function choose(
   surroundings: Surroundings,
   options: OutputOptions,
+  action: AuditAction,
   change: (catalogue: Catalogue) => Generation,
-): void {
-  changeDatasets(surroundings, (catalogue) => {
-    const { version, published_at } = change(catalogue);
-    printResult(
-      surroundings,
-      options,
-      { version, published_at },
-      () => `${version} is the current dataset.`,
-    );
-  });
+): Promise<void> {
+  const { version, published_at } = changeDatasets(surroundings, change);
+  await noteChange(surroundings, { action, subject: version });
+  printResult(
+    surroundings,
+    options,
+    { version, published_at },
+    () => `${version} is the current dataset.`,
+  );
 }

@@ -45,15 +45,15 @@ export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): L
 }
 
 /** Runs a change of the datasets under the import lock. */
-export function changeDatasets(
+export function changeDatasets<R>(
   surroundings: Surroundings,
-  change: (catalogue: Catalogue) => void,
-): void {
+  change: (catalogue: Catalogue) => R,
+): R {
   const dataDir = dataDirOf(surroundings);
   const catalogue = openDatasets(dataDir);
   const lock = takeImportLock(dataDir, surroundings.now());
   try {
-    change(catalogue);
+    return change(catalogue);
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {

@@ -1,6 +1,7 @@
 /** `gp-records datasets prune`: deletes old datasets and says what that freed. */
 import { InvalidArgumentError, type Command } from "commander";
 import { changeDatasets } from "./datasets-folder.ts";
+import { noteChange } from "./note-change.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -23,18 +24,21 @@ export function addPrune(datasets: Command, surroundings: Surroundings): void {
     .action(async (options: PruneOptions) => {
       const { keptByDefault, prune } = await import("#datasets/prune.ts");
       const isDryRun = options.dryRun === true;
-      changeDatasets(surroundings, (catalogue) => {
-        const removed = prune(catalogue, {
+      const removed = changeDatasets(surroundings, (catalogue) =>
+        prune(catalogue, {
           keep: options.keep ?? keptByDefault,
           isDryRun,
           nowMilliseconds: surroundings.now(),
-        });
-        const versions = removed.map(({ version }) => version);
-        const bytes = removed.reduce((sum, one) => sum + one.bytes, 0);
-        printResult(surroundings, options, { removed: versions, bytes, dry_run: isDryRun }, () =>
-          pruneText(versions, bytes, isDryRun),
-        );
-      });
+        }),
+      );
+      const versions = removed.map(({ version }) => version);
+      const bytes = removed.reduce((sum, one) => sum + one.bytes, 0);
+      if (!isDryRun)
+        for (const subject of versions)
+          await noteChange(surroundings, { action: "dataset.pruned", subject });
+      printResult(surroundings, options, { removed: versions, bytes, dry_run: isDryRun }, () =>
+        pruneText(versions, bytes, isDryRun),
+      );
     });
 }
 

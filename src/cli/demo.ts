@@ -4,6 +4,7 @@ import { createAccount } from "#accounts/accounts.ts";
 import { findAccount } from "#accounts/find-account.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
+import { service, writeAudit } from "#store/audit.ts";
 import { openControl, type ControlStore } from "#store/stores.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
 import { showProgress } from "./progress.ts";
@@ -11,8 +12,12 @@ import { showProgress } from "./progress.ts";
 const demoAccount = "demo";
 const keyLifetimeMilliseconds = 24 * 3_600_000;
 
-/** @throws ConfigFault where others than this machine could reach the demo. */
-export function refuseDemo({ host, isProduction, publicUrl, trustedProxies }: Config): void {
+/**
+ * The settings of a demo: everyone may sign up, and nobody has to read mail.
+ * @throws ConfigFault where others than this machine could reach the demo.
+ */
+export function demoConfig(config: Config): Config {
+  const { host, isProduction, publicUrl, trustedProxies } = config;
   const faults = [
     !isLoopback(host) && `HOST must be a loopback address for --demo, but is '${host}'.`,
     isProduction && "NODE_ENV must not be 'production' for --demo.",
@@ -20,6 +25,7 @@ export function refuseDemo({ host, isProduction, publicUrl, trustedProxies }: Co
     trustedProxies !== null && "TRUSTED_PROXIES must not be set for --demo.",
   ].filter((fault) => fault !== false);
   if (faults.length > 0) throw new ConfigFault(faults);
+  return Object.freeze({ ...config, isDemo: true, signUp: "open" });
 }
 
 export interface Demo {
@@ -40,6 +46,7 @@ export async function prepareDemo(
   const inventedCount = await inventIfEmpty(dataDir, now, size);
   const control = await openControl(dataDir);
   try {
+    if (inventedCount > 0) await noteInvented(control, dataDir, now);
     return { key: await renewKey(control, now), inventedCount };
   } finally {
     await control.close();
@@ -79,18 +86,27 @@ async function inventIfEmpty(
   }
 }
 
+async function noteInvented(control: ControlStore, dataDir: string, now: number): Promise<void> {
+  const subject = openDatasets(dataDir).currentVersion();
+  const entry = { actor: service, subject, now };
+  await control.write((transaction) =>
+    writeAudit(transaction, { ...entry, action: "dataset.published" }),
+  );
+}
+
 /** The key of an earlier start is printed on some screen still, so it ends now. */
 async function renewKey(control: ControlStore, now: number): Promise<string> {
   const account =
     (await findAccount(control.database, demoAccount)) ??
-    (await createAccount(control, { name: demoAccount, quotas: {}, now }));
+    (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
   for (const old of await listKeys(control, { accountNumber: account.number, now }))
-    if (old.isDemo && old.state !== "revoked") await revokeKey(control, old.id, now);
+    if (old.isDemo && old.state !== "revoked") await revokeKey(control, old.id, now, service);
   const issued = await issueKey(control, {
     account,
     name: "demo",
     expiresAt: now + keyLifetimeMilliseconds,
     isDemo: true,
+    actor: service,
     now,
   });
   return issued.key;
@@ -105,6 +121,7 @@ gp-records answers at ${address}${records}
   your key, for 24 hours    ${key}
   a first query             curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
   the reference             ${address}/docs
+  keys of your own          ${address}/account
 
 Ctrl-C ends it.
 `;

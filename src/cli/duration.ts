@@ -26,3 +26,6 @@ export function parseLifetime(text: string): number | "never" {
     throw new InvalidArgumentError(`${(error as Error).message.slice(0, -1)}, or never.`);
   }
 }
+
+/** Milliseconds; `0` for none at all. */
+export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));

@@ -1,5 +1,6 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
 import type { Command } from "commander";
+import type { ImportResult } from "#datasets/publish.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -96,6 +97,7 @@ async function runImport(
       onRead: progress.show,
     });
     progress.clear();
+    await notePublished(surroundings, source, result);
     printResult(surroundings, options, importJson(source, options.merge === true, result), () =>
       importText(source, result),
     );
@@ -107,6 +109,22 @@ async function runImport(
     progress.clear();
     lock.release();
   }
+}
+
+async function notePublished(
+  surroundings: Surroundings,
+  source: string,
+  { published, changes }: ImportResult,
+): Promise<void> {
+  if (published === null) return;
+  const { noteChange } = await import("./note-change.ts");
+  const { added, updated: changed, removed } = changes;
+  const detail = { source, added, changed, removed };
+  await noteChange(surroundings, {
+    action: "dataset.published",
+    subject: published.version,
+    detail,
+  });
 }
 
 async function refuseSource(name: string): Promise<void> {

@@ -1,11 +1,11 @@
 /** `gp-records keys`: makes, shows, ends and replaces API keys. */
 import type { Command } from "commander";
-import { requireAccount } from "#accounts/find-account.ts";
+import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
 import { issueKey, type IssuedKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { readLastUse } from "#usage/key-use.ts";
 import { withControl, withUsage } from "./data-dir.ts";
-import { parseDuration, parseLifetime } from "./duration.ts";
+import { parseLifetime, parseOverlap } from "./duration.ts";
 import { keyJson, keyTable } from "./key-table.ts";
 import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -39,7 +39,7 @@ function addCreate(keys: Command, surroundings: Surroundings): void {
         const { name, expires = "never" } = options;
         const now = surroundings.now();
         const issued = await withControl(surroundings, async (control) => {
-          const account = await requireAccount(control.database, options.account);
+          const account = await requireOpenAccount(control.database, options.account);
           return issueKey(control, {
             account,
             name,
@@ -65,7 +65,7 @@ function addList(keys: Command, surroundings: Surroundings): void {
           account === undefined ? undefined : await requireAccount(control.database, account);
         return listKeys(control, { accountNumber: owner?.number, now: surroundings.now() });
       });
-      const lastUse = await withUsage(surroundings, readLastUse);
+      const lastUse = await withUsage(surroundings, (usage) => readLastUse(usage));
       const json = found.map((key) => keyJson(key, lastUse.get(key.id)));
       printResult(surroundings, options, json, () => keyTable(found, lastUse));
     });
@@ -97,8 +97,8 @@ function addRotate(keys: Command, surroundings: Surroundings): void {
     .argument("<id>", "id of the old key, as `keys list` shows it")
     .option(
       "--overlap <duration>",
-      "how long the old key stays valid (default: 24h)",
-      parseDuration,
+      "how long the old key stays valid, or 0 (default: 24h)",
+      parseOverlap,
     )
     .option(...jsonOption)
     .action(async (id: string, options: { overlap?: number } & OutputOptions) => {
@@ -107,12 +107,15 @@ function addRotate(keys: Command, surroundings: Surroundings): void {
         rotateKey(control, { id, overlapMilliseconds, now: surroundings.now() }),
       );
       printResult(surroundings, options, issuedJson(issued), () =>
-        [issuedText(issued), `The old key ${id} is valid until ${timeText(oldExpiresAt)}.`].join(
-          "\n",
-        ),
+        [issuedText(issued), oldText(id, oldExpiresAt, surroundings.now())].join("\n"),
       );
     });
 }
+
+const oldText = (id: string, endsAt: string, now: number) =>
+  Date.parse(endsAt) <= now
+    ? `The old key ${id} has ended.`
+    : `The old key ${id} is valid until ${timeText(endsAt)}.`;
 
 const issuedJson = ({ id, key, account, name, expiresAt }: IssuedKey) => ({
   id,

@@ -61,6 +61,8 @@ const storeExitCodes: Readonly<Record<StoreFaultKind, ExitCode>> = {
   not_found: exitCodes.conflict,
   conflict: exitCodes.conflict,
   invalid: exitCodes.usage,
+  refused: exitCodes.conflict,
+  too_often: exitCodes.busy,
   unusable: exitCodes.usage,
   full: exitCodes.diskFull,
   busy: exitCodes.busy,

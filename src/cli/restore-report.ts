@@ -11,13 +11,15 @@ export const restoredJson = (restored: Restored, isTrial: boolean): object => ({
   kept_endings: restored.kept,
   undone_endings: restored.undone,
   lost_keys: restored.lost.map(({ id, name, account, hint }) => ({ id, name, account, hint })),
+  lost_people: restored.lostPeople.map(({ id, email }) => ({ id, address: email })),
   endings_known: restored.areEndingsKnown,
   counts_kept: restored.areCountsKept,
   replaced: restored.replaced,
 });
 
 export function restoredText(restored: Restored, file: string, isTrial: boolean): string {
-  const { manifest, kept, undone, lost, areEndingsKnown, areCountsKept, replaced } = restored;
+  const { manifest, kept, undone, lost, lostPeople, areEndingsKnown, areCountsKept, replaced } =
+    restored;
   const made = `made at ${timeText(manifest.made_at)} by gp-records ${manifest.program}, with ${manifest.dataset === null ? "no dataset" : `the dataset ${manifest.dataset}`}`;
   return [
     isTrial
@@ -29,10 +31,14 @@ export function restoredText(restored: Restored, file: string, isTrial: boolean)
       "Not in the backup, so refused from now on:",
       lost.map(({ id, name, account }) => `key ${id} '${name}' of the account '${account}'`),
     ),
+    ...section(
+      "Not in the backup, so to sign up or be invited anew:",
+      lostPeople.map(({ id, email }) => `person ${id} ${email}`),
+    ),
     ...(areEndingsKnown
       ? []
       : [
-          `Keys revoked and accounts suspended after ${timeText(manifest.made_at)} work again: nothing here tells which. Revoke them anew.`,
+          `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back: nothing here tells which. Revoke them anew.`,
         ]),
     areCountsKept
       ? "What the accounts have used of their quotas stays counted."
@@ -44,7 +50,21 @@ export function restoredText(restored: Restored, file: string, isTrial: boolean)
 const section = (heading: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`)];
 
-const endingText = ({ what, id, name, account, at }: Ending) =>
-  what === "suspended"
-    ? `account ${id} '${name}', suspended at ${timeText(at)}`
-    : `key ${id} '${name}' of the account '${account}', ${what === "revoked" ? "revoked" : "ends"} at ${timeText(at)}`;
+function endingText({ what, id, name, account, at }: Ending): string {
+  switch (what) {
+    case "revoked":
+      return `key ${id} '${name}' of the account '${account}', revoked at ${timeText(at)}`;
+    case "expires":
+      return `key ${id} '${name}' of the account '${account}', ends at ${timeText(at)}`;
+    case "deleted":
+      return `person ${id} ${name}, deleted at ${timeText(at)}`;
+    case "password":
+      return `the former password of the person ${id} ${name}`;
+    case "removed":
+      return `membership of ${id} ${name} in the account '${account}'`;
+    case "demoted":
+      return `ownership of ${id} ${name} of the account '${account}'`;
+    default:
+      return `account ${id} '${name}', ${what} at ${timeText(at)}`;
+  }
+}

@@ -18,9 +18,9 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
       "invent 65,000 records if there are none, and print a key that works for a day",
     )
     .action(async (options: { demo?: boolean }) => {
-      const config = readConfig(surroundings.environment);
+      const given = readConfig(surroundings.environment);
       const demo = options.demo === true ? await import("./demo.ts") : null;
-      demo?.refuseDemo(config);
+      const config = demo?.demoConfig(given) ?? given;
       // What serving needs is loaded here: no other command should wait for it.
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);

@@ -16,12 +16,19 @@ export interface KeyRing {
   close(): void;
 }
 
+export interface KeyRingOptions extends Partial<KnownKeysOptions> {
+  path: string;
+  /** Where whoever sends a key that has ended is told to go. */
+  accountUrl?: string | null;
+}
+
 /** @throws StoreFault if the store cannot be read. */
 export function openKeyRing({
   path,
   now = Date.now,
   onFault = () => {},
-}: Pick<KnownKeysOptions, "path"> & Partial<KnownKeysOptions>): KeyRing {
+  accountUrl = null,
+}: KeyRingOptions): KeyRing {
   const keys = openKnownKeys({ path, now, onFault });
   let isFresh = false;
   const forget = () => {
@@ -47,7 +54,7 @@ export function openKeyRing({
       // no key; a comparison in constant time after it would protect nothing more.
       const known = keys.find(reading.digest);
       if (known === undefined) throw invalid("unknown");
-      refuseEnded(known, now());
+      refuseEnded(known, now(), accountUrl);
       return known.key;
     },
     answers() {
@@ -71,19 +78,19 @@ const invalid = (reason: keyof typeof invalidDetails) =>
 function refuseEnded(
   { key, revokedAt, expiresAt, expiresAtMilliseconds, isSuspended }: KnownKey,
   now: number,
+  accountUrl: string | null,
 ): void {
   if (revokedAt !== null)
     throw new Problem("api-key-revoked", `The key ${key.hint}… was revoked at ${revokedAt}.`, {
       key_hint: key.hint,
       revoked_at: revokedAt,
-      // There is no account page yet to send anybody to.
-      account_url: null,
+      account_url: accountUrl,
     });
   if (now >= expiresAtMilliseconds)
     throw new Problem("api-key-expired", `The key ${key.hint}… expired at ${expiresAt}.`, {
       key_hint: key.hint,
       expired_at: expiresAt,
-      account_url: null,
+      account_url: accountUrl,
     });
   if (isSuspended)
     throw new Problem(

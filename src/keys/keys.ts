@@ -1,5 +1,7 @@
 /** Issues, lists and revokes keys in the control store. Times are milliseconds since 1970 going in, ISO text coming out. */
 import type { Transaction } from "kysely";
+import { requireOpenNumber } from "#accounts/find-account.ts";
+import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { cleanName } from "#store/names.ts";
 import { makeId } from "#store/random-text.ts";
@@ -25,18 +27,34 @@ export interface KeyOrder {
   /** Null for a key that does not expire. */
   expiresAt: number | null;
   isDemo?: boolean;
+  actor?: Actor;
+  /** The one-time value of the form it was ordered with. */
+  form?: string | null;
   now: number;
 }
 
-/** @throws StoreFault `invalid` for a name that cannot be used. */
+/** @throws StoreFault `invalid` for a name that cannot be used, `conflict` for a closed account. */
 export function issueKey(control: ControlStore, order: KeyOrder): Promise<IssuedKey> {
-  return control.write((transaction) => insertKey(transaction, order));
+  return control.write((transaction) => issueIn(transaction, order));
 }
 
 /** Part of a transaction that is under way. */
+export async function issueIn(
+  transaction: Transaction<ControlTables>,
+  order: KeyOrder,
+): Promise<IssuedKey> {
+  const { account, actor = operator, now } = order;
+  await requireOpenNumber(transaction, account.number);
+  const issued = await insertKey(transaction, order);
+  const entry = { actor, account: account.number, subject: issued.id, now };
+  await writeAudit(transaction, { ...entry, action: "key.created" });
+  return issued;
+}
+
+/** The row alone; whoever calls this writes into the audit log what it is part of. */
 export async function insertKey(
   transaction: Transaction<ControlTables>,
-  { account, name, expiresAt, isDemo = false, now }: KeyOrder,
+  { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
 ): Promise<IssuedKey> {
   const key = makeKey();
   const row = {
@@ -50,6 +68,8 @@ export async function insertKey(
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
     revoked_at: null,
     replaced_by: null,
+    made_by: actor === operator || actor === service ? null : actor,
+    form,
   };
   await transaction.insertInto("api_key").values(row).execute();
   return { id: row.id, key, account: account.id, name: row.name, expiresAt: row.expires_at };
@@ -67,6 +87,8 @@ export interface ListedKey {
   expiresAt: string | null;
   revokedAt: string | null;
   replacedBy: string | null;
+  /** Id of the person who made it; null for a command. */
+  madeBy: string | null;
 }
 
 /** Keys of one account or, without `accountNumber`, of all: by account, oldest first. */
@@ -78,7 +100,8 @@ export async function listKeys(
     .selectFrom("api_key")
     .innerJoin("account", "account.number", "api_key.account")
     .selectAll("api_key")
-    .select(["account.id as account_id", "account.name as account_name", "account.suspended_at"])
+    .select(["account.id as account_id", "account.name as account_name"])
+    .select(({ fn }) => fn.coalesce("account.closed_at", "account.suspended_at").as("suspended_at"))
     .orderBy("account.name_folded")
     .orderBy("api_key.created_at")
     .orderBy("api_key.id");
@@ -95,6 +118,7 @@ export async function listKeys(
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     replacedBy: row.replaced_by,
+    madeBy: row.made_by,
   }));
 }
 
@@ -103,18 +127,27 @@ export async function listKeys(
  * @returns since when it is revoked: a second revocation changes nothing.
  * @throws StoreFault `not_found`.
  */
-export function revokeKey(control: ControlStore, id: string, now: number): Promise<string> {
-  return control.write(async (transaction) => {
-    const row = await requireKey(transaction, id);
-    if (row.revoked_at !== null) return row.revoked_at;
-    const revokedAt = new Date(now).toISOString();
-    await transaction
-      .updateTable("api_key")
-      .set({ revoked_at: revokedAt })
-      .where("id", "=", id)
-      .execute();
-    return revokedAt;
-  });
+export function revokeKey(
+  control: ControlStore,
+  id: string,
+  now: number,
+  actor: Actor = operator,
+): Promise<string> {
+  return control.write((transaction) => revokeIn(transaction, { id, actor, now }));
+}
+
+/** Part of a transaction that is under way. */
+export async function revokeIn(
+  transaction: Transaction<ControlTables>,
+  { id, actor = operator, now }: { id: string; actor?: Actor; now: number },
+): Promise<string> {
+  const row = await requireKey(transaction, id);
+  if (row.revoked_at !== null) return row.revoked_at;
+  const revoked_at = new Date(now).toISOString();
+  await transaction.updateTable("api_key").set({ revoked_at }).where("id", "=", id).execute();
+  const entry = { actor, account: row.account, subject: id, now };
+  await writeAudit(transaction, { ...entry, action: "key.revoked" });
+  return revoked_at;
 }
 
 /** @throws StoreFault `not_found`. */

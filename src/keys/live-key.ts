@@ -12,7 +12,7 @@ export interface LiveKey {
   /** What the quota is counted by. */
   readonly accountNumber: number;
   readonly accountId: string;
-  /** The account's own numbers; the same object until the store changes. */
+  /** The account's own numbers or those of its plan; the same object until the store changes. */
   readonly quotas: Quotas;
   /** A demo's key; never to be accepted from a request that came through a proxy. */
   readonly isDemo: boolean;
@@ -25,6 +25,7 @@ export interface KnownKey {
   expiresAt: string | null;
   /** `expiresAt` in milliseconds since 1970; infinite where there is none. */
   expiresAtMilliseconds: number;
+  /** Whether its account is suspended or closed. */
   isSuspended: boolean;
 }
 

@@ -1,5 +1,6 @@
 /** Replaces a key by a new one while the old one stays valid for a stated time. */
 import type { Selectable, Transaction } from "kysely";
+import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
 import { StoreFault } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -13,36 +14,51 @@ export interface Rotation {
   oldExpiresAt: string;
 }
 
+export interface RotationOrder {
+  id: string;
+  /** 0 ends the old key at once. */
+  overlapMilliseconds: number;
+  actor?: Actor;
+  /** The one-time value of the form it was ordered with. */
+  form?: string | null;
+  now: number;
+}
+
 /**
  * Makes a second key of the same name on the same account, and so on the same quota. It is given as long a life as
  * the old one was; the old one ends after the overlap, or when it would have ended anyway if that is sooner.
  * @throws StoreFault `not_found`, or `conflict` for a key that is revoked, expired or rotated already.
  */
-export function rotateKey(
-  control: ControlStore,
-  { id, overlapMilliseconds, now }: { id: string; overlapMilliseconds: number; now: number },
+export function rotateKey(control: ControlStore, order: RotationOrder): Promise<Rotation> {
+  return control.write((transaction) => rotateIn(transaction, order));
+}
+
+/** Part of a transaction that is under way. */
+export async function rotateIn(
+  transaction: Transaction<ControlTables>,
+  { id, overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
 ): Promise<Rotation> {
-  return control.write(async (transaction) => {
-    const old = await requireKey(transaction, id);
-    refuseEnded(old, now);
-    const account = await accountOf(transaction, old);
-    const { name } = old;
-    const expiresAt = old.expires_at === null ? null : now + lifetimeMilliseconds(old);
-    const issued = await insertKey(transaction, {
-      account,
-      name,
-      expiresAt,
-      isDemo: old.is_demo === 1,
-      now,
-    });
-    const oldExpiresAt = earlier(old.expires_at, new Date(now + overlapMilliseconds).toISOString());
-    await transaction
-      .updateTable("api_key")
-      .set({ expires_at: oldExpiresAt, replaced_by: issued.id })
-      .where("id", "=", id)
-      .execute();
-    return { issued, oldExpiresAt };
+  const old = await requireKey(transaction, id);
+  refuseEnded(old, now);
+  const issued = await insertKey(transaction, {
+    account: await accountOf(transaction, old),
+    name: old.name,
+    expiresAt: old.expires_at === null ? null : now + lifetimeMilliseconds(old),
+    isDemo: old.is_demo === 1,
+    actor,
+    form,
+    now,
   });
+  const oldExpiresAt = earlier(old.expires_at, new Date(now + overlapMilliseconds).toISOString());
+  await transaction
+    .updateTable("api_key")
+    .set({ expires_at: oldExpiresAt, replaced_by: issued.id })
+    .where("id", "=", id)
+    .execute();
+  const detail = { replaced_by: issued.id, expires_at: oldExpiresAt };
+  const entry = { actor, account: old.account, subject: id, detail, now };
+  await writeAudit(transaction, { ...entry, action: "key.rotated" });
+  return { issued, oldExpiresAt };
 }
 
 function refuseEnded(old: KeyRow, now: number): void {

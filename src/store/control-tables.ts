@@ -1,18 +1,35 @@
 /** The tables of `control.sqlite`: who may use the service. Times are ISO 8601 text in UTC. */
 
+/** Times are ISO 8601 text of one length, so texts sort as the times do. */
+type Time = string;
+
 export interface AccountTable {
-  /** What the quota is counted by; accounts are suspended, never deleted, so a number is never given twice. */
+  /** What the quota is counted by; accounts are closed, never deleted, so a number is never given twice. */
   number: number;
   id: string;
   name: string;
-  /** The name in lower case; two accounts may not share it. */
+  /** The name in lower case; two accounts may not share it. A closed account has its id here, which is nobody's name. */
   name_folded: string;
-  /** Requests; null stands for the service's default. */
+  /** Requests; null stands for what the plan says. */
   per_minute: number | null;
   per_hour: number | null;
   per_day: number | null;
-  suspended_at: string | null;
-  created_at: string;
+  suspended_at: Time | null;
+  created_at: Time;
+  plan: string | null;
+  closed_at: Time | null;
+}
+
+/** The plan of every account that is on no other; it need not be there. */
+export const defaultPlan = "default";
+
+/** Requests for all accounts on the plan; null stands for what the plan `default` says, or the service. */
+export interface PlanTable {
+  name: string;
+  per_minute: number | null;
+  per_hour: number | null;
+  per_day: number | null;
+  created_at: Time;
 }
 
 export interface ApiKeyTable {
@@ -25,16 +42,124 @@ export interface ApiKeyTable {
   hint: string;
   /** 1 for the key a demo prints; it may be used from this machine only. */
   is_demo: number;
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
+  created_at: Time;
+  expires_at: Time | null;
+  revoked_at: Time | null;
   /** Id of the key that a rotation made in its place. */
   replaced_by: string | null;
+  /** Id of the person who made it; null for a command. It stays when the person is gone. */
+  made_by: string | null;
+  /** The one-time value of the form that made it: no two keys of an account share one. */
+  form: string | null;
+}
+
+/** Made only by following a link that was sent to the address, so every address is proven. */
+export interface PersonTable {
+  id: string;
+  email: string;
+  /** The form in which two addresses may not be the same. */
+  email_folded: string;
+  /** `$argon2id$…`, with the parameters it was made with. */
+  password: string;
+  created_at: Time;
+}
+
+export type Role = "owner" | "member";
+
+export interface MemberTable {
+  account: number;
+  person: string;
+  role: Role;
+  joined_at: Time;
+}
+
+export interface SessionTable {
+  /** SHA-256 of the token in the cookie; the token itself is stored nowhere. */
+  digest: Uint8Array;
+  id: string;
+  person: string;
+  /** The account that is being looked at, as far as the person is still a member of it. */
+  account: number | null;
+  created_at: Time;
+  /** To the minute. */
+  seen_at: Time;
+  ends_at: Time;
+  /** Of IPv6 only the first 64 bits. */
+  network: string;
+  /** Such as `Firefox on Linux`. */
+  browser: string;
+}
+
+/** A browser that somebody signed in with is not slowed down by the wrong guesses of others. */
+export interface KnownBrowserTable {
+  /** SHA-256 of the token in the cookie. */
+  digest: Uint8Array;
+  person: string;
+  seen_at: Time;
+}
+
+export type LinkKind = "sign-up" | "invite" | "reset" | "email";
+
+export interface LinkTable {
+  /** SHA-256 of the token in the link. */
+  digest: Uint8Array;
+  id: string;
+  kind: LinkKind;
+  /** Where it was sent. */
+  email: string;
+  email_folded: string;
+  /** Whom it is for, where there is somebody already. */
+  person: string | null;
+  /** What an invitation is to; null for an account of one's own. */
+  account: number | null;
+  role: Role | null;
+  created_at: Time;
+  expires_at: Time;
+  used_at: Time | null;
+}
+
+export interface ThrottleTable {
+  /** What is counted, hashed: no address of anybody is kept for a wrong guess. */
+  subject: string;
+  failures: number;
+  /** When the next try is let in, or when the count of a network begins anew. */
+  next_at: Time;
+}
+
+/** Only ever added to. */
+export interface AuditTable {
+  number: number;
+  at: Time;
+  /** Id of a person, `operator` for a command, or `service`. */
+  actor: string;
+  account: number | null;
+  action: string;
+  /** Id or name of what was changed. */
+  subject: string | null;
+  /** JSON object; never an address or a secret. */
+  detail: string;
+}
+
+/** What somebody was told already, so that it is told once. */
+export interface NoticeTable {
+  account: number;
+  kind: string;
+  subject: string;
+  at: Time;
 }
 
 export interface ControlTables {
   account: AccountTable;
+  plan: PlanTable;
   api_key: ApiKeyTable;
+  person: PersonTable;
+  member: MemberTable;
+  session: SessionTable;
+  known_browser: KnownBrowserTable;
+  link: LinkTable;
+  throttle: ThrottleTable;
+  audit: AuditTable;
+  notice: NoticeTable;
 }
 
 /** Requests an account may make; null stands for the service's default. */

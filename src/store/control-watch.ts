@@ -1,12 +1,15 @@
 /** Reads the keys of a control store, and tells when another process changed something; never waits, never writes. */
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { AccountTable, ApiKeyTable } from "./control-tables.ts";
+import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
 import { StoreFault } from "./store-fault.ts";
 
-/** A key together with what its account says about it. */
-export type KeyRow = Omit<ApiKeyTable, "account" | "created_at" | "replaced_by"> &
+/** A key together with what its account and its plan say about it. */
+export type KeyRow = Pick<
+  ApiKeyTable,
+  "id" | "digest" | "name" | "hint" | "is_demo" | "expires_at" | "revoked_at"
+> &
   Pick<AccountTable, "per_minute" | "per_hour" | "per_day" | "suspended_at"> & {
     account_number: number;
     account_id: string;
@@ -23,11 +26,17 @@ export interface ControlWatch {
   close(): void;
 }
 
+/** An account's own number holds, else its plan's, else that of the plan everybody is on, which is looked up once. */
+const quota = (column: "per_minute" | "per_hour" | "per_day") =>
+  `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
+
 const keyRows = `
   select k.id, k.digest, k.name, k.hint, k.is_demo, k.expires_at, k.revoked_at,
          a.number as account_number, a.id as account_id,
-         a.per_minute, a.per_hour, a.per_day, a.suspended_at
-  from api_key k join account a on a.number = k.account`;
+         ${quota("per_minute")}, ${quota("per_hour")}, ${quota("per_day")},
+         coalesce(a.closed_at, a.suspended_at) as suspended_at
+  from api_key k join account a on a.number = k.account
+  left join plan p on p.name = a.plan`;
 
 // A file can be removed or replaced under an open connection without any statement failing.
 const fileCheckMilliseconds = 1000;
@@ -38,13 +47,21 @@ const fileCheckMilliseconds = 1000;
  */
 export function watchControl(file: string, now: () => number): ControlWatch {
   const fileNumber = fileNumberOf(file);
+  const naming = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw sqliteFault(error, file);
+    }
+  };
   const connection = connect(file);
   // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
   // About a quarter faster than building an object for each row.
   dataVersion.setReturnArrays(true);
-  const listed = `${keyRows} where k.id > ? order by k.id limit ?`;
-  const found = `${keyRows} where k.digest = ?`;
+  const prepare = (where: string) => naming(() => connection.prepare(`${keyRows} ${where}`));
+  const listed = prepare("where k.id > ? order by k.id limit ?");
+  const found = prepare("where k.digest = ?");
   let fileCheckedAt = now();
 
   const checkFile = () => {
@@ -57,13 +74,6 @@ export function watchControl(file: string, now: () => number): ControlWatch {
       );
     fileCheckedAt = now();
   };
-  const naming = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      throw sqliteFault(error, file);
-    }
-  };
 
   return {
     version: () =>
@@ -71,10 +81,8 @@ export function watchControl(file: string, now: () => number): ControlWatch {
         checkFile();
         return (dataVersion.get() as unknown as [unknown])[0];
       }),
-    list: (id, countMax) =>
-      naming(() => connection.prepare(listed).all(id, countMax) as unknown as KeyRow[]),
-    find: (digest) =>
-      naming(() => connection.prepare(found).get(digest) as unknown as KeyRow | undefined),
+    list: (id, countMax) => naming(() => listed.all(id, countMax) as unknown as KeyRow[]),
+    find: (digest) => naming(() => found.get(digest) as unknown as KeyRow | undefined),
     close: () => connection.close(),
   };
 }

@@ -1,7 +1,7 @@
 /** Names that people give to accounts and keys. */
 import { StoreFault } from "./store-fault.ts";
 
-const nameLengthMax = 100;
+export const nameLengthMax = 100;
 
 // Controls, halves of surrogate pairs and line separators would garble a terminal, a log line or a page.
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;

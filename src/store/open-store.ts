@@ -29,6 +29,8 @@ export interface StoreShape {
   synchronous: "full" | "normal";
   /** How long to wait for another writer; the thread stands still meanwhile. */
   busyMilliseconds: number;
+  /** Whether what is deleted is overwritten with zeros too, instead of lying in the file until its place is needed. */
+  erasesDeleted?: boolean;
 }
 
 /**
@@ -51,11 +53,12 @@ async function readyStore<Tables>(
   connection: DatabaseSync,
   shape: StoreShape,
 ): Promise<Store<Tables>> {
-  const { file, migrations, synchronous, busyMilliseconds } = shape;
+  const { file, migrations, synchronous, busyMilliseconds, erasesDeleted = false } = shape;
   const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, file) });
   const mustMigrate = await isBehind(database, migrations, file);
   useWriteAheadLog(connection, busyMilliseconds);
   connection.exec(`pragma synchronous = ${synchronous}`);
+  if (erasesDeleted) connection.exec("pragma secure_delete = on");
   if (mustMigrate) await migrate(database, migrations);
   return {
     database,

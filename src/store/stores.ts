@@ -13,7 +13,7 @@ const busyMillisecondsDefault = 5000;
 export { controlFile, usageFile };
 
 /**
- * Accounts and keys. A committed revocation survives a power failure.
+ * Accounts, people and keys. A committed revocation survives a power failure.
  * @throws StoreFault as `openStore` does.
  */
 export function openControl(
@@ -25,6 +25,7 @@ export function openControl(
     migrations: controlMigrations,
     synchronous: "full",
     busyMilliseconds,
+    erasesDeleted: true,
   });
 }
 

@@ -1,54 +1,99 @@
-/** The thread that writes: one transaction for each batch, together with those that failed before it. */
+/** The thread that writes: one transaction for each batch, after those that failed before it. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openUsage, type UsageStore } from "./stores.ts";
-import { type Batch, writeBatch } from "./writes.ts";
+import { usageFile } from "./files.ts";
+import { openKeptBatches } from "./kept-batches.ts";
+import { sqliteFault } from "./sqlite-fault.ts";
+import { connectUsage } from "./usage-connection.ts";
+import { openRetention, type Retention } from "./usage-retention.ts";
+import { type Batch, openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
   busyMilliseconds: number;
+  retention: Retention;
+  keptBytesMax: number;
 }
 
 export type WriterMessage = { batch: Batch } | { isLast: true };
 
-/** The answer to each message; null where everything is written. */
+/** The answer to each message. */
 export interface WriterOutcome {
+  /** What keeps batches from being written; null where nothing does. */
   fault: string | null;
+  /** Requests that were given up since the answer before. */
+  lost: number;
 }
 
-// While the disk is full batches gather here; the oldest are given up first.
-const waitingBatchesMax = 10_000;
+interface OpenStore {
+  write(batch: Batch): void;
+  /** Removes a little of what is too old; false where nothing is. */
+  remove(now: number): boolean;
+  close(): void;
+}
 
-const { dataDir, busyMilliseconds } = workerData as WriterSetting;
+const { dataDir, busyMilliseconds, retention, keptBytesMax } = workerData as WriterSetting;
 const port = parentPort!;
-const waiting: Batch[] = [];
-let store: UsageStore | undefined;
+const kept = openKeptBatches(keptBytesMax);
+let store: OpenStore | undefined;
 let turn = Promise.resolve();
+let isRemoving = false;
 
 port.on("message", (message: WriterMessage) => {
   turn = turn.then(() => answer(message));
 });
 
 async function answer(message: WriterMessage): Promise<void> {
-  if ("batch" in message) waiting.push(message.batch);
-  if (waiting.length > waitingBatchesMax) waiting.shift();
-  const outcome: WriterOutcome = { fault: await writeWaiting() };
+  let lost = "batch" in message ? kept.add(message.batch) : 0;
+  const fault = await faultOf(writeKept);
+  const isLast = "isLast" in message;
+  if (isLast) lost += kept.requests();
+  const outcome: WriterOutcome = { fault, lost };
   port.postMessage(outcome);
-  if (!("isLast" in message)) return;
-  await store?.close();
-  port.close();
+  if (isLast) {
+    store?.close();
+    store = undefined;
+    port.close();
+  } else if ("now" in message.batch && !isRemoving) removeFrom(message.batch.now);
 }
 
-/** What keeps the batches from being written, in words; null if nothing does. */
-async function writeWaiting(): Promise<string | null> {
-  if (waiting.length === 0) return null;
-  try {
-    store ??= await openUsage(dataDir, busyMilliseconds);
-    await store.write(async (transaction) => {
-      for (const batch of waiting) await writeBatch(transaction, batch);
+/** Stops at the first that fails: to try them all again and again would keep a processor busy. */
+async function writeKept(): Promise<void> {
+  for (let batch = kept.first(); batch !== undefined; batch = kept.first()) {
+    store ??= await openStore();
+    store.write(batch);
+    kept.drop();
+  }
+}
+
+/** Step by step, each behind the messages that came meanwhile. */
+function removeFrom(now: number): void {
+  isRemoving = true;
+  setImmediate(() => {
+    turn = turn.then(async () => {
+      isRemoving = false;
+      // What fails here fails for the next batch too, which tells it.
+      await faultOf(async () => {
+        if (store?.remove(now) === true) removeFrom(now);
+      });
     });
-    waiting.length = 0;
+  });
+}
+
+async function openStore(): Promise<OpenStore> {
+  const connection = await connectUsage(dataDir, busyMilliseconds);
+  return {
+    write: openWrites(connection, retention.logDays > 0),
+    remove: openRetention(connection, retention),
+    close: () => connection.close(),
+  };
+}
+
+async function faultOf(work: () => Promise<void>): Promise<string | null> {
+  try {
+    await work();
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const fault = sqliteFault(error, usageFile(dataDir));
+    return fault instanceof Error ? fault.message : String(fault);
   }
 }

@@ -36,7 +36,9 @@ test("a new account has an id, a number of its own and the service's default quo
     id: one.id,
     name: "Acme Capital",
     quotas: { minute: null, hour: null, day: null },
+    plan: null,
     suspendedAt: null,
+    closedAt: null,
     createdAt: "2026-11-21T12:00:00.000Z",
   });
   assert.notEqual(other.number, one.number);
@@ -88,20 +90,20 @@ test("an unknown account is named, with the command that lists those there are",
   const { control } = await openAccounts(t);
   const message = /There is no account 'Acme'\. `gp-records accounts list`/;
   await assert.rejects(requireAccount(control.database, "Acme"), message);
-  await assert.rejects(setQuotas(control, "Acme", { day: 1 }), message);
+  await assert.rejects(setQuotas(control, "Acme", { day: 1 }, noon), message);
   await assert.rejects(suspendAccount(control, "Acme", noon), message);
-  await assert.rejects(resumeAccount(control, "Acme"), message);
+  await assert.rejects(resumeAccount(control, "Acme", noon), message);
 });
 
 test("each quota is set by itself and goes back to the default by itself", async (t) => {
   const { control, create } = await openAccounts(t);
   await create("Acme", { minute: 1, hour: 2, day: 3 });
-  assert.deepEqual((await setQuotas(control, "Acme", { hour: 20 })).quotas, {
+  assert.deepEqual((await setQuotas(control, "Acme", { hour: 20 }, noon)).quotas, {
     minute: 1,
     hour: 20,
     day: 3,
   });
-  assert.deepEqual((await setQuotas(control, "Acme", { minute: null, day: null })).quotas, {
+  assert.deepEqual((await setQuotas(control, "Acme", { minute: null, day: null }, noon)).quotas, {
     minute: null,
     hour: 20,
     day: null,
@@ -113,7 +115,7 @@ test("a quota the limiter cannot count is refused by the name of its window", as
   await create("Acme", { day: quotaMax });
   for (const day of [0, -1, 1.5, Number.NaN, quotaMax + 1])
     await assert.rejects(
-      setQuotas(control, "Acme", { day }),
+      setQuotas(control, "Acme", { day }, noon),
       /quota per day must be a whole number from 1 to 1000000/,
     );
   await assert.rejects(create("Beta", { minute: 0 }), /quota per minute/);
@@ -125,8 +127,8 @@ test("a suspension keeps the time it began until it is lifted", async (t) => {
   const since = "2026-11-21T12:00:00.000Z";
   assert.equal((await suspendAccount(control, "Acme", noon)).suspendedAt, since);
   assert.equal((await suspendAccount(control, "Acme", noon + day)).suspendedAt, since);
-  assert.equal((await resumeAccount(control, "Acme")).suspendedAt, null);
-  assert.equal((await resumeAccount(control, "Acme")).suspendedAt, null);
+  assert.equal((await resumeAccount(control, "Acme", noon)).suspendedAt, null);
+  assert.equal((await resumeAccount(control, "Acme", noon)).suspendedAt, null);
 });
 
 test("a name that could be taken for an id, or cannot be shown, is refused", async (t) => {

@@ -47,13 +47,13 @@ test("accounts list shows every account, and how to make the first", async (t) =
   assert.deepEqual(await json("accounts", "list"), []);
   const { id } = await json("accounts", "create", "--name", "Acme");
   assert.deepEqual(await json("accounts", "list"), [
-    { id, name: "Acme", limits: unlimited, suspended_at: null, created_at: since },
+    { id, name: "Acme", limits: unlimited, plan: null, suspended_at: null, created_at: since },
   ]);
   const [headings, row] = (await text("accounts", "list")).split("\n");
-  assert.match(headings!, /^ID +NAME +PER MINUTE +PER HOUR +PER DAY +SUSPENDED +CREATED$/);
+  assert.match(headings!, /^ID +NAME +PLAN +PER MINUTE +PER HOUR +PER DAY +SUSPENDED +CREATED$/);
   assert.match(
     row!,
-    new RegExp(`^${id}  Acme  default +default +default +- +2026-11-21T12:00:00Z$`),
+    new RegExp(`^${id}  Acme  - +default +default +default +- +2026-11-21T12:00:00Z$`),
   );
 });
 
@@ -91,7 +91,7 @@ test("accounts limits changes the windows that are given, resets those set to de
 test("accounts suspend and resume give the account as it then is", async (t) => {
   const { text, json } = commandsIn(temporaryFolder(t));
   const { id } = await json("accounts", "create", "--name", "Acme");
-  const account = { id, name: "Acme", limits: unlimited, created_at: since };
+  const account = { id, name: "Acme", limits: unlimited, plan: null, created_at: since };
   assert.deepEqual(await json("accounts", "suspend", id), { ...account, suspended_at: since });
   assert.match(
     await text("accounts", "suspend", id),

@@ -288,7 +288,7 @@ test("a second import at the same time ends with 5 at once, and the first goes o
   await source.write(linesOf(acme));
   await source.close();
   assert.equal((await first).exitCode, exitCodes.done);
-  assert.deepEqual(readdirSync(dataDir).toSorted(), ["datasets", "import.lock"]);
+  assert.deepEqual(readdirSync(dataDir).toSorted(), ["control.sqlite", "datasets", "import.lock"]);
 });
 
 test("- reads standard input, whose lines the report names", async (t) => {

@@ -56,7 +56,7 @@ test("keys list shows state and last use, of all accounts or of one, and never a
   const { id, key } = await create("--expires", "24h");
   const writer = openWriter({ dataDir, onFault: assert.ifError });
   const use = openKeyUse({ writer });
-  use.note(id, noon - hour);
+  use.note(id, noon - hour, () => "203.0.113.0/24");
   await use.close();
   await writer.close();
   await json("accounts", "create", "--name", "Beta");
@@ -71,11 +71,13 @@ test("keys list shows state and last use, of all accounts or of one, and never a
     hint: key.slice(0, 8),
     state: "expiring",
     is_demo: false,
+    made_by: null,
     created_at: at(noon),
     expires_at: at(noon + day),
     revoked_at: null,
     replaced_by: null,
     last_used_at: at(noon - hour),
+    last_used_network: "203.0.113.0/24",
   });
   const [headings, row] = (await text("keys", "list", "--account", account.id)).split("\n");
   assert.match(headings!, /^ID +ACCOUNT +NAME +KEY +STATE +EXPIRES +LAST USED$/);

@@ -41,7 +41,7 @@ const invalid = (reason: string) => ({ status: 401, code: "api-key-invalid", mem
 test("a valid key is let in with everything a request needs to know of it", async (t) => {
   const { control, account, ring, issue } = await openRing(t);
   const { id, key } = await issue({ name: "web" });
-  await setQuotas(control, account.id, { hour: 5000 });
+  await setQuotas(control, account.id, { hour: 5000 }, noon);
   await nextTurn();
   const live = ring.verify(key);
   assert.deepEqual(live, {

@@ -16,7 +16,7 @@ async function openMany(t: TestContext) {
   const other = new DatabaseSync(path);
   t.after(() => other.close());
   const insert = other.prepare(
-    "insert into api_key values (?, ?, ?, 'many', 'gpr_many', 0, '2026-11-21T12:00:00.000Z', null, null, null)",
+    "insert into api_key values (?, ?, ?, 'many', 'gpr_many', 0, '2026-11-21T12:00:00.000Z', null, null, null, null, null)",
   );
   const digests: string[] = [];
   const add = (i: number) => {

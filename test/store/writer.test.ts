@@ -1,21 +1,31 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { openUsage, usageFile } from "#store/stores.ts";
-import { openWriter } from "#store/writer.ts";
+import { sizeOf } from "#store/kept-batches.ts";
+import { openWriter, type WriterOptions } from "#store/writer.ts";
+import type { Batch } from "#store/writes.ts";
 import { readLastUse } from "#usage/key-use.ts";
+import { readRequests } from "#usage/request-log.ts";
+import { readTotals } from "#usage/totals.ts";
+import { outcomeOf } from "../support/command-line.ts";
+import { day, hour, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { chunkOf, readUsage, request, type TimedRequest } from "../support/usage.ts";
 
 const use = (key_id: string, second: number) => ({
   kind: "keyUse" as const,
-  rows: [{ key_id, last_used_at: new Date(second * 1000).toISOString() }],
+  rows: [{ key_id, last_used_at: new Date(second * 1000).toISOString(), network: null }],
 });
 
-async function writerIn(t: TestContext) {
+async function writerIn(t: TestContext, options: Partial<WriterOptions> = {}) {
   const dataDir = temporaryFolder(t);
   const faults: (string | null)[] = [];
+  const losses: number[] = [];
   const onFault = (fault: Error | null) => void faults.push(fault && fault.message);
-  const writer = openWriter({ dataDir, onFault, busyMilliseconds: 20 });
+  const onLoss = (requests: number) => void losses.push(requests);
+  const writer = openWriter({ dataDir, onFault, onLoss, busyMilliseconds: 20, ...options });
   t.after(() => writer.close());
   const written = async () => {
     const usage = await openUsage(dataDir);
@@ -23,8 +33,19 @@ async function writerIn(t: TestContext) {
     await usage.close();
     return found;
   };
-  return { dataDir, faults, writer, written };
+  return { dataDir, faults, losses, writer, written };
 }
+
+const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch => {
+  const rows = chunkOf(Array.from({ length: count }, () => request(otherwise)));
+  return { kind: "requests", rows, now: otherwise.at ?? noon };
+};
+
+const idsIn = (dataDir: string) =>
+  readUsage(dataDir, async (usage) => {
+    const { requests: found } = await readRequests(usage, { account: 1, limit: 10_000 });
+    return found.map(({ requestId }) => requestId);
+  });
 
 /** Holds the write lock as another process would. */
 function lockOf(dataDir: string) {
@@ -105,6 +126,99 @@ test("an older time that had to wait does not replace a newer one", async (t) =>
   writer.write(use("key_a", 40));
   await writer.close();
   const usage = await openUsage(dataDir);
-  assert.equal((await readLastUse(usage)).get("key_a"), "1970-01-01T00:00:50.000Z");
+  assert.equal((await readLastUse(usage)).get("key_a")!.at, "1970-01-01T00:00:50.000Z");
   await usage.close();
+});
+
+test("what cannot be written is kept up to a bound; beyond it the oldest is lost, and told how much", async (t) => {
+  const keptBytesMax = 3 * sizeOf(requests(5));
+  const { dataDir, writer, faults, losses } = await writerIn(t, { keptBytesMax });
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  for (const requestId of ["a", "b", "c"]) {
+    writer.write(requests(5, { requestId: `req_${requestId}` }));
+    await writer.settled();
+  }
+  assert.deepEqual(losses, []);
+  for (const requestId of ["d", "e"]) {
+    writer.write(requests(5, { requestId: `req_${requestId}` }));
+    await writer.settled();
+  }
+  assert.deepEqual(losses, [5, 5]);
+  unlock();
+  await writer.close();
+  assert.deepEqual(faults.slice(1), [null]);
+  assert.deepEqual(losses, [5, 5]);
+  assert.deepEqual([...new Set(await idsIn(dataDir))], ["req_e", "req_d", "req_c"]);
+});
+
+test("what could not be written until the end is told as lost", async (t) => {
+  const { dataDir, writer, losses } = await writerIn(t);
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  writer.write(requests(7));
+  await writer.close();
+  unlock();
+  assert.deepEqual(losses, [7]);
+  assert.deepEqual(await idsIn(dataDir), []);
+});
+
+test("what a thread that cannot keep up has not taken yet is bounded, too", async (t) => {
+  const keptBytesMax = 2 * sizeOf(requests(5));
+  const { dataDir, writer, losses } = await writerIn(t, { keptBytesMax });
+  for (let batch = 0; batch < 5; batch++) writer.write(requests(5));
+  assert.deepEqual(losses, [5, 5, 5]);
+  await writer.close();
+  assert.equal((await idsIn(dataDir)).length, 10);
+});
+
+test("a batch that cannot be written leaves nothing of itself, and is not counted twice", async (t) => {
+  const { dataDir, writer } = await writerIn(t);
+  writer.write(requests(3));
+  await writer.settled();
+  const other = new DatabaseSync(usageFile(dataDir));
+  other.exec(
+    "create trigger refuse before insert on request_log when new.request_id = 'req_bad' begin select raise(abort, 'no'); end",
+  );
+  const bad = [request({ requestId: "req_good" }), request({ requestId: "req_bad" })];
+  writer.write({ kind: "requests", rows: chunkOf(bad), now: noon });
+  await writer.settled();
+  other.exec("drop trigger refuse");
+  other.close();
+  writer.write(requests(1));
+  await writer.close();
+  const span = { account: 1, since: noon, until: noon + hour };
+  const totals = await readUsage(dataDir, (usage) => readTotals(usage, span));
+  assert.equal(totals.requests, 6);
+  assert.equal((await idsIn(dataDir)).length, 6);
+});
+
+test("what is too old goes beside what is written, and beyond the rows that are kept the oldest", async (t) => {
+  const { dataDir, writer } = await writerIn(t, { retention: { logDays: 2, logRowsMax: 3000 } });
+  writer.write(requests(4000, { at: noon - 2 * day - hour, requestId: "old" }));
+  writer.write(requests(10, { at: noon - day, requestId: "young" }));
+  writer.write(requests(3000, { at: noon, requestId: "new" }));
+  for (let found = 0; found !== 3000; found = (await idsIn(dataDir)).length) {
+    writer.write(requests(0));
+    await writer.settled();
+  }
+  await writer.close();
+  assert.deepEqual([...new Set(await idsIn(dataDir))], ["new"]);
+});
+
+test("without a request log the totals are kept all the same", async (t) => {
+  const { dataDir, writer } = await writerIn(t, { retention: { logDays: 0, logRowsMax: 10 } });
+  writer.write(requests(3));
+  await writer.close();
+  assert.deepEqual(await idsIn(dataDir), []);
+  const span = { account: 1, since: noon, until: noon + hour };
+  assert.equal((await readUsage(dataDir, (usage) => readTotals(usage, span))).requests, 3);
+});
+
+test("what was written is there after kill -9", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const script = join(import.meta.dirname, "../support/usage-until-killed.ts");
+  const { exitCode, err } = await outcomeOf(process.execPath, [script, dataDir], process.env);
+  assert.deepEqual({ exitCode, err }, { exitCode: null, err: "" });
+  assert.deepEqual(await idsIn(dataDir), ["req_1"]);
 });

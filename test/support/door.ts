@@ -37,6 +37,9 @@ export async function openDoor(
     model: () => model,
     verifyKey: () => key,
     noteKeyUse() {},
+    recordRequest() {},
+    office: () => Promise.reject(new Error("There is no office in this test.")),
+    now: clock.now,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     failedKeys: openFailedKeys({ clock }),
     storeAnswers: () => true,
@@ -52,12 +55,16 @@ export async function openDoor(
     app.server.closeAllConnections();
     return app.close();
   });
-  const get = async (path: string) => {
-    const response = await fetch(url + path, { headers: { "x-api-key": "x" } });
+  const get = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
+    const sent = { "x-api-key": "x", ...headers };
+    const response = await fetch(url + path, { headers: sent, method });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
     return {
       status: response.status,
       headers: response.headers,
-      body: (await response.json()) as any,
+      text,
+      body: isJson ? (JSON.parse(text) as any) : undefined,
     };
   };
   return { door, log, get, connections, server: app.server, port: Number(new URL(url).port) };

@@ -15,6 +15,7 @@ export const serviceFacts: ServiceFacts = {
   datasetVersion: "20261120T030000Z-9f3c2a7e",
   datasetUpdatedAt: "2026-11-20T03:00:00Z",
   publicUrl: null,
+  account: { url: "/account", isOpen: true },
 };
 
 export const docsFacts: DocsFacts = {

@@ -19,7 +19,7 @@ export interface RawJsonAnswer extends RawAnswer {
 export function requestText(target: string, parts: RequestParts = {}): string {
   const { method = "GET", version = "1.1", key, headers = [], body = "" } = parts;
   const keyLine = key === undefined ? [] : [`x-api-key: ${key}`];
-  const lines = [`${method} ${target} HTTP/${version}`, "Host: x", ...keyLine, ...headers];
+  const lines = [`${method} ${target} HTTP/${version}`, "Host: localhost", ...keyLine, ...headers];
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 

@@ -1,0 +1,60 @@
+/** E-mail addresses of people: which texts are one, and when two are the same. */
+import { domainToASCII } from "node:url";
+import { StoreFault } from "#store/store-fault.ts";
+
+export interface Address {
+  /** As it was written, without spaces around. */
+  email: string;
+  /** The form in which two addresses may not be the same. */
+  folded: string;
+}
+
+/** RFC 5321, 4.5.3.1, as errata 1690 has it. */
+const lengthMax = 254;
+const localLengthMax = 64;
+
+// No quoted local parts, comments or domains in brackets: nobody who signs up has one, and mail headers stay plain.
+const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
+// Else `domainToASCII` would read a path or an escape, and drop it.
+const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
+const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
+
+/** @throws StoreFault `invalid` saying what an address looks like. */
+export function readAddress(text: string): Address {
+  const email = text.normalize("NFC").trim();
+  if (Buffer.byteLength(email) > lengthMax)
+    throw new StoreFault("invalid", `The e-mail address must have at most ${lengthMax} bytes.`);
+  const at = email.lastIndexOf("@");
+  if (!isLocal(email.slice(0, Math.max(at, 0))) || !isDomain(email.slice(at + 1)))
+    throw new StoreFault(
+      "invalid",
+      `'${email.slice(0, 100)}' is not an e-mail address. One looks like name@company.example.`,
+    );
+  return { email, folded: foldAddress(email) };
+}
+
+/** Of any text: NFC, lower case, and the domain as it is asked for in the DNS. */
+export function foldAddress(text: string): string {
+  const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
+  const at = folded.lastIndexOf("@");
+  const domain = at < 0 ? "" : asciiDomain(folded.slice(at + 1));
+  return domain === "" ? folded : `${folded.slice(0, at)}@${domain}`;
+}
+
+const isLocal = (local: string) =>
+  localShape.test(local) &&
+  Buffer.byteLength(local) <= localLengthMax &&
+  !/^\.|\.\.|\.$/.test(local);
+
+/** Empty for what is no domain. */
+const asciiDomain = (domain: string) => (domainShape.test(domain) ? domainToASCII(domain) : "");
+
+function isDomain(domain: string): boolean {
+  const labels = asciiDomain(domain).split(".");
+  // A single name or a number at the end is a machine or an IP address, and mostly a slip.
+  return (
+    labels.length > 1 &&
+    labels.every((label) => labelShape.test(label)) &&
+    !/^\d/.test(labels.at(-1)!)
+  );
+}

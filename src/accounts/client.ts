@@ -1,0 +1,44 @@
+/** Who sends a request to the account pages, as far as a connection tells. */
+import { clientNetwork } from "#limits/client-network.ts";
+
+export interface Client {
+  /** IP address, as the front door gives it. */
+  address: string;
+  userAgent: string;
+  /** What the cookie of a browser that signed in before holds. */
+  browserToken: string | null;
+}
+
+/** Of IPv6 only the first 64 bits: that much anyone gets. */
+export const networkOf = ({ address }: Client): string => clientNetwork(address);
+
+// Edge and Opera call themselves Chrome too, and Chrome calls itself Safari.
+const browsers = [
+  ["Edg", "Edge"],
+  ["OPR/", "Opera"],
+  ["Firefox/", "Firefox"],
+  ["FxiOS/", "Firefox"],
+  ["Chrome/", "Chrome"],
+  ["CriOS/", "Chrome"],
+  ["Safari/", "Safari"],
+  ["curl/", "curl"],
+] as const;
+
+const systems = [
+  ["Windows", "Windows"],
+  ["Android", "Android"],
+  ["iPhone", "iPhone"],
+  ["iPad", "iPad"],
+  ["Mac OS X", "macOS"],
+  ["CrOS", "ChromeOS"],
+  ["Linux", "Linux"],
+] as const;
+
+/** Enough for people to know their own browsers by: `Firefox on Linux`. No more of the header is kept. */
+export function browserOf({ userAgent }: Client): string {
+  const named = (words: readonly (readonly [string, string])[]) =>
+    words.find(([mark]) => userAgent.includes(mark))?.[1];
+  const browser = named(browsers) ?? "another browser";
+  const system = named(systems);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,54 @@
+/** Deletes a person and all that is stored of them; the audit log keeps ids, which then stand for nobody. */
+import type { Transaction } from "kysely";
+import { type Actor, writeAudit } from "#store/audit.ts";
+import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { close } from "./close-account.ts";
+import { deleteMember, listMembers } from "./members.ts";
+import { listMemberships, type Membership } from "./membership.ts";
+import { requirePersonRow } from "./people.ts";
+import { forgive } from "./throttle.ts";
+
+/**
+ * Accounts that have nobody else are closed with it.
+ * @throws StoreFault `conflict` for the last owner of an account that has other members, `not_found`.
+ */
+export function deletePerson(
+  control: ControlStore,
+  { person, actor, now }: { person: string; actor: Actor; now: number },
+): Promise<void> {
+  return control.write(async (transaction) => {
+    const { email_folded: folded } = await requirePersonRow(transaction, person);
+    for (const membership of await listMemberships(transaction, person))
+      await quit(transaction, membership, { person, actor, now });
+    await deleteRows(transaction, person, folded);
+    await writeAudit(transaction, { actor, action: "person.deleted", subject: person, now });
+  });
+}
+
+async function quit(
+  transaction: Transaction<ControlTables>,
+  { number: account }: Membership,
+  change: { person: string; actor: Actor; now: number },
+): Promise<void> {
+  const others = (await listMembers(transaction, account)).length - 1;
+  await (others === 0
+    ? close(transaction, { ...change, account })
+    : deleteMember(transaction, { ...change, account, action: "member.left" }));
+}
+
+/** All rows with the person or the address in them. */
+export async function deleteRows(
+  transaction: Transaction<ControlTables>,
+  person: string,
+  folded: string,
+): Promise<void> {
+  for (const table of ["session", "known_browser", "member", "link"] as const)
+    await transaction.deleteFrom(table).where("person", "=", person).execute();
+  await transaction.deleteFrom("link").where("email_folded", "=", folded).execute();
+  await forgive(transaction, [
+    { kind: "address", of: folded },
+    { kind: "person", of: person },
+  ]);
+  await transaction.deleteFrom("person").where("id", "=", person).execute();
+}

@@ -1,0 +1,117 @@
+/** All that is stored of a person and of their accounts, as one JSON object; no secret and no digest of one. */
+import type { Kysely } from "kysely";
+import { writeAudit } from "#store/audit.ts";
+import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { requireOpenNumber } from "./find-account.ts";
+import { listMemberships, type Membership } from "./membership.ts";
+import { personOf, requirePersonRow } from "./people.ts";
+
+/**
+ * Of other members only the ids, and of entries in the audit log those that the person may read: all of accounts they
+ * own, and elsewhere their own.
+ * @throws StoreFault `not_found`.
+ */
+export async function exportPerson(
+  control: ControlStore,
+  person: string,
+  now: number,
+): Promise<object> {
+  return control.write(async (transaction) => {
+    const row = await requirePersonRow(transaction, person);
+    const entry = { actor: person, subject: person, now };
+    await writeAudit(transaction, { ...entry, action: "person.exported" });
+    const memberships = await listMemberships(transaction, person);
+    const { id, email, createdAt: created_at } = personOf(row);
+    return {
+      exported_at: new Date(now).toISOString(),
+      person: { id, email, created_at },
+      sessions: await ownRows(transaction, person).sessions,
+      known_browsers: await ownRows(transaction, person).browsers,
+      links: await linksOf(transaction, person, row.email_folded),
+      accounts: await Promise.all(memberships.map((one) => accountJson(transaction, one))),
+      audit: await auditOf(transaction, person, memberships),
+    };
+  });
+}
+
+function ownRows(database: Kysely<ControlTables>, person: string) {
+  return {
+    sessions: database
+      .selectFrom("session")
+      .select(["id", "created_at", "seen_at", "ends_at", "network", "browser"])
+      .where("person", "=", person)
+      .execute(),
+    browsers: database
+      .selectFrom("known_browser")
+      .select("seen_at")
+      .where("person", "=", person)
+      .execute(),
+  };
+}
+
+const linksOf = (database: Kysely<ControlTables>, person: string, folded: string) =>
+  database
+    .selectFrom("link")
+    .select(["id", "kind", "email", "created_at", "expires_at", "used_at"])
+    .where((where) => where.or([where("person", "=", person), where("email_folded", "=", folded)]))
+    .execute();
+
+async function accountJson(
+  database: Kysely<ControlTables>,
+  { number, role, joinedAt }: Membership,
+): Promise<object> {
+  const { id, name, quotas, plan, suspendedAt, createdAt } = await requireOpenNumber(
+    database,
+    number,
+  );
+  return {
+    id,
+    name,
+    limits: quotas,
+    plan,
+    suspended_at: suspendedAt,
+    created_at: createdAt,
+    your_role: role,
+    you_joined_at: joinedAt,
+    members: await database
+      .selectFrom("member")
+      .select(["person", "role", "joined_at"])
+      .where("account", "=", number)
+      .orderBy("joined_at")
+      .execute(),
+    keys: await database
+      .selectFrom("api_key")
+      .select(["id", "name", "hint", "created_at", "expires_at", "revoked_at"])
+      .select(["replaced_by", "made_by"])
+      .where("account", "=", number)
+      .orderBy("created_at")
+      .execute(),
+    notices: await database
+      .selectFrom("notice")
+      .select(["kind", "subject", "at"])
+      .where("account", "=", number)
+      .execute(),
+  };
+}
+
+async function auditOf(
+  database: Kysely<ControlTables>,
+  person: string,
+  memberships: readonly Membership[],
+): Promise<object[]> {
+  const owned = memberships.filter(({ role }) => role === "owner").map(({ number }) => number);
+  const rows = await database
+    .selectFrom("audit")
+    .select(["number", "at", "actor", "action", "subject", "detail"])
+    .where((where) =>
+      where.or([
+        where("actor", "=", person),
+        where("subject", "=", person),
+        where("account", "in", owned),
+      ]),
+    )
+    .orderBy("number")
+    .execute();
+  return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as object }));
+}

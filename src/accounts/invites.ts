@@ -1,0 +1,120 @@
+/** Invitations: a link that makes whoever reads the mail of an address a member of an account. */
+import type { Kysely, Transaction } from "kysely";
+import { type Actor, operator, writeAudit } from "#store/audit.ts";
+import type { ControlTables, Role } from "#store/control-tables.ts";
+import { StoreFault } from "#store/store-fault.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { readAddress } from "./addresses.ts";
+import { requireOpenNumber } from "./find-account.ts";
+import { type MadeLink, makeLink } from "./links.ts";
+import { requireOwner, roleOf } from "./membership.ts";
+import { findPerson, refuseTaken } from "./people.ts";
+
+export interface InvitationOrder {
+  /** Number; null for an account of one's own, which only the operator invites to. */
+  account: number | null;
+  address: string;
+  role: Role;
+  actor: Actor;
+  now: number;
+}
+
+/**
+ * @throws StoreFault `invalid` for what is no address, `refused` for whoever is no owner, `conflict` for a member, or
+ *   for somebody who has an account of their own already.
+ */
+export async function invite(
+  control: ControlStore,
+  { account, address: text, role, actor, now }: InvitationOrder,
+): Promise<MadeLink & { accountName: string | null }> {
+  const address = readAddress(text);
+  return control.write(async (transaction) => {
+    const accountName =
+      account === null
+        ? await mayInviteToOwn(transaction, actor, address.folded)
+        : await mayInvite(transaction, account, actor, address.folded);
+    const made = await makeLink(transaction, { kind: "invite", address, account, role, now });
+    const entry = { actor, account, subject: made.id, detail: { role }, now };
+    await writeAudit(transaction, { ...entry, action: "member.invited" });
+    return { ...made, accountName };
+  });
+}
+
+async function mayInviteToOwn(
+  transaction: Transaction<ControlTables>,
+  actor: Actor,
+  folded: string,
+): Promise<null> {
+  if (actor !== operator)
+    throw new StoreFault("refused", "Only the operator invites people to accounts of their own.");
+  await refuseTaken(transaction, folded);
+  return null;
+}
+
+async function mayInvite(
+  transaction: Transaction<ControlTables>,
+  account: number,
+  actor: Actor,
+  folded: string,
+): Promise<string> {
+  await requireOwner(transaction, account, actor);
+  const { name } = await requireOpenNumber(transaction, account);
+  const person = await findPerson(transaction, folded);
+  if (person !== undefined && (await roleOf(transaction, account, person.id)) !== undefined)
+    throw new StoreFault("conflict", `${person.email} is a member of the account already.`);
+  return name;
+}
+
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  createdAt: string;
+  expiresAt: string;
+}
+
+/** Those nobody has followed yet and that still work, oldest first. */
+export async function listInvitations(
+  database: Kysely<ControlTables>,
+  account: number,
+  now: number,
+): Promise<Invitation[]> {
+  const rows = await database
+    .selectFrom("link")
+    .select(["id", "email", "role", "created_at", "expires_at"])
+    .where("kind", "=", "invite")
+    .where("account", "=", account)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", new Date(now).toISOString())
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id, email, role, created_at, expires_at }) => ({
+    id,
+    email,
+    role: role ?? "member",
+    createdAt: created_at,
+    expiresAt: expires_at,
+  }));
+}
+
+/** @throws StoreFault `refused`, or `not_found` where it was followed or withdrawn already. */
+export async function withdrawInvitation(
+  control: ControlStore,
+  { account, id, actor, now }: { account: number; id: string; actor: Actor; now: number },
+): Promise<void> {
+  await control.write(async (transaction) => {
+    await requireOwner(transaction, account, actor);
+    const { numDeletedRows } = await transaction
+      .deleteFrom("link")
+      .where("id", "=", id)
+      .where("kind", "=", "invite")
+      .where("account", "=", account)
+      .where("used_at", "is", null)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n)
+      throw new StoreFault("not_found", "There is no such invitation any more.");
+    const action = "member.invitation_withdrawn";
+    await writeAudit(transaction, { actor, action, account, subject: id, now });
+  });
+}

@@ -1,0 +1,18 @@
+/** The refusal of a link that does nothing any more: the person reads one sentence, the log may tell why. */
+import { StoreFault } from "#store/store-fault.ts";
+
+export type LinkFaultReason = "unknown" | "expired" | "used";
+
+export class LinkFault extends StoreFault {
+  /** For the log: told to the sender, it would say which guesses come near. */
+  readonly reason: LinkFaultReason;
+
+  constructor(reason: LinkFaultReason) {
+    super(
+      "not_found",
+      "This link does nothing any more: it was used, or its time is over. Ask for a new one.",
+    );
+    this.name = "LinkFault";
+    this.reason = reason;
+  }
+}

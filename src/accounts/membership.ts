@@ -1,0 +1,99 @@
+/** Who belongs to which account, and as what; the question every change of an account asks first. */
+import type { Kysely } from "kysely";
+import { type Actor, operator, service } from "#store/audit.ts";
+import type { ControlTables, Role } from "#store/control-tables.ts";
+import { StoreFault } from "#store/store-fault.ts";
+
+export type { Role };
+
+export interface Membership {
+  /** Of the account. */
+  number: number;
+  /** Of the account. */
+  id: string;
+  /** Of the account. */
+  name: string;
+  role: Role;
+  joinedAt: string;
+  suspendedAt: string | null;
+}
+
+/** The accounts a person belongs to, closed ones left out, in the order of joining. */
+export async function listMemberships(
+  database: Kysely<ControlTables>,
+  person: string,
+): Promise<Membership[]> {
+  const rows = await database
+    .selectFrom("member")
+    .innerJoin("account", "account.number", "member.account")
+    .select(["account.number", "account.id", "account.name", "account.suspended_at"])
+    .select(["member.role", "member.joined_at"])
+    .where("member.person", "=", person)
+    .where("account.closed_at", "is", null)
+    .orderBy("member.joined_at")
+    .orderBy("account.number")
+    .execute();
+  return rows.map(({ joined_at: joinedAt, suspended_at: suspendedAt, ...rest }) => ({
+    ...rest,
+    joinedAt,
+    suspendedAt,
+  }));
+}
+
+/** What a person is in an account; undefined where they are no member. */
+export async function roleOf(
+  database: Kysely<ControlTables>,
+  account: number,
+  person: string,
+): Promise<Role | undefined> {
+  const row = await database
+    .selectFrom("member")
+    .select("role")
+    .where("account", "=", account)
+    .where("person", "=", person)
+    .executeTakeFirst();
+  return row?.role;
+}
+
+/** @throws StoreFault `refused` for whoever is no member any more. */
+export async function requireMember(
+  database: Kysely<ControlTables>,
+  account: number,
+  person: Actor,
+): Promise<void> {
+  if (isNobody(person) || (await roleOf(database, account, person)) !== undefined) return;
+  throw new StoreFault("refused", "You are not a member of this account any more.");
+}
+
+/** @throws StoreFault `refused`. */
+export async function requireOwner(
+  database: Kysely<ControlTables>,
+  account: number,
+  actor: Actor,
+): Promise<void> {
+  await requireMember(database, account, actor);
+  if (isNobody(actor) || (await roleOf(database, account, actor)) === "owner") return;
+  throw new StoreFault("refused", "Only an owner of the account may do this. Ask one of them.");
+}
+
+/** @throws StoreFault `conflict` where the account would be left without an owner. */
+export async function refuseLastOwner(
+  database: Kysely<ControlTables>,
+  account: number,
+  person: string,
+): Promise<void> {
+  const owners = await database
+    .selectFrom("member")
+    .select("person")
+    .where("account", "=", account)
+    .where("role", "=", "owner")
+    .execute();
+  if (owners.some((owner) => owner.person !== person)) return;
+  throw new StoreFault(
+    "conflict",
+    "This is the only owner of the account. Make somebody else an owner first, or close the account.",
+  );
+}
+
+/** Commands and the service itself need no membership. */
+const isNobody = (actor: Actor) => actor === operator || actor === service;

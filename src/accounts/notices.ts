@@ -1,0 +1,46 @@
+/** Remembers what an account was told, so that it is told once. */
+import type { Kysely, Transaction } from "kysely";
+import type { ControlTables } from "#store/control-tables.ts";
+
+export interface Notice {
+  /** Number. */
+  account: number;
+  kind: string;
+  /** What it is about, such as the id of a key. */
+  subject: string;
+}
+
+/** @returns true the first time, and again once it was forgotten. */
+export async function noticeOnce(
+  transaction: Transaction<ControlTables>,
+  { now, ...notice }: Notice & { now: number },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await transaction
+    .insertInto("notice")
+    .values({ ...notice, at: new Date(now).toISOString() })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows > 0n;
+}
+
+export async function isNoticed(
+  database: Kysely<ControlTables>,
+  { account, kind, subject }: Notice,
+): Promise<boolean> {
+  const query = database.selectFrom("notice").select("at").where("account", "=", account);
+  const found = query.where("kind", "=", kind).where("subject", "=", subject);
+  return (await found.executeTakeFirst()) !== undefined;
+}
+
+/** @param notice without a subject all of the kind. */
+export async function forgetNotices(
+  transaction: Transaction<ControlTables>,
+  { account, kind, subject }: Omit<Notice, "subject"> & { subject?: string },
+): Promise<void> {
+  let query = transaction
+    .deleteFrom("notice")
+    .where("account", "=", account)
+    .where("kind", "=", kind);
+  if (subject !== undefined) query = query.where("subject", "=", subject);
+  await query.execute();
+}

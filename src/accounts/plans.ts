@@ -1,0 +1,155 @@
+/** Plans: quotas with a name that any number of accounts share; a change of one is in force from the next request on. */
+import type { Kysely, Transaction } from "kysely";
+import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
+import { type Actor, operator, writeAudit } from "#store/audit.ts";
+import { type ControlTables, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
+import { StoreFault } from "#store/store-fault.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { update } from "./accounts.ts";
+import { type Account, requireOpenAccount } from "./find-account.ts";
+import { checkQuotas } from "./quotas.ts";
+
+export interface Plan {
+  name: string;
+  /** What is null comes from the plan `default`, or from the service. */
+  quotas: Quotas;
+  /** How many accounts are on it by name. */
+  accounts: number;
+  createdAt: string;
+}
+
+const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
+/** How a command says that an account is to be on no plan. */
+export const noPlan = "none";
+
+/**
+ * Makes the plan, or changes the windows that are given.
+ * @throws StoreFault `invalid` for a name or a quota that cannot be used.
+ */
+export async function setPlan(
+  control: ControlStore,
+  {
+    name,
+    quotas,
+    actor = operator,
+    now,
+  }: { name: string; quotas: Partial<Quotas>; actor?: Actor; now: number },
+): Promise<Plan> {
+  if (!nameShape.test(name) || name === noPlan)
+    throw new StoreFault(
+      "invalid",
+      `'${name.slice(0, 100)}' cannot be the name of a plan: up to 40 of a-z, 0-9 and -, not '${noPlan}'.`,
+    );
+  checkQuotas(quotas);
+  return control.write(async (transaction) => {
+    const present = await findPlan(transaction, name);
+    const all: Quotas = { minute: null, hour: null, day: null, ...present?.quotas, ...quotas };
+    const columns = { per_minute: all.minute, per_hour: all.hour, per_day: all.day };
+    await transaction
+      .insertInto("plan")
+      .values({ name, ...columns, created_at: new Date(now).toISOString() })
+      .onConflict((conflict) => conflict.column("name").doUpdateSet(columns))
+      .execute();
+    const detail = { former: present?.quotas ?? null, limits: all };
+    await writeAudit(transaction, { actor, action: "plan.set", subject: name, detail, now });
+    return (await findPlan(transaction, name))!;
+  });
+}
+
+/** By name. */
+export async function listPlans(database: Kysely<ControlTables>): Promise<Plan[]> {
+  const rows = await plansQuery(database).orderBy("name").execute();
+  return rows.map(({ created_at: createdAt, name, accounts, ...quotas }) => ({
+    name,
+    quotas: quotasOf(quotas),
+    accounts: Number(accounts),
+    createdAt,
+  }));
+}
+
+/** @throws StoreFault `not_found`, or `conflict` for a plan that accounts are on. */
+export async function removePlan(
+  control: ControlStore,
+  { name, actor = operator, now }: { name: string; actor?: Actor; now: number },
+): Promise<void> {
+  await control.write(async (transaction) => {
+    const { accounts } = await requirePlan(transaction, name);
+    if (accounts > 0)
+      throw new StoreFault(
+        "conflict",
+        `${accounts} ${accounts === 1 ? "account is" : "accounts are"} on the plan '${name}'. Put them on another one first: gp-records accounts plan ACCOUNT PLAN`,
+      );
+    await transaction.deleteFrom("plan").where("name", "=", name).execute();
+    await writeAudit(transaction, { actor, action: "plan.removed", subject: name, now });
+  });
+}
+
+/** @param plan null for none. @throws StoreFault `not_found`, or `conflict` for a closed account. */
+export function putOnPlan(
+  control: ControlStore,
+  {
+    idOrName,
+    plan,
+    actor = operator,
+    now,
+  }: { idOrName: string; plan: string | null; actor?: Actor; now: number },
+): Promise<Account> {
+  return control.write(async (transaction) => {
+    const account = await requireOpenAccount(transaction, idOrName);
+    if (plan !== null) await requirePlan(transaction, plan);
+    if (account.plan === plan) return account;
+    const { number, id: subject } = account;
+    const detail = { former: account.plan, plan };
+    const entry = { actor, account: number, subject, detail, now };
+    await writeAudit(transaction, { ...entry, action: "account.plan_changed" });
+    return update(transaction, number, { plan });
+  });
+}
+
+/** What the account may do as things are: its own number, else its plan's, the plan `default`'s, the service's. */
+export async function quotasInForce(
+  database: Kysely<ControlTables>,
+  account: number,
+): Promise<FullQuotas> {
+  const row = await database
+    .selectFrom("account")
+    .leftJoin("plan", "plan.name", "account.plan")
+    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
+    .select((select) =>
+      (["per_minute", "per_hour", "per_day"] as const).map((column) =>
+        select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
+      ),
+    )
+    .where("account.number", "=", account)
+    .executeTakeFirstOrThrow();
+  return {
+    minute: row.per_minute ?? defaultQuotas.minute,
+    hour: row.per_hour ?? defaultQuotas.hour,
+    day: row.per_day ?? defaultQuotas.day,
+  };
+}
+
+const plansQuery = (database: Kysely<ControlTables>) =>
+  database
+    .selectFrom("plan")
+    .selectAll()
+    .select((select) =>
+      select
+        .selectFrom("account")
+        .select((all) => all.fn.countAll().as("count"))
+        .whereRef("account.plan", "=", "plan.name")
+        .as("accounts"),
+    );
+
+async function findPlan(database: Kysely<ControlTables>, name: string): Promise<Plan | undefined> {
+  return (await listPlans(database)).find((plan) => plan.name === name);
+}
+
+async function requirePlan(transaction: Transaction<ControlTables>, name: string): Promise<Plan> {
+  const plan = await findPlan(transaction, name);
+  if (plan !== undefined) return plan;
+  throw new StoreFault(
+    "not_found",
+    `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows them all.`,
+  );
+}

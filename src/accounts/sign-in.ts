@@ -1,0 +1,142 @@
+/** Signs people in by address and password; whether an address is anybody's shows neither in the answer nor in its time. */
+import type { Selectable, Transaction } from "kysely";
+import { service, writeAudit } from "#store/audit.ts";
+import type { ControlTables, PersonTable } from "#store/control-tables.ts";
+import { StoreFault } from "#store/store-fault.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { foldAddress } from "./addresses.ts";
+import { type Client, networkOf } from "./client.ts";
+import { isKnownBrowser } from "./known-browsers.ts";
+import type { Hasher, Passwords } from "./passwords.ts";
+import { personOf, personRow, requirePersonRow } from "./people.ts";
+import { openSession, type SignedIn } from "./signed-in.ts";
+import { admit, forgive, type Subject } from "./throttle.ts";
+
+type PersonRow = Selectable<PersonTable>;
+
+export type { SignedIn };
+
+interface Attempt {
+  address: string;
+  password: string;
+  client: Client;
+  now: number;
+}
+
+/**
+ * The throttle counts before the password is checked, so that a thousand tries at one moment are a thousand.
+ * @throws StoreFault `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
+ */
+export function signIn(
+  control: ControlStore,
+  passwords: Passwords,
+  { address, password, client, now }: Attempt,
+): Promise<SignedIn> {
+  return passwords.inTurn(async (hasher) => {
+    const { row, subjects } = await control.write(async (transaction) => {
+      const row = await personRow(transaction, "email_folded", foldAddress(address));
+      const subjects = await subjectsOf(transaction, row, { address, client, now });
+      await admit(transaction, subjects, now);
+      return { row, subjects };
+    });
+    const isRight = await hasher.isPassword(password, row?.password ?? null);
+    const renewed =
+      isRight && hasher.isOutdated(row!.password) ? await hasher.hash(password) : null;
+    const signedIn = await control.write(async (transaction) => {
+      // It may have been changed while this one was being checked.
+      const isStill = isRight && (await isUnchanged(transaction, row!));
+      if (!isStill) return noteFailure(transaction, row, now);
+      await forgive(transaction, subjects);
+      await renew(transaction, row!.id, renewed);
+      const person = personOf(row!);
+      const opened = await openSession(transaction, { person, client, now });
+      const { session: subject } = opened;
+      await writeAudit(transaction, { actor: person.id, action: "person.signed_in", subject, now });
+      return opened;
+    });
+    if (signedIn === null) throw wrong();
+    return signedIn;
+  });
+}
+
+/**
+ * Asks somebody who is signed in for the password, before what cannot be undone.
+ * @throws StoreFault `refused`, `busy`, or TooOften.
+ */
+export function confirmPassword(
+  control: ControlStore,
+  passwords: Passwords,
+  order: { person: string; password: string; now: number },
+): Promise<void> {
+  return passwords.inTurn(async (hasher) => {
+    await confirmInTurn(control, hasher, order);
+  });
+}
+
+/** The same for whoever has a turn already. @returns the row whose password it was. */
+export async function confirmInTurn(
+  control: ControlStore,
+  hasher: Hasher,
+  { person, password, now }: { person: string; password: string; now: number },
+): Promise<PersonRow> {
+  const subjects: Subject[] = [{ kind: "person", of: person }];
+  const row = await control.write(async (transaction) => {
+    await admit(transaction, subjects, now);
+    return requirePersonRow(transaction, person);
+  });
+  const isRight = await hasher.isPassword(password, row.password);
+  await control.write((transaction) =>
+    isRight ? forgive(transaction, subjects) : noteFailure(transaction, row, now),
+  );
+  if (!isRight) throw new StoreFault("refused", "The password is not the right one.");
+  return row;
+}
+
+/** A browser this person signed in with before counts by itself; any other by the address and by its network. */
+async function subjectsOf(
+  transaction: Transaction<ControlTables>,
+  row: PersonRow | undefined,
+  { address, client, now }: Omit<Attempt, "password">,
+): Promise<Subject[]> {
+  const token = client.browserToken;
+  const isKnown = await isKnownBrowser(transaction, { token, person: row?.id ?? "", now });
+  return isKnown
+    ? [{ kind: "browser", of: `${row!.id} ${token}` }]
+    : [
+        { kind: "address", of: foldAddress(address) },
+        { kind: "network", of: networkOf(client) },
+      ];
+}
+
+/** For an address of nobody's too: both take one transaction of the same size. */
+async function noteFailure(
+  transaction: Transaction<ControlTables>,
+  row: PersonRow | undefined,
+  now: number,
+): Promise<null> {
+  const action = "person.sign_in_failed";
+  await writeAudit(transaction, { actor: service, action, subject: row?.id ?? null, now });
+  return null;
+}
+
+async function isUnchanged(
+  transaction: Transaction<ControlTables>,
+  { id, password }: PersonRow,
+): Promise<boolean> {
+  return (await personRow(transaction, "id", id))?.password === password;
+}
+
+async function renew(
+  transaction: Transaction<ControlTables>,
+  id: string,
+  password: string | null,
+): Promise<void> {
+  if (password === null) return;
+  await transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
+}
+
+const wrong = () =>
+  new StoreFault(
+    "refused",
+    "The address or the password is wrong. Try again, or ask for a link to choose a new password.",
+  );

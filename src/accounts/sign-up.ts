@@ -1,0 +1,104 @@
+/** Signing up: an address asks for a link, and whoever follows the link chooses a password and has an account. */
+import type { Transaction } from "kysely";
+import { operator, type Actor, service, writeAudit } from "#store/audit.ts";
+import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { freeName, nameFromAddress } from "./account-names.ts";
+import { readAddress } from "./addresses.ts";
+import { type Client, networkOf } from "./client.ts";
+import { lookAtLink, type Link, type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
+import { insertAccount } from "./insert-account.ts";
+import { insertMember } from "./insert-member.ts";
+import { checkPassword } from "./password-rules.ts";
+import type { Passwords } from "./passwords.ts";
+import { findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { openSession, type SignedIn } from "./signed-in.ts";
+import { admit } from "./throttle.ts";
+
+/**
+ * The same answer and the same work for an address that has an account: it gets a link to choose a new password, and
+ * the mail says so. Only whoever reads its mail learns which.
+ * @throws StoreFault `invalid` for what is no address, or TooOften.
+ */
+export async function requestSignUp(
+  control: ControlStore,
+  { address: text, client, now }: { address: string; client: Client; now: number },
+): Promise<MadeLink & { isKnown: boolean }> {
+  const address = readAddress(text);
+  return control.write(async (transaction) => {
+    const mail = { kind: "mail", of: address.folded } as const;
+    await admit(transaction, [mail, { kind: "network", of: networkOf(client) }], now);
+    const present = await findPerson(transaction, address.folded);
+    const kind = present === undefined ? "sign-up" : "reset";
+    const made = await makeLink(transaction, { kind, address, person: present?.id ?? null, now });
+    const action = "person.sign_up_asked";
+    await writeAudit(transaction, { actor: service, action, subject: made.id, now });
+    return { ...made, isKnown: present !== undefined };
+  });
+}
+
+/** The link an operator hands out. @throws StoreFault `invalid`, or `conflict` for an address that has an account. */
+export async function makeSignUpLink(
+  control: ControlStore,
+  { address: text, actor = operator, now }: { address: string; actor?: Actor; now: number },
+): Promise<MadeLink> {
+  const address = readAddress(text);
+  return control.write(async (transaction) => {
+    await refuseTaken(transaction, address.folded);
+    const made = await makeLink(transaction, { kind: "sign-up", address, now });
+    await writeAudit(transaction, { actor, action: "person.sign_up_asked", subject: made.id, now });
+    return made;
+  });
+}
+
+export interface Completion {
+  token: string;
+  password: string;
+  /** What the account is to be called; null for what stands before the @. */
+  accountName: string | null;
+  client: Client;
+  now: number;
+}
+
+/**
+ * Makes the person, the account and its owner, or nothing of it.
+ * @throws LinkFault, or StoreFault `invalid` for the password or the name, `conflict` where the address has an account
+ *   by now, `busy`.
+ */
+export async function completeSignUp(
+  control: ControlStore,
+  passwords: Passwords,
+  { token, password, accountName, client, now }: Completion,
+): Promise<SignedIn & { accountId: string }> {
+  const { email } = await lookAtLink(control, token, now);
+  checkPassword(password, email);
+  const hashed = await passwords.inTurn((hasher) => hasher.hash(password));
+  return control.write(async (transaction) => {
+    const link = await useLink(transaction, { token, kind: "sign-up", now });
+    return settle(transaction, { link, hashed, accountName, client, now });
+  });
+}
+
+/** What signing up and following an invitation to an account of one's own have in common. */
+export async function settle(
+  transaction: Transaction<ControlTables>,
+  {
+    link: { email, folded },
+    hashed,
+    accountName,
+    client,
+    now,
+  }: { link: Link; hashed: string | null } & Omit<Completion, "token" | "password">,
+): Promise<SignedIn & { accountId: string }> {
+  const address = { email, folded };
+  const person = await insertPerson(transaction, { address, password: hashed, now });
+  const { id: actor } = person;
+  const name = await freeName(transaction, accountName ?? nameFromAddress(email));
+  const account = await insertAccount(transaction, { name, quotas: {}, actor, now });
+  await insertMember(transaction, { account: account.number, person: actor, role: "owner", now });
+  await useUpLinks(transaction, { kind: "sign-up", folded, now });
+  const action = "person.signed_up";
+  await writeAudit(transaction, { actor, action, account: account.number, subject: actor, now });
+  const signedIn = await openSession(transaction, { person, client, account: account.number, now });
+  return { ...signedIn, accountId: account.id };
+}

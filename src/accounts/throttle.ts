@@ -1,0 +1,125 @@
+/** Slows guessing down and never locks anybody out for good; the counts are in the store, so a restart forgives nothing. */
+import { hash } from "node:crypto";
+import type { Transaction } from "kysely";
+import type { ControlTables } from "#store/control-tables.ts";
+import { TooOften } from "./too-often.ts";
+
+/** What tries are counted by. Each try counts as a failure until it is forgiven, so that many at once are many. */
+export interface Subject {
+  kind: "address" | "browser" | "person" | "network" | "mail";
+  /** Such as the folded address; only a hash of it is stored. */
+  of: string;
+}
+
+const minuteMilliseconds = 60_000;
+const longestWaitMilliseconds = 15 * minuteMilliseconds;
+const firstWaitMilliseconds = 1000;
+/** After these the waits begin: 1 s, 2 s, 4 s and so on, up to 15 minutes. */
+const freeFailures = 5;
+/** What has a number of tries in a window instead, which begins with the first of them. */
+const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
+  network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
+  mail: { tries: 3, milliseconds: 60 * minuteMilliseconds },
+};
+/** A day without a try, and the next ones are free again. */
+const forgottenMilliseconds = 86_400_000;
+
+interface Count {
+  failures: number;
+  nextAt: number;
+}
+
+/**
+ * Counts a try in all of the subjects, or in none.
+ * @throws TooOften where one of them has to wait.
+ */
+export async function admit(
+  transaction: Transaction<ControlTables>,
+  subjects: readonly Subject[],
+  now: number,
+): Promise<void> {
+  const counts: [Subject, Count | null][] = [];
+  for (const subject of subjects) counts.push([subject, await present(transaction, subject, now)]);
+  const waits = counts.map(([subject, count]) => waitOf(subject, count, now));
+  const wait = Math.max(0, ...waits);
+  if (wait > 0) throw new TooOften(wait);
+  for (const [subject, count] of counts)
+    await keep(transaction, subject, counted(subject, count, now));
+}
+
+/** The try was none of guessing: those of one's own count no more, and a network has one less. */
+export async function forgive(
+  transaction: Transaction<ControlTables>,
+  subjects: readonly Subject[],
+): Promise<void> {
+  for (const subject of subjects)
+    await (
+      windowed[subject.kind] === undefined
+        ? transaction.deleteFrom("throttle").where("subject", "=", nameOf(subject))
+        : transaction
+            .updateTable("throttle")
+            .set((row) => ({ failures: row("failures", "-", 1) }))
+            .where("subject", "=", nameOf(subject))
+            .where("failures", ">", 0)
+    ).execute();
+}
+
+/** Counts nobody needs any more. */
+export async function forgetThrottles(
+  transaction: Transaction<ControlTables>,
+  now: number,
+): Promise<void> {
+  await transaction
+    .deleteFrom("throttle")
+    .where("next_at", "<", new Date(now - forgottenMilliseconds).toISOString())
+    .execute();
+}
+
+async function present(
+  transaction: Transaction<ControlTables>,
+  subject: Subject,
+  now: number,
+): Promise<Count | null> {
+  const row = await transaction
+    .selectFrom("throttle")
+    .selectAll()
+    .where("subject", "=", nameOf(subject))
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const nextAt = Date.parse(row.next_at);
+  const window = windowed[subject.kind];
+  const isOver = now >= nextAt + (window === undefined ? forgottenMilliseconds : 0);
+  // No wait is longer than that, so a clock has been set back: nobody is to wait until it comes round again.
+  const isWrong = nextAt - now > (window?.milliseconds ?? longestWaitMilliseconds);
+  return isOver || isWrong ? null : { failures: row.failures, nextAt };
+}
+
+function waitOf({ kind }: Subject, count: Count | null, now: number): number {
+  if (count === null) return 0;
+  const window = windowed[kind];
+  return window === undefined || count.failures >= window.tries ? count.nextAt - now : 0;
+}
+
+function counted({ kind }: Subject, count: Count | null, now: number): Count {
+  const failures = (count?.failures ?? 0) + 1;
+  const window = windowed[kind];
+  if (window !== undefined) return { failures, nextAt: count?.nextAt ?? now + window.milliseconds };
+  const doublings = failures - freeFailures;
+  const wait = doublings < 0 ? 0 : firstWaitMilliseconds * 2 ** doublings;
+  return { failures, nextAt: now + Math.min(wait, longestWaitMilliseconds) };
+}
+
+async function keep(
+  transaction: Transaction<ControlTables>,
+  subject: Subject,
+  { failures, nextAt }: Count,
+): Promise<void> {
+  const columns = { failures, next_at: new Date(nextAt).toISOString() };
+  await transaction
+    .insertInto("throttle")
+    .values({ subject: nameOf(subject), ...columns })
+    .onConflict((conflict) => conflict.column("subject").doUpdateSet(columns))
+    .execute();
+}
+
+const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64url")}`;

@@ -1,0 +1,90 @@
+/** `gp-records accounts invite`, `reset-link` and `sign-up-link`: links for an operator to hand out where no mail leaves. */
+import { type Command, Option } from "commander";
+import { requireOpenAccount } from "#accounts/find-account.ts";
+import { invite } from "#accounts/invites.ts";
+import { linkUrl, type MadeLink } from "#accounts/links.ts";
+import { listMembers } from "#accounts/members.ts";
+import { makeResetLink } from "#accounts/reset-password.ts";
+import { makeSignUpLink } from "#accounts/sign-up.ts";
+import { operator } from "#store/audit.ts";
+import type { Role } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { baseUrl } from "./base-url.ts";
+import { withControl } from "./data-dir.ts";
+import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+interface InviteOptions extends OutputOptions {
+  account?: string;
+  role?: Role;
+}
+
+export function addAccountLinks(accounts: Command, surroundings: Surroundings): void {
+  addInvite(accounts, surroundings);
+  accounts
+    .command("reset-link")
+    .description("print a link with which somebody chooses a new password")
+    .argument("<address>", "e-mail address of the person")
+    .option(...jsonOption)
+    .action((address: string, options: OutputOptions) =>
+      printLink(surroundings, options, (control) =>
+        makeResetLink(control, { address, now: surroundings.now() }),
+      ),
+    );
+  accounts
+    .command("sign-up-link")
+    .description("print a link with which somebody makes an account of their own")
+    .argument("<address>", "e-mail address of the person")
+    .option(...jsonOption)
+    .action((address: string, options: OutputOptions) =>
+      printLink(surroundings, options, (control) =>
+        makeSignUpLink(control, { address, now: surroundings.now() }),
+      ),
+    );
+}
+
+function addInvite(accounts: Command, surroundings: Surroundings): void {
+  accounts
+    .command("invite")
+    .description("print a link that makes somebody a member of an account, or gives them their own")
+    .argument("<address>", "e-mail address of the person")
+    .option("--account <account>", "name or id; an account of their own if left out")
+    .addOption(
+      new Option(
+        "--role <role>",
+        "what they become in the account (default: owner where it has none, else member)",
+      ).choices(["owner", "member"]),
+    )
+    .option(...jsonOption)
+    .action((address: string, options: InviteOptions) =>
+      printLink(surroundings, options, async (control) => {
+        const order = { address, actor: operator, now: surroundings.now() };
+        if (options.account === undefined)
+          return invite(control, { ...order, account: null, role: "owner" });
+        const { number } = await requireOpenAccount(control.database, options.account);
+        const role = options.role ?? (await usualRole(control, number));
+        return invite(control, { ...order, account: number, role });
+      }),
+    );
+}
+
+async function usualRole({ database }: ControlStore, account: number): Promise<Role> {
+  const members = await listMembers(database, account);
+  return members.some(({ role }) => role === "owner") ? "member" : "owner";
+}
+
+async function printLink(
+  surroundings: Surroundings,
+  options: OutputOptions,
+  make: (control: ControlStore) => Promise<MadeLink>,
+): Promise<void> {
+  const base = baseUrl(surroundings);
+  const { token, email, expiresAt } = await withControl(surroundings, make);
+  const link = linkUrl(base, token);
+  printResult(surroundings, options, { address: email, link, expires_at: expiresAt }, () =>
+    [
+      link,
+      `It is for ${email}, works once, until ${timeText(expiresAt)}, and is shown this once.`,
+    ].join("\n"),
+  );
+}

@@ -1,0 +1,24 @@
+/** Writes into the audit log what a command did outside of the control store: to datasets, which are files. */
+import { type AuditAction, operator, writeAudit } from "#store/audit.ts";
+import { withControl } from "./data-dir.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/**
+ * What is done is done: where the log cannot be written, that is said, and the command is none the less a success.
+ * @param subject version of a dataset.
+ */
+export async function noteChange(
+  surroundings: Surroundings,
+  { action, subject, detail = {} }: { action: AuditAction; subject: string; detail?: object },
+): Promise<void> {
+  const entry = { actor: operator, action, subject, detail, now: surroundings.now() };
+  try {
+    await withControl(surroundings, (control) =>
+      control.write((transaction) => writeAudit(transaction, entry)),
+    );
+  } catch (error) {
+    surroundings.complain(
+      `warning: ${action} of ${subject} is not in the audit log: ${(error as Error).message}`,
+    );
+  }
+}

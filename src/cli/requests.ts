@@ -1,0 +1,129 @@
+/** `gp-records requests`: looks into the request log. */
+import { type Command, InvalidArgumentError } from "commander";
+import { requireAccount } from "#accounts/find-account.ts";
+import { StoreFault } from "#store/store-fault.ts";
+import type { UsageStore } from "#store/stores.ts";
+import { requestColumns } from "#usage/columns.ts";
+import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";
+import { accountColumns, readAccountNames } from "./account-columns.ts";
+import { withControl, withUsage } from "./data-dir.ts";
+import { CommandFault } from "./command-fault.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { momentParser } from "./moment.ts";
+import { table, timeText } from "./output.ts";
+import { printRows, type RowOptions, withRowOptions } from "./row-output.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+interface RequestOptions extends RowOptions {
+  account?: string;
+  /** Milliseconds since 1970. */
+  since?: number;
+  until?: number;
+  limit?: number;
+}
+
+const limitDefault = 100;
+
+export function addRequestCommands(program: Command, surroundings: Surroundings): void {
+  const requests = program
+    .command("requests")
+    .description("show what was asked, as far as USAGE_LOG_DAYS goes back");
+  const find = requests
+    .command("find")
+    .description("show the requests with this id, or those of an account, newest first")
+    .argument("[id]", "request_id of an answer")
+    .option("--account <account>", "only those of this account, by name or id");
+  withTimes(find, surroundings).action((id: string | undefined, options: RequestOptions) =>
+    show(surroundings, id, options),
+  );
+  const list = requests
+    .command("list")
+    .description("show the requests of an account, newest first")
+    .requiredOption("--account <account>", "name or id");
+  withTimes(list, surroundings).action((options: RequestOptions) =>
+    show(surroundings, undefined, options),
+  );
+}
+
+function withTimes(command: Command, { now }: Surroundings): Command {
+  const parseMoment = momentParser(now);
+  return withRowOptions(
+    command
+      .option("--since <time>", "not before this day or time, or how long ago", parseMoment)
+      .option("--until <time>", "before this day or time, or how long ago", parseMoment)
+      .option("--limit <n>", `at most so many (default: ${limitDefault})`, parseLimit),
+  );
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
+  return Number(text);
+}
+
+async function show(
+  surroundings: Surroundings,
+  id: string | undefined,
+  options: RequestOptions,
+): Promise<void> {
+  const { account } = options;
+  if (id === undefined && account === undefined)
+    throw new CommandFault(exitCodes.usage, "Give the id of a request, or --account ACCOUNT.");
+  const owner =
+    account === undefined
+      ? undefined
+      : await withControl(surroundings, ({ database }) => requireAccount(database, account));
+  const namesOf = await readAccountNames(surroundings);
+  const columns = [
+    ...accountColumns((request: LoggedRequest) => namesOf(request.account)),
+    ...requestColumns,
+  ];
+  await withUsage(surroundings, (usage) => {
+    const pages =
+      id === undefined
+        ? listed(usage, owner!.number, options)
+        : found(usage, id, owner?.number, options);
+    return printRows(surroundings, options, { columns, text: requestTable }, pages);
+  });
+}
+
+const listed = (usage: UsageStore, account: number, options: RequestOptions) =>
+  requestsInPages(usage, {
+    account,
+    filter: { since: options.since, until: options.until },
+    countMax: options.limit ?? limitDefault,
+  });
+
+async function* found(
+  usage: UsageStore,
+  id: string,
+  account: number | undefined,
+  { since = 0, until = Number.POSITIVE_INFINITY, limit = limitDefault }: RequestOptions,
+): AsyncGenerator<LoggedRequest[]> {
+  const requests = (await findRequests(usage, id, account)).filter(
+    ({ at }) => Date.parse(at) >= since && Date.parse(at) < until,
+  );
+  if (requests.length === 0)
+    throw new StoreFault(
+      "not_found",
+      `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
+    );
+  yield requests.slice(0, limit);
+}
+
+function requestTable(requests: readonly LoggedRequest[]): string {
+  if (requests.length === 0) return "No request of this account is in the log for this time.";
+  return table(
+    ["at", "request", "key", "operation", "status", "ms", "bytes", "problem"],
+    requests.map((request) => [
+      timeText(request.at),
+      request.requestId,
+      request.key,
+      request.operation,
+      String(request.status),
+      request.milliseconds.toFixed(2),
+      String(request.bytes),
+      request.problem ?? "",
+    ]),
+  );
+}

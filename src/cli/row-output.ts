@@ -1,0 +1,49 @@
+/** Rows for programs, as CSV or JSON lines or one JSON document, or a table for people. */
+import { type Command, Option } from "commander";
+import { type Column, csvHeading, csvRow, jsonRow } from "#usage/columns.ts";
+import { jsonOption } from "./output.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export interface RowOptions {
+  csv?: boolean;
+  ndjson?: boolean;
+  json?: boolean;
+}
+
+export const withRowOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--csv", "print CSV, its column names first").conflicts(["ndjson", "json"]),
+    )
+    .addOption(new Option("--ndjson", "print a JSON object a line").conflicts("json"))
+    .option(...jsonOption);
+
+export interface RowOutput<Row> {
+  columns: readonly Column<Row>[];
+  /** For people, who get all rows at once. */
+  text(rows: readonly Row[]): string;
+}
+
+/** CSV and JSON lines are printed as they come, so that they may be more than fits into memory. */
+export async function printRows<Row>(
+  { print }: Surroundings,
+  options: RowOptions,
+  { columns, text }: RowOutput<Row>,
+  pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+): Promise<void> {
+  if (options.csv === true) print(csvHeading(columns));
+  const lineOf = lineWriter(options, columns);
+  const all: Row[] = [];
+  for await (const rows of pages)
+    if (lineOf === undefined) all.push(...rows);
+    else if (rows.length > 0) print(rows.map(lineOf).join("\n"));
+  if (lineOf !== undefined) return;
+  print(
+    options.json === true ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all),
+  );
+}
+
+function lineWriter<Row>({ csv, ndjson }: RowOptions, columns: readonly Column<Row>[]) {
+  if (csv === true) return (row: Row) => csvRow(columns, row);
+  return ndjson === true ? (row: Row) => JSON.stringify(jsonRow(columns, row)) : undefined;
+}

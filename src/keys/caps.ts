@@ -1,0 +1,44 @@
+/** How many keys people may make for an account by themselves. */
+import type { Transaction } from "kysely";
+import type { ControlTables } from "#store/control-tables.ts";
+import { StoreFault } from "#store/store-fault.ts";
+
+export const liveKeysMax = 10;
+export const createdADayMax = 20;
+
+const dayMilliseconds = 86_400_000;
+
+/**
+ * A key that was rotated and still works counts no more, so that ten keys can all be rotated.
+ * @param order `addsLiveKey` is false for a rotation.
+ * @throws StoreFault `conflict`.
+ */
+export async function refuseOverCaps(
+  transaction: Transaction<ControlTables>,
+  { account, addsLiveKey, now }: { account: number; addsLiveKey: boolean; now: number },
+): Promise<void> {
+  const keys = await transaction
+    .selectFrom("api_key")
+    .select(["created_at", "expires_at", "revoked_at", "replaced_by", "made_by"])
+    .where("account", "=", account)
+    .execute();
+  const live = keys.filter(
+    (key) =>
+      key.revoked_at === null &&
+      key.replaced_by === null &&
+      (key.expires_at === null || Date.parse(key.expires_at) > now),
+  );
+  if (addsLiveKey && live.length >= liveKeysMax)
+    throw new StoreFault(
+      "conflict",
+      `The account has ${live.length} keys that work; ${liveKeysMax} is the most. Revoke one that nobody uses.`,
+    );
+  const today = keys.filter(
+    (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
+  );
+  if (today.length >= createdADayMax)
+    throw new StoreFault(
+      "conflict",
+      `${today.length} keys were made within 24 hours; ${createdADayMax} is the most. Try again tomorrow.`,
+    );
+}

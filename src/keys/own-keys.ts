@@ -1,0 +1,157 @@
+/** What people do with the keys of their own accounts: every member may, within caps, and with no key of others. */
+import type { Selectable, Transaction } from "kysely";
+import { requireMember } from "#accounts/membership.ts";
+import { writeAudit } from "#store/audit.ts";
+import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
+import { cleanName } from "#store/names.ts";
+import { StoreFault } from "#store/store-fault.ts";
+import { makeToken } from "#store/secret-token.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { refuseOverCaps } from "./caps.ts";
+import { type IssuedKey, issueIn, type ListedKey, listKeys, revokeIn } from "./keys.ts";
+import { type Rotation, rotateIn } from "./rotate-key.ts";
+
+const hourMilliseconds = 3_600_000;
+
+/** How long a replaced key may go on working, in milliseconds. */
+export const overlaps: readonly number[] = [0, 1, 24, 7 * 24].map(
+  (hours) => hours * hourMilliseconds,
+);
+
+/** A one-time value for a form that makes a key. */
+export const newForm = makeToken;
+
+/** Who asks, in which of their accounts. */
+export interface OwnKeys {
+  account: { number: number; id: string };
+  /** Id. */
+  person: string;
+  now: number;
+}
+
+/** The form was sent before and made this key, which cannot be shown a second time. */
+export interface Repeated {
+  repeatedId: string;
+}
+
+/**
+ * @param order `form` is the one-time value of the form, so that a reload makes no second key.
+ * @throws StoreFault `conflict` at a cap, `invalid` for a name or an end that cannot be used, `refused` for whoever is
+ *   no member.
+ */
+export async function createOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { name: string; expiresAt: number | null; form: string },
+): Promise<{ issued: IssuedKey } | Repeated> {
+  const { account, person, name, expiresAt, form, now } = order;
+  if (expiresAt !== null && expiresAt <= now)
+    throw new StoreFault("invalid", "The end of the key must lie in the future.");
+  return control.write(async (transaction) => {
+    await requireMember(transaction, account.number, person);
+    const repeated = await madeBefore(transaction, account.number, form);
+    if (repeated !== undefined) return { repeatedId: repeated };
+    await refuseOverCaps(transaction, { account: account.number, addsLiveKey: true, now });
+    const issued = await issueIn(transaction, {
+      account,
+      name,
+      expiresAt,
+      actor: person,
+      form,
+      now,
+    });
+    return { issued };
+  });
+}
+
+/**
+ * @param order `overlapMilliseconds` one of `overlaps`.
+ * @throws StoreFault `not_found` for a key of no such id in this account, `conflict` for one that has ended or was
+ *   rotated already or at the cap of a day, `invalid` for another overlap.
+ */
+export async function rotateOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { id: string; overlapMilliseconds: number; form: string },
+): Promise<{ rotation: Rotation } | Repeated> {
+  const { account, person: actor, overlapMilliseconds, form, now } = order;
+  if (!overlaps.includes(overlapMilliseconds))
+    throw new StoreFault("invalid", "A replaced key ends at once, or after 1, 24 or 168 hours.");
+  return withOwnKey(control, order, async (transaction, { id }) => {
+    const repeated = await madeBefore(transaction, account.number, form);
+    if (repeated !== undefined) return { repeatedId: repeated };
+    await refuseOverCaps(transaction, { account: account.number, addsLiveKey: false, now });
+    return {
+      rotation: await rotateIn(transaction, { id, overlapMilliseconds, actor, form, now }),
+    };
+  });
+}
+
+/** @throws StoreFault `not_found`, or `invalid` for a name that cannot be used. */
+export async function renameOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { id: string; name: string },
+): Promise<void> {
+  const name = cleanName("key", order.name);
+  const { account, person: actor, now } = order;
+  await withOwnKey(control, order, async (transaction, { id }) => {
+    await transaction.updateTable("api_key").set({ name }).where("id", "=", id).execute();
+    const entry = { actor, account: account.number, subject: id, now };
+    await writeAudit(transaction, { ...entry, action: "key.renamed" });
+  });
+}
+
+/** @returns since when it is revoked. @throws StoreFault `not_found`. */
+export const revokeOwnKey = (
+  control: ControlStore,
+  order: OwnKeys & { id: string },
+): Promise<string> =>
+  withOwnKey(control, order, (transaction, { id }) =>
+    revokeIn(transaction, { id, actor: order.person, now: order.now }),
+  );
+
+/** @throws StoreFault `not_found`. */
+export async function findOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { id: string },
+): Promise<ListedKey> {
+  await withOwnKey(control, order, async () => {});
+  const { account, now } = order;
+  const keys = await listKeys(control, { accountNumber: account.number, now });
+  return keys.find(({ id }) => id === order.id)!;
+}
+
+/**
+ * A key of another account is as good as none; that somebody asked for it is written down even so, and so the fault is
+ * thrown when the transaction is over.
+ */
+async function withOwnKey<R>(
+  control: ControlStore,
+  { account, person, id, now }: OwnKeys & { id: string },
+  work: (transaction: Transaction<ControlTables>, key: Selectable<ApiKeyTable>) => Promise<R>,
+): Promise<R> {
+  const outcome = await control.write(async (transaction) => {
+    await requireMember(transaction, account.number, person);
+    const query = transaction.selectFrom("api_key").selectAll().where("id", "=", id);
+    const key = await query.executeTakeFirst();
+    if (key?.account === account.number) return { done: await work(transaction, key) };
+    if (key === undefined) return null;
+    const entry = { actor: person, account: account.number, subject: id, now };
+    await writeAudit(transaction, { ...entry, action: "key.foreign" });
+    return null;
+  });
+  if (outcome === null) throw new StoreFault("not_found", "The account has no such key.");
+  return outcome.done;
+}
+
+async function madeBefore(
+  transaction: Transaction<ControlTables>,
+  account: number,
+  form: string,
+): Promise<string | undefined> {
+  const row = await transaction
+    .selectFrom("api_key")
+    .select("id")
+    .where("account", "=", account)
+    .where("form", "=", form)
+    .executeTakeFirst();
+  return row?.id;
+}

@@ -1,0 +1,45 @@
+/** Batches that wait to be written, within a bound of memory: the oldest are given up first. */
+import type { Batch } from "./writes.ts";
+
+export interface KeptBatches {
+  /** @returns how many requests were given up for it. */
+  add(batch: Batch): number;
+  first(): Batch | undefined;
+  /** Takes the first away, which is written. */
+  drop(): void;
+  /** How many requests wait. */
+  requests(): number;
+}
+
+const keyUseBytes = 200;
+
+/** What a batch takes of memory, about. */
+export const sizeOf = (batch: Batch): number =>
+  batch.kind === "requests"
+    ? batch.rows.bytes.byteLength + keyUseBytes * batch.rows.words.length
+    : keyUseBytes * batch.rows.length;
+
+export const requestsOf = (batch: Batch): number =>
+  batch.kind === "requests" ? batch.rows.count : 0;
+
+export function openKeptBatches(bytesMax: number): KeptBatches {
+  const batches: Batch[] = [];
+  let bytes = 0;
+  const shift = (): number => {
+    const gone = batches.shift()!;
+    bytes -= sizeOf(gone);
+    return requestsOf(gone);
+  };
+  return {
+    add(batch) {
+      batches.push(batch);
+      bytes += sizeOf(batch);
+      let givenUp = 0;
+      while (bytes > bytesMax) givenUp += shift();
+      return givenUp;
+    },
+    first: () => batches[0],
+    drop: () => void shift(),
+    requests: () => batches.reduce((sum, batch) => sum + requestsOf(batch), 0),
+  };
+}

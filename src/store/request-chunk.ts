@@ -1,0 +1,150 @@
+/** Requests on their way to the thread that writes them: laid one behind the other in bytes, words that repeat once. */
+
+/** A request that was answered; what cannot be told is null. */
+export interface AnsweredRequest {
+  /** Number of the account. */
+  account: number;
+  /** Id of the key. */
+  key: string;
+  operation: string;
+  status: number;
+  milliseconds: number;
+  /** Size of the content it was answered with. */
+  bytes: number;
+  /** Version of the dataset. */
+  dataset: string | null;
+  /** Code of the problem. */
+  problem: string | null;
+  /** At most 64 characters of ASCII. */
+  requestId: string;
+  /** Without keys; the first 500 characters are kept. */
+  query: string | null;
+}
+
+export interface RecordedRequest extends AnsweredRequest {
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+export interface RequestChunk {
+  bytes: ArrayBuffer;
+  /** What the places in `bytes` stand for; the first stands for null. */
+  words: readonly string[];
+  count: number;
+}
+
+/** Filled again and again: what is taken from it is a copy. */
+export interface ChunkDraft {
+  /** @returns false where there is no room for it. */
+  add(at: number, request: AnsweredRequest): boolean;
+  count(): number;
+  take(): RequestChunk;
+}
+
+const requestIdLengthMax = 64;
+const queryLengthMax = 500;
+
+/** Where each member lies, in bytes from the beginning of its request; the texts follow behind. */
+const place = {
+  at: 0,
+  account: 8,
+  bytes: 12,
+  hundredths: 16,
+  status: 20,
+  key: 22,
+  operation: 24,
+  dataset: 26,
+  problem: 28,
+  requestIdLength: 30,
+  queryLength: 32,
+  texts: 34,
+} as const;
+const noQuery = 0xffff;
+const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
+
+/** A request takes about 65 bytes, so this is enough for 15,000 of them. */
+const draftBytes = 1024 * 1024;
+
+export function openChunkDraft(size = draftBytes): ChunkDraft {
+  const view = new DataView(new ArrayBuffer(size));
+  const places = new Map<string, number>();
+  let words = [""];
+  let used = 0;
+  let count = 0;
+
+  const placeOf = (word: string | null): number => {
+    if (word === null) return 0;
+    const known = places.get(word);
+    if (known !== undefined) return known;
+    places.set(word, words.length);
+    return words.push(word) - 1;
+  };
+  return {
+    add(at, request) {
+      const start = used;
+      if (start + requestBytesMax > size) return false;
+      const { requestId, query } = request;
+      const requestIdLength = Math.min(requestId.length, requestIdLengthMax);
+      view.setFloat64(start + place.at, at);
+      view.setUint32(start + place.account, request.account);
+      view.setUint32(start + place.bytes, request.bytes);
+      view.setUint32(start + place.hundredths, Math.round(request.milliseconds * 100));
+      view.setUint16(start + place.status, request.status);
+      view.setUint16(start + place.key, placeOf(request.key));
+      view.setUint16(start + place.operation, placeOf(request.operation));
+      view.setUint16(start + place.dataset, placeOf(request.dataset));
+      view.setUint16(start + place.problem, placeOf(request.problem));
+      view.setUint8(start + place.requestIdLength, requestIdLength);
+      view.setUint16(start + place.queryLength, noQuery);
+      used += place.texts;
+      for (let i = 0; i < requestIdLength; i++) view.setUint8(used++, requestId.charCodeAt(i));
+      if (query !== null) {
+        const queryLength = Math.min(query.length, queryLengthMax);
+        view.setUint16(start + place.queryLength, queryLength);
+        for (let i = 0; i < queryLength; i++, used += 2)
+          view.setUint16(used, query.charCodeAt(i), true);
+      }
+      count++;
+      return true;
+    },
+    count: () => count,
+    take() {
+      const chunk = { bytes: view.buffer.slice(0, used), words, count };
+      places.clear();
+      words = [""];
+      used = 0;
+      count = 0;
+      return chunk;
+    },
+  };
+}
+
+/** In the order in which they were added. */
+export function readChunk({ bytes, words, count }: RequestChunk): RecordedRequest[] {
+  const view = new DataView(bytes);
+  const text = Buffer.from(bytes);
+  const requests: RecordedRequest[] = [];
+  const wordAt = (at: number) => words[view.getUint16(at)]!;
+  const wordOrNull = (at: number) => (view.getUint16(at) === 0 ? null : wordAt(at));
+  for (let start = 0; requests.length < count;) {
+    const idStart = start + place.texts;
+    const idEnd = idStart + view.getUint8(start + place.requestIdLength);
+    const queryLength = view.getUint16(start + place.queryLength);
+    const end = queryLength === noQuery ? idEnd : idEnd + 2 * queryLength;
+    requests.push({
+      at: view.getFloat64(start + place.at),
+      account: view.getUint32(start + place.account),
+      key: wordAt(start + place.key),
+      operation: wordAt(start + place.operation),
+      status: view.getUint16(start + place.status),
+      milliseconds: view.getUint32(start + place.hundredths) / 100,
+      bytes: view.getUint32(start + place.bytes),
+      dataset: wordOrNull(start + place.dataset),
+      problem: wordOrNull(start + place.problem),
+      requestId: text.toString("latin1", idStart, idEnd),
+      query: queryLength === noQuery ? null : text.toString("utf16le", idEnd, end),
+    });
+    start = end;
+  }
+  return requests;
+}

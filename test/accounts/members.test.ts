@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { acceptInvitation, isNewPerson } from "#accounts/accept-invitation.ts";
+import { renameAccount } from "#accounts/accounts.ts";
+import { closeAccount } from "#accounts/close-account.ts";
+import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
+import { LinkFault } from "#accounts/link-fault.ts";
+import { lookAtLink } from "#accounts/links.ts";
+import {
+  changeRole,
+  leaveAccount,
+  listMembers,
+  passOwnership,
+  removeMember,
+} from "#accounts/members.ts";
+import { findSession } from "#accounts/sessions.ts";
+import type { Role } from "#store/control-tables.ts";
+import { noon } from "../support/control.ts";
+import { faultOf, goodPassword, openPeople } from "../support/people.ts";
+
+/** An account of Ada's, to which others are invited. */
+async function openAccount(t: Parameters<typeof openPeople>[0]) {
+  const people = await openPeople(t);
+  const { control, passwords, client } = people;
+  const ada = await people.signUp("ada@example.com");
+  const owner = ada.person.id;
+  const { number: account } = ada.account;
+  const asked = (address: string, role: Role = "member", actor = owner) =>
+    invite(control, { account, address, role, actor, now: noon });
+  const accept = (token: string, password: string | null = null, now = noon) =>
+    acceptInvitation(control, passwords, {
+      token,
+      password,
+      accountName: null,
+      client: client(),
+      now,
+    });
+  /** Signs up elsewhere and joins. */
+  const join = async (address: string, role: Role = "member") => {
+    const { person } = await people.signUp(address);
+    await accept((await asked(address, role)).token);
+    return person.id;
+  };
+  const roles = async () =>
+    (await listMembers(control.database, account)).map(({ email, role }) => `${email} ${role}`);
+  const change = { account, actor: owner, now: noon };
+  return { ...people, ada, owner, account, asked, accept, join, roles, change };
+}
+
+test("an invitation makes somebody new a person and a member, signed in and looking at the account", async (t) => {
+  const { control, ada, account, asked, accept, roles } = await openAccount(t);
+  const { token, accountName } = await asked("bob@example.com");
+  assert.equal(accountName, "ada");
+  const link = await lookAtLink(control, token, noon);
+  assert.equal(await isNewPerson(control.database, link), true);
+  await assert.rejects(accept(token), faultOf("invalid", /at least 8/));
+  const { signedIn, accountId } = await accept(token, goodPassword);
+  assert.equal(accountId, ada.accountId);
+  const visitor = await findSession(control, signedIn!.sessionToken, noon);
+  assert.equal(visitor?.account?.number, account);
+  assert.deepEqual(visitor?.accounts.length, 1);
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
+});
+
+test("an invitation makes somebody known a member, and signs nobody in by a link alone", async (t) => {
+  const { control, signUp, asked, accept, roles } = await openAccount(t);
+  await signUp("bob@example.com");
+  const { token } = await asked("BOB@example.com", "owner");
+  const link = await lookAtLink(control, token, noon);
+  assert.equal(await isNewPerson(control.database, link), false);
+  const { signedIn } = await accept(token, "whatever it is");
+  assert.equal(signedIn, null);
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com owner"]);
+  await assert.rejects(accept(token), LinkFault);
+  await assert.rejects(asked("bob@example.com"), faultOf("conflict", /member.*already/));
+});
+
+test("whoever became a member meanwhile keeps the role they have", async (t) => {
+  const { join, asked, accept, roles } = await openAccount(t);
+  const second = await asked("bob@example.com", "member");
+  await join("bob@example.com", "owner");
+  await accept(second.token);
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com owner"]);
+});
+
+test("invitations are listed until they are followed, withdrawn or over", async (t) => {
+  const { control, account, owner, asked, accept } = await openAccount(t);
+  const listed = async (now = noon) =>
+    (await listInvitations(control.database, account, now)).map(({ email }) => email);
+  const bob = await asked("bob@example.com");
+  const eve = await asked("eve@example.com", "owner");
+  await asked("late@example.com");
+  assert.deepEqual((await listed()).toSorted(), [
+    "bob@example.com",
+    "eve@example.com",
+    "late@example.com",
+  ]);
+  await accept(bob.token, goodPassword);
+  const withdrawn = { account, id: eve.id, actor: owner, now: noon };
+  await withdrawInvitation(control, withdrawn);
+  await assert.rejects(withdrawInvitation(control, withdrawn), faultOf("not_found"));
+  await assert.rejects(accept(eve.token, goodPassword), LinkFault);
+  assert.deepEqual(await listed(), ["late@example.com"]);
+  assert.deepEqual(await listed(noon + 7 * 86_400_000), []);
+});
+
+test("an invitation to a closed account leads nowhere", async (t) => {
+  const { control, asked, accept, change } = await openAccount(t);
+  const { token } = await asked("bob@example.com");
+  await closeAccount(control, change);
+  await assert.rejects(accept(token, goodPassword), LinkFault);
+});
+
+test("only the operator invites to an account of one's own, and only people who are not there yet", async (t) => {
+  const { control, owner, signUp, accept } = await openAccount(t);
+  const own = (address: string, actor = "operator") =>
+    invite(control, { account: null, address, role: "owner", actor, now: noon });
+  await assert.rejects(own("bob@example.com", owner), faultOf("refused"));
+  await assert.rejects(own("ada@example.com"), faultOf("conflict"));
+  const [one, other] = [await own("bob@example.com"), await own("eve@example.com")];
+  const { signedIn, accountId } = await accept(one.token, goodPassword);
+  const visitor = await findSession(control, signedIn!.sessionToken, noon);
+  assert.equal(visitor?.account?.id, accountId);
+  assert.equal(visitor?.account?.name, "bob");
+  await signUp("eve@example.com");
+  await assert.rejects(accept(other.token), faultOf("conflict"));
+});
+
+test("the last owner can neither leave nor be demoted nor removed", async (t) => {
+  const { control, account, owner, join, change, roles } = await openAccount(t);
+  const bob = await join("bob@example.com");
+  const refused = faultOf("conflict", /only owner.*else an owner first/);
+  const leave = () => leaveAccount(control, { account, person: owner, now: noon });
+  await assert.rejects(leave(), refused);
+  await assert.rejects(removeMember(control, { ...change, person: owner }), refused);
+  await assert.rejects(changeRole(control, { ...change, person: owner, role: "member" }), refused);
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
+  await changeRole(control, { ...change, person: bob, role: "owner" });
+  await leave();
+  assert.deepEqual(await roles(), ["bob@example.com owner"]);
+});
+
+test("of two owners who leave or demote each other at one moment one stays", async (t) => {
+  const { control, account, owner, join, roles } = await openAccount(t);
+  const bob = await join("bob@example.com", "owner");
+  const outcomes = await Promise.allSettled([
+    leaveAccount(control, { account, person: owner, now: noon }),
+    leaveAccount(control, { account, person: bob, now: noon }),
+    changeRole(control, { account, person: bob, role: "member", actor: owner, now: noon }),
+  ]);
+  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+  assert.equal((await roles()).length, 1);
+});
+
+test("ownership is passed on in one step", async (t) => {
+  const { control, account, owner, join, roles } = await openAccount(t);
+  const bob = await join("bob@example.com");
+  await passOwnership(control, { account, from: owner, to: bob, now: noon });
+  assert.deepEqual(await roles(), ["ada@example.com member", "bob@example.com owner"]);
+  const back = { account, from: owner, to: bob, now: noon };
+  await assert.rejects(passOwnership(control, back), faultOf("refused"));
+  const nobody = { account, from: bob, to: "pe_nobody", now: noon };
+  await assert.rejects(passOwnership(control, nobody), faultOf("not_found"));
+  await passOwnership(control, { account, from: bob, to: bob, now: noon });
+  assert.deepEqual(await roles(), ["ada@example.com member", "bob@example.com owner"]);
+});
+
+test("a member changes nothing of the account, and whoever was removed is a stranger at once", async (t) => {
+  const { control, account, owner, join, asked, change } = await openAccount(t);
+  const bob = await join("bob@example.com");
+  const byBob = { account, actor: bob, now: noon };
+  const refusedAll = async (words: RegExp) => {
+    const refused = faultOf("refused", words);
+    await assert.rejects(asked("eve@example.com", "member", bob), refused);
+    await assert.rejects(removeMember(control, { ...byBob, person: owner }), refused);
+    await assert.rejects(changeRole(control, { ...byBob, person: bob, role: "owner" }), refused);
+    await assert.rejects(withdrawInvitation(control, { ...byBob, id: "li_x" }), refused);
+    await assert.rejects(renameAccount(control, { ...byBob, name: "Bob's" }), refused);
+    await assert.rejects(closeAccount(control, byBob), refused);
+  };
+  await refusedAll(/Only an owner/);
+  await removeMember(control, { ...change, person: bob });
+  await refusedAll(/not a member/);
+  await assert.rejects(
+    removeMember(control, { ...change, person: bob }),
+    faultOf("not_found", /no such member/),
+  );
+});
+
+test("an owner renames the account, to a name that nobody has", async (t) => {
+  const { control, ada, owner, signUp, change } = await openAccount(t);
+  await signUp("bob@example.com");
+  await assert.rejects(renameAccount(control, { ...change, name: "BOB" }), faultOf("conflict"));
+  await renameAccount(control, { ...change, name: "ADA" });
+  const { name, id } = await renameAccount(control, { ...change, name: "Analysts" });
+  assert.equal(name, "Analysts");
+  assert.equal(id, ada.accountId);
+  assert.match(owner, /^pe_/);
+});

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lookAtLink } from "#accounts/links.ts";
+import { listMembers } from "#accounts/members.ts";
+import { completeReset } from "#accounts/reset-password.ts";
+import { findSession } from "#accounts/sessions.ts";
+import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
+import { outcomeOfScript } from "../support/command-line.ts";
+import { day, noon } from "../support/control.ts";
+import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
+
+test("a link makes the person, an account of theirs and a session, in one step", async (t) => {
+  const { control, askFor, complete } = await openPeople(t);
+  const { token, isKnown } = await askFor("Ada@Example.com");
+  assert.equal(isKnown, false);
+  assert.equal(
+    await control.database.selectFrom("person").selectAll().executeTakeFirst(),
+    undefined,
+  );
+  const { person, sessionToken, accountId } = await complete(token);
+  assert.match(person.id, /^pe_[0-9a-z]{16}$/);
+  assert.equal(person.email, "Ada@Example.com");
+  const visitor = await findSession(control, sessionToken, noon);
+  assert.deepEqual(visitor?.person, person);
+  assert.equal(visitor?.account?.id, accountId);
+  assert.equal(visitor?.account?.name, "Ada");
+  assert.equal(visitor?.account?.role, "owner");
+});
+
+test("two sign-ups of one address at the same instant make one person and one account", async (t) => {
+  const { control, askFor, complete } = await openPeople(t);
+  const links = [await askFor("ada@example.com"), await askFor("ADA@example.com")];
+  const outcomes = await Promise.allSettled(
+    [...links, ...links].map(({ token }) => complete(token)),
+  );
+  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+  for (const table of ["person", "account", "member", "session"] as const)
+    assert.equal((await control.database.selectFrom(table).selectAll().execute()).length, 1, table);
+});
+
+test("so do two processes that follow the links of one address", async (t) => {
+  const { dataDir, control, askFor } = await openPeople(t);
+  const tokens = [await askFor("ada@example.com"), await askFor("ada@example.com")];
+  const module = (name: string) => JSON.stringify(import.meta.resolve(name));
+  const script = (token: string) => `
+    const { openControl } = await import(${module("#store/stores.ts")});
+    const { openPasswords } = await import(${module("#accounts/passwords.ts")});
+    const { completeSignUp } = await import(${module("#accounts/sign-up.ts")});
+    const order = ${JSON.stringify({ password: goodPassword, accountName: null, client: clientAt("10.9.9.9"), now: noon })};
+    const passwords = openPasswords(${JSON.stringify(cheap)});
+    await completeSignUp(await openControl(${JSON.stringify(dataDir)}), passwords, { ...order, token: "${token}" });`;
+  const outcomes = await Promise.all(tokens.map(({ token }) => outcomeOfScript(script(token))));
+  assert.equal(outcomes.filter(({ exitCode }) => exitCode === 0).length, 1);
+  for (const { exitCode, err } of outcomes)
+    if (exitCode === 1) assert.match(err, /LinkFault|signed up with this address already/);
+  for (const table of ["person", "account", "member"] as const)
+    assert.equal((await control.database.selectFrom(table).selectAll().execute()).length, 1, table);
+});
+
+test("A@x.com and a@x.com are one person, told so by mail alone", async (t) => {
+  const { control, signUp, askFor } = await openPeople(t);
+  const { person } = await signUp("A@x.com");
+  const again = await askFor("a@x.com");
+  const fresh = await askFor("b@x.com");
+  assert.equal(again.isKnown, true);
+  assert.deepEqual(Object.keys(again), Object.keys(fresh));
+  const link = await lookAtLink(control, again.token, noon);
+  assert.equal(link.kind, "reset");
+  assert.equal(link.person, person.id);
+});
+
+test("the link that a known address is sent chooses a new password and makes no second person", async (t) => {
+  const { control, passwords, signUp, askFor, client, tryIn } = await openPeople(t);
+  await signUp("ada@example.com");
+  const { token } = await askFor("ADA@example.com");
+  const order = { token, password: "another good one", client: client(), now: noon };
+  await assert.rejects(
+    completeSignUp(control, passwords, { ...order, accountName: null }),
+    faultOf("not_found"),
+  );
+  await completeReset(control, passwords, order);
+  await tryIn("ada@example.com", "another good one");
+  assert.equal((await control.database.selectFrom("person").selectAll().execute()).length, 1);
+});
+
+test("asking writes as much for a known address as for an unknown one", async (t) => {
+  const { control, signUp, askFor } = await openPeople(t);
+  await signUp("ada@example.com");
+  const rows = async () => {
+    const counts: Record<string, number> = {};
+    for (const table of ["link", "audit", "session", "person"] as const)
+      counts[table] = (await control.database.selectFrom(table).selectAll().execute()).length;
+    return counts;
+  };
+  const grown = async (address: string) => {
+    const before = await rows();
+    await askFor(address, noon + 2 * day);
+    const after = await rows();
+    return Object.keys(after).map((table) => after[table]! - before[table]!);
+  };
+  assert.deepEqual(await grown("ada@example.com"), await grown("new@example.com"));
+});
+
+test("nobody is mailed more than three times an hour, known or not", async (t) => {
+  const { signUp, askFor } = await openPeople(t);
+  await signUp("ada@example.com", noon - day);
+  for (const address of ["ada@example.com", "new@example.com"]) {
+    for (let i = 0; i < 3; i++) await askFor(address);
+    await assert.rejects(askFor(address), faultOf("too_often", /60 minutes/));
+    await askFor(address, noon + day);
+  }
+});
+
+test("a password that will not do leaves the link as it was", async (t) => {
+  const { control, passwords, askFor, complete, client } = await openPeople(t);
+  const { token } = await askFor("ada@example.com");
+  const order = { token, accountName: null, client: client(), now: noon };
+  for (const password of ["short", "password123", "ada@example.com"])
+    await assert.rejects(
+      completeSignUp(control, passwords, { ...order, password }),
+      faultOf("invalid"),
+    );
+  await assert.rejects(complete(token, noon, "\u0000"), faultOf("invalid", /name of the account/));
+  await complete(token);
+});
+
+test("an account is called what the person chooses or what stands before the @, and never what another is called", async (t) => {
+  const { control, askFor, complete } = await openPeople(t);
+  const nameOf = async (address: string, wanted: string | null) => {
+    const { token } = await askFor(address);
+    const { accountId } = await complete(token, noon, wanted);
+    const query = control.database.selectFrom("account").select("name");
+    return (await query.where("id", "=", accountId).executeTakeFirstOrThrow()).name;
+  };
+  assert.equal(await nameOf("info@a.com", null), "info");
+  assert.equal(await nameOf("INFO@b.com", null), "INFO 2");
+  assert.equal(await nameOf("c@c.com", "Info"), "Info 3");
+  assert.equal(await nameOf("d@d.com", "D".repeat(100)), "D".repeat(100));
+  assert.equal(await nameOf("e@e.com", "d".repeat(100)), `${"d".repeat(98)} 2`);
+  assert.equal(await nameOf("ac_0123456789abcdef@f.com", null), "ac_0123456789abcdef account");
+});
+
+test("an operator's link makes an account too, and none for an address that has one", async (t) => {
+  const { control, complete } = await openPeople(t);
+  const make = () => makeSignUpLink(control, { address: "ada@example.com", now: noon });
+  const first = await make();
+  const second = await make();
+  const { person, accountId } = await complete(first.token);
+  const [owner] = await listMembers(control.database, 1);
+  assert.equal(owner?.person, person.id);
+  assert.match(accountId, /^ac_/);
+  await assert.rejects(complete(second.token), faultOf("not_found"));
+  await assert.rejects(make(), faultOf("conflict", /signed up with this address already/));
+});
+
+test("an address that nobody has proven is gone from the store a week after its link", async (t) => {
+  const { control, askFor, signUp } = await openPeople(t);
+  await askFor("ada@example.com");
+  await signUp("bob@example.com", noon + 9 * day);
+  const links = await control.database.selectFrom("link").select("email").execute();
+  assert.deepEqual(
+    links.map(({ email }) => email),
+    ["bob@example.com"],
+  );
+});

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { acceptInvitation } from "#accounts/accept-invitation.ts";
+import { changePassword } from "#accounts/change-password.ts";
+import { closeAccount } from "#accounts/close-account.ts";
+import { deletePerson } from "#accounts/delete-person.ts";
+import { invite } from "#accounts/invites.ts";
+import { changeRole, listMembers, removeMember } from "#accounts/members.ts";
+import { openPasswords } from "#accounts/passwords.ts";
+import { findPerson } from "#accounts/people.ts";
+import { findSession } from "#accounts/sessions.ts";
+import { signIn } from "#accounts/sign-in.ts";
+import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
+import { restoredText } from "#cli/restore-report.ts";
+import { readControlFacts } from "#backups/control-facts.ts";
+import { up as firstStep } from "#store/migrations/control-0001-accounts-and-keys.ts";
+import { openStore } from "#store/open-store.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { noon } from "../support/control.ts";
+import { cheap, clientAt, faultOf, goodPassword } from "../support/people.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { backup, restore, withControl } from "./backed-up.ts";
+
+const passwords = openPasswords(cheap);
+const nextPassword = "another good password";
+const client = clientAt("10.0.0.1");
+
+async function signUp(control: ControlStore, address: string) {
+  const { token } = await requestSignUp(control, { address, client, now: noon });
+  return completeSignUp(control, passwords, {
+    token,
+    password: goodPassword,
+    accountName: null,
+    client,
+    now: noon,
+  });
+}
+
+/** Ada owns an account with Bob and Eve in it as owners; a backup was made of that. */
+async function backedUpPeople(t: TestContext) {
+  const dataDir = join(temporaryFolder(t), "data");
+  const file = join(temporaryFolder(t), "backup.tar");
+  const change = <R>(work: (control: ControlStore) => Promise<R>) => withControl(dataDir, work);
+  const people = await change(async (control) => {
+    const ada = await signUp(control, "ada@example.com");
+    const others = [];
+    for (const address of ["bob@example.com", "eve@example.com"]) {
+      const order = { account: 1, address, role: "owner", actor: ada.person.id } as const;
+      const { token } = await invite(control, { ...order, now: noon });
+      const completion = { token, password: goodPassword, accountName: null, client, now: noon };
+      others.push((await acceptInvitation(control, passwords, completion)).person);
+    }
+    return { ada, bob: others[0]!, eve: others[1]! };
+  });
+  await backup(dataDir, file);
+  const byAda = { account: 1, actor: people.ada.person.id, now: noon };
+  const roles = () =>
+    change(async ({ database }) =>
+      (await listMembers(database, 1)).map(({ email, role }) => `${email} ${role}`),
+    );
+  return { dataDir, file, change, byAda, roles, ...people };
+}
+
+test("people are in a backup, but nobody is signed in after it and no link works", async (t) => {
+  const { file, ada } = await backedUpPeople(t);
+  const dataDir = join(temporaryFolder(t), "new");
+  await restore(dataDir, file);
+  await withControl(dataDir, async (control) => {
+    assert.equal(await findSession(control, ada.sessionToken, noon), undefined);
+    assert.deepEqual(await control.database.selectFrom("link").selectAll().execute(), []);
+    const order = { address: "ada@example.com", password: goodPassword, client, now: noon };
+    await signIn(control, passwords, order);
+  });
+});
+
+test("whoever was deleted, removed or demoted after the backup stays so, and a changed password stays changed", async (t) => {
+  const { dataDir, file, change, byAda, roles, ada, bob, eve } = await backedUpPeople(t);
+  const late = await change(async (control) => {
+    await changeRole(control, { ...byAda, person: bob.id, role: "member" });
+    await removeMember(control, { ...byAda, person: eve.id });
+    const order = { person: ada.person.id, present: goodPassword, next: nextPassword };
+    await changePassword(control, passwords, { ...order, client, now: noon });
+    return signUp(control, "late@example.com");
+  });
+  const { kept, lostPeople } = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(
+    kept.map(({ what, name }) => `${what} ${name}`),
+    ["password ada@example.com", "demoted bob@example.com", "removed eve@example.com"],
+  );
+  assert.deepEqual(
+    lostPeople.map(({ id }) => id),
+    [late.person.id],
+  );
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
+  await change(async (control) => {
+    const order = { address: "ada@example.com", client, now: noon };
+    const old = signIn(control, passwords, { ...order, password: goodPassword });
+    await assert.rejects(old, faultOf("refused"));
+    await signIn(control, passwords, { ...order, password: nextPassword });
+  });
+});
+
+test("a deleted person stays deleted, also when an earlier backup is restored after a later one", async (t) => {
+  const { dataDir, file, change, roles, eve } = await backedUpPeople(t);
+  await change((control) => deletePerson(control, { person: eve.id, actor: eve.id, now: noon }));
+  for (let i = 0; i < 2; i++) {
+    const { kept } = await restore(dataDir, file, { mayReplace: true });
+    assert.deepEqual(
+      kept.map(({ what, id, at }) => ({ what, id, at })),
+      [{ what: "deleted", id: eve.id, at: new Date(noon).toISOString() }],
+    );
+    assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com owner"]);
+  }
+});
+
+test("a closed account stays closed, its keys revoked and its members out", async (t) => {
+  const { dataDir, file, change, byAda, roles } = await backedUpPeople(t);
+  await change((control) => closeAccount(control, byAda));
+  const { kept } = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(
+    kept.map(({ what, name }) => `${what} ${name}`),
+    ["closed ada"],
+  );
+  assert.deepEqual(await roles(), []);
+  await change(async ({ database }) => {
+    const account = await database.selectFrom("account").selectAll().executeTakeFirstOrThrow();
+    assert.equal(account.closed_at, new Date(noon).toISOString());
+    assert.equal(account.name, account.id);
+  });
+});
+
+test("all of it comes back only if that is said, and every ending is named for the operator", async (t) => {
+  const { dataDir, file, change, byAda, roles, eve, bob } = await backedUpPeople(t);
+  await change(async (control) => {
+    await deletePerson(control, { person: eve.id, actor: eve.id, now: noon });
+    await removeMember(control, { ...byAda, person: bob.id });
+  });
+  const options = { mayReplace: true, undoesEndings: true };
+  const restored = await restore(dataDir, file, options);
+  assert.deepEqual(restored.kept, []);
+  const text = restoredText(restored, file, false);
+  assert.match(text, /WORKS AGAIN:\n {2}person pe_\S+ eve@example\.com, deleted at 2026-11-21T12/);
+  assert.match(text, /membership of pe_\S+ bob@example\.com in the account 'ada'/);
+  assert.equal((await roles()).length, 3);
+  await change(async ({ database }) => assert.ok(await findPerson(database, "eve@example.com")));
+});
+
+test("a backup of another folder takes nobody for deleted", async (t) => {
+  const { file } = await backedUpPeople(t);
+  const dataDir = join(temporaryFolder(t), "other");
+  await withControl(dataDir, (control) => signUp(control, "somebody@example.com"));
+  const { kept, lostPeople } = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(kept, []);
+  assert.equal(lostPeople.length, 1);
+  await withControl(dataDir, async ({ database }) => {
+    assert.equal((await database.selectFrom("person").selectAll().execute()).length, 3);
+  });
+});
+
+test("what is restored says so in its audit log", async (t) => {
+  const { dataDir, file, change } = await backedUpPeople(t);
+  await restore(dataDir, file, { mayReplace: true });
+  const [last] = await change(({ database }) =>
+    database.selectFrom("audit").selectAll().orderBy("number", "desc").limit(1).execute(),
+  );
+  assert.equal(last?.action, "backup.restored");
+  assert.equal(last?.subject, new Date(noon).toISOString());
+});
+
+test("a data folder from before there were people is read as one without any", async (t) => {
+  const file = join(temporaryFolder(t), "control.sqlite");
+  const store = await openStore({
+    file,
+    migrations: { "0001-accounts-and-keys": { up: firstStep } },
+    synchronous: "full",
+    busyMilliseconds: 50,
+  });
+  await store.close();
+  const database = new DatabaseSync(file);
+  database.exec(
+    "insert into account values (1, 'ac_a', 'Acme', 'acme', null, null, null, null, '2026-01-01')",
+  );
+  database.close();
+  const facts = readControlFacts(file);
+  assert.equal(facts.accounts.size, 1);
+  assert.equal(facts.accounts.get("ac_a")?.closedAt, null);
+  for (const none of [facts.people, facts.members, facts.deleted]) assert.equal(none.size, 0);
+});

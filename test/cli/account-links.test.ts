@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { acceptInvitation } from "#accounts/accept-invitation.ts";
+import { openPasswords } from "#accounts/passwords.ts";
+import { completeReset } from "#accounts/reset-password.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { type ControlStore, openControl } from "#store/stores.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { day, hour, noon } from "../support/control.ts";
+import { cheap, clientAt, goodPassword } from "../support/people.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+function openCommands(t: TestContext, settings: Record<string, string> = {}) {
+  const dataDir = temporaryFolder(t);
+  const withControl = async <R>(work: (control: ControlStore) => Promise<R>) => {
+    const control = await openControl(dataDir);
+    try {
+      return await work(control);
+    } finally {
+      await control.close();
+    }
+  };
+  return { dataDir, withControl, ...allCommands(dataDir, settings) };
+}
+
+const tokenOf = (link: string) => new URL(link).searchParams.get("token")!;
+const completion = (token: string) => ({
+  token,
+  password: goodPassword,
+  accountName: null,
+  client: clientAt("10.0.0.1"),
+  now: noon,
+});
+const passwords = openPasswords(cheap);
+const at = (time: number) => new Date(time).toISOString();
+
+test("an operator without mail lets somebody sign up, choose a new password and join, by links that they print", async (t) => {
+  const { json, withControl } = openCommands(t);
+  const signUp = await json("accounts", "sign-up-link", "ada@example.com");
+  assert.deepEqual(signUp, {
+    address: "ada@example.com",
+    link: signUp.link,
+    expires_at: at(noon + day),
+  });
+  assert.match(signUp.link, /^http:\/\/127\.0\.0\.1:8080\/account\/link\?token=[\w-]{43}$/);
+  await withControl((control) =>
+    completeSignUp(control, passwords, completion(tokenOf(signUp.link))),
+  );
+
+  const reset = await json("accounts", "reset-link", "ADA@example.com");
+  assert.equal(reset.expires_at, at(noon + hour));
+  await withControl((control) =>
+    completeReset(control, passwords, completion(tokenOf(reset.link))),
+  );
+
+  await json("accounts", "create", "--name", "Analysts");
+  const invited = await json("accounts", "invite", "ada@example.com", "--account", "analysts");
+  assert.equal(invited.expires_at, at(noon + 7 * day));
+  const second = await json("accounts", "invite", "bob@example.com", "--account", "analysts");
+  await withControl(async (control) => {
+    await acceptInvitation(control, passwords, completion(tokenOf(invited.link)));
+  });
+  const members = await json("accounts", "members", "Analysts");
+  assert.deepEqual(
+    members.map(({ address, role, invited_until }: any) => [address, role, invited_until]),
+    [
+      ["ada@example.com", "owner", null],
+      ["bob@example.com", "owner", at(noon + 7 * day)],
+    ],
+  );
+  assert.equal(second.address, "bob@example.com");
+});
+
+test("the first who is invited to an account becomes its owner, the others members, unless it is said", async (t) => {
+  const { json, withControl } = openCommands(t);
+  await json("accounts", "create", "--name", "Analysts");
+  const invite = async (address: string, ...more: string[]) => {
+    const { link } = await json("accounts", "invite", address, "--account", "Analysts", ...more);
+    await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
+  };
+  await invite("ada@example.com");
+  await invite("bob@example.com");
+  await invite("eve@example.com", "--role", "owner");
+  const members = await json("accounts", "members", "Analysts");
+  assert.deepEqual(
+    members.map(({ role }: any) => role),
+    ["owner", "member", "owner"],
+  );
+});
+
+test("without an account an invitation gives somebody an account of their own", async (t) => {
+  const { json, withControl } = openCommands(t);
+  const { link } = await json("accounts", "invite", "ada@example.com");
+  await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
+  const [account] = await json("accounts", "list");
+  assert.equal(account.name, "ada");
+});
+
+test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if nobody can tell where", async (t) => {
+  const linkWith = async (settings: Record<string, string>) =>
+    (await openCommands(t, settings).json("accounts", "invite", "ada@example.com")).link;
+  assert.match(
+    await linkWith({ PUBLIC_URL: "https://records.example/gp/" }),
+    /^https:\/\/records\.example\/gp\/account\/link\?token=/,
+  );
+  assert.match(await linkWith({ HOST: "::1", PORT: "9" }), /^http:\/\/\[::1\]:9\/account\/link/);
+  const { refusal } = openCommands(t, { PORT: "0" });
+  const err = await refusal(exitCodes.usage, "accounts", "invite", "ada@example.com");
+  assert.match(err, /PORT is 0.*Set PUBLIC_URL/);
+});
+
+test("a printed link says for whom it is and how long it is good for", async (t) => {
+  const { text } = openCommands(t);
+  const [link, words] = (await text("accounts", "invite", "ada@example.com")).split("\n");
+  assert.match(link!, /^http:\S+$/);
+  assert.match(words!, /for ada@example\.com, works once, until 2026-11-28T12:00:00Z/);
+});
+
+test("what cannot be done is refused with what to do", async (t) => {
+  const { json, refusal, withControl } = openCommands(t);
+  const { link } = await json("accounts", "sign-up-link", "ada@example.com");
+  await withControl((control) => completeSignUp(control, passwords, completion(tokenOf(link))));
+  for (const [code, words, ...args] of [
+    [exitCodes.usage, /not an e-mail address/, "invite", "ada"],
+    [exitCodes.usage, /Allowed choices are owner, member/, "invite", "a@b.com", "--role", "king"],
+    [exitCodes.conflict, /no account 'x'/, "invite", "a@b.com", "--account", "x"],
+    [exitCodes.conflict, /signed up with this address/, "invite", "ada@example.com"],
+    [exitCodes.conflict, /signed up with this address/, "sign-up-link", "ADA@example.com"],
+    [exitCodes.conflict, /Nobody has the address/, "reset-link", "eve@example.com"],
+    [
+      exitCodes.conflict,
+      /member of the account already/,
+      "invite",
+      "ada@example.com",
+      "--account",
+      "ada",
+    ],
+  ] as const)
+    assert.match(await refusal(code, "accounts", ...args), words, args.join(" "));
+});

@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { Command } from "commander";
+import { commandParts } from "#cli/command-parts.ts";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { prepareDemo } from "#cli/demo.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
+import { openPasswords } from "#accounts/passwords.ts";
+import { readConfig } from "#config.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { openControl } from "#store/stores.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { noon } from "../support/control.ts";
+import { importRecords } from "../support/dataset.ts";
+import { cheap, clientAt, goodPassword } from "../support/people.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const at = "2026-11-21T12:00:00.000Z";
+const mapping = {
+  records: [{ record: "gp", id: { column: "Name" }, fields: { name: "Name" } }],
+};
+
+/** A data folder with what the commands below need, and the commands. */
+async function openWorld(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const commands = allCommands(dataDir);
+  const records = (...ids: string[]) => {
+    const path = join(folder, `${ids.join("-")}.ndjson`);
+    const lines = ids.map((id) => `${JSON.stringify({ record: "gp", id, name: `GP ${id}` })}\n`);
+    writeFileSync(path, lines.join(""));
+    return path;
+  };
+  return { folder, dataDir, records, ...commands };
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Each runs its command once, or changes nothing. Those that are null only read. */
+const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
+  serve: null,
+  "datasets list": null,
+  "datasets show": null,
+  "datasets diff": null,
+  "datasets verify": null,
+  "accounts list": null,
+  "accounts members": null,
+  "plans list": null,
+  "keys list": null,
+  "audit list": null,
+  "requests find": null,
+  "requests list": null,
+  "usage export": null,
+  backup: null,
+  doctor: null,
+  openapi: null,
+  "import ndjson": ({ text, records }) => text("import", "ndjson", records("a"), "--source", "own"),
+  "import csv": async ({ folder, text }) => {
+    writeFileSync(join(folder, "rows.csv"), "Name\nBirch\n");
+    writeFileSync(join(folder, "map.json"), JSON.stringify(mapping));
+    await text(
+      "import",
+      "csv",
+      join(folder, "rows.csv"),
+      "--source",
+      "rows",
+      "--map",
+      join(folder, "map.json"),
+    );
+  },
+  "datasets rollback": ({ text }) => text("datasets", "rollback"),
+  "datasets publish": async ({ json, text, records }) => {
+    const { version } = await json(
+      "import",
+      "ndjson",
+      records("a", "b"),
+      "--source",
+      "own",
+      "--stage",
+    );
+    await text("datasets", "publish", version);
+  },
+  "datasets prune": async ({ dataDir, text }) => {
+    const catalogue = openCatalogue(join(dataDir, "datasets"));
+    // Both were published a day ago; the first of them no server can be opening any more.
+    for (const id of ["older", "old"])
+      await importRecords(catalogue, [{ record: "gp", id, name: id }], { source: "old" });
+    await text("datasets", "prune", "--keep", "1");
+  },
+  "accounts create": ({ text }) => text("accounts", "create", "--name", "Acme"),
+  "accounts limits": ({ text }) => text("accounts", "limits", "Acme", "--per-day", "5"),
+  "accounts suspend": ({ text }) => text("accounts", "suspend", "Acme"),
+  "accounts resume": ({ text }) => text("accounts", "resume", "Acme"),
+  "plans set": ({ text }) => text("plans", "set", "gold", "--per-day", "9"),
+  "accounts plan": ({ text }) => text("accounts", "plan", "Acme", "gold"),
+  "plans remove": async ({ text }) => {
+    await text("accounts", "plan", "Acme", "none");
+    await text("plans", "remove", "gold");
+  },
+  "accounts invite": ({ text }) => text("accounts", "invite", "a@b.com", "--account", "Acme"),
+  "accounts sign-up-link": async ({ json, dataDir }) => {
+    const { link } = await json("accounts", "sign-up-link", "ada@b.com");
+    const control = await openControl(dataDir);
+    await completeSignUp(control, openPasswords(cheap), {
+      token: new URL(link).searchParams.get("token")!,
+      password: goodPassword,
+      accountName: null,
+      client: clientAt("10.0.0.1"),
+      now: noon,
+    });
+    await control.close();
+  },
+  "accounts reset-link": ({ text }) => text("accounts", "reset-link", "ada@b.com"),
+  "keys create": ({ text }) => text("keys", "create", "--account", "Acme", "--name", "web"),
+  "keys rotate": async ({ json, text }) => {
+    const [key] = await json("keys", "list", "--account", "Acme");
+    await text("keys", "rotate", key.id, "--overlap", "0");
+  },
+  "keys revoke": async ({ json, text }) => {
+    const keys = await json("keys", "list", "--account", "Acme");
+    await text("keys", "revoke", keys.at(-1).id);
+  },
+  restore: async ({ folder, text }) => {
+    const file = join(folder, "backup.tar");
+    await text("backup", file);
+    await text("restore", file, "--replace");
+  },
+};
+
+/** What `operator` has done in each, the newest first. */
+const expected: Record<string, string[]> = {
+  "import ndjson": ["dataset.published"],
+  "import csv": ["dataset.published"],
+  "datasets rollback": ["dataset.rolled_back"],
+  "datasets publish": ["dataset.published"],
+  "datasets prune": ["dataset.pruned"],
+  "accounts create": ["account.created"],
+  "accounts limits": ["account.limits_changed"],
+  "accounts suspend": ["account.suspended"],
+  "accounts resume": ["account.resumed"],
+  "plans set": ["plan.set"],
+  "accounts plan": ["account.plan_changed"],
+  "plans remove": ["plan.removed", "account.plan_changed"],
+  "accounts invite": ["member.invited"],
+  "accounts sign-up-link": ["person.sign_up_asked"],
+  "accounts reset-link": ["person.reset_asked"],
+  "keys create": ["key.created"],
+  "keys rotate": ["key.rotated"],
+  "keys revoke": ["key.revoked"],
+  restore: ["backup.restored"],
+};
+
+function leavesOf(command: Command, path: string[] = []): string[] {
+  return command.commands.length === 0
+    ? [path.join(" ")]
+    : command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
+}
+
+test("every command that changes something is in the audit log, as often as it changes something", async (t) => {
+  const world = await openWorld(t);
+  const program = new Command("gp-records");
+  const surroundings = { environment: {}, now: () => 0, print() {}, complain() {} };
+  for (const addCommands of commandParts) addCommands(program, surroundings);
+  assert.deepEqual(Object.keys(walks).toSorted(), leavesOf(program).toSorted());
+  const entries = async () => world.json("audit", "list", "--limit", "1000");
+  for (const [command, walk] of Object.entries(walks)) {
+    if (walk === null) continue;
+    const before = existsSync(world.dataDir) ? (await entries())[0]?.number : undefined;
+    await walk(world);
+    const fresh = (await entries()).filter(
+      ({ number, actor }: any) => number > (before ?? 0) && actor === "operator",
+    );
+    assert.deepEqual(
+      fresh.map(({ action }: any) => action),
+      expected[command],
+      command,
+    );
+    for (const entry of fresh) {
+      assert.equal(entry.at, at);
+      assert.ok(entry.subject !== null, command);
+    }
+  }
+});
+
+test("what is refused, repeated or only tried leaves no entry", async (t) => {
+  const { json, text, refusal, start, records } = await openWorld(t);
+  await text("accounts", "create", "--name", "Acme");
+  await text("accounts", "suspend", "Acme");
+  const { id } = await json("keys", "create", "--account", "Acme", "--name", "web");
+  await text("keys", "revoke", id);
+  const before = await json("audit", "list");
+  await refusal(exitCodes.conflict, "accounts", "create", "--name", "ACME");
+  await refusal(exitCodes.conflict, "keys", "rotate", id);
+  await refusal(exitCodes.conflict, "plans", "remove", "gold");
+  await text("accounts", "suspend", "Acme");
+  await text("accounts", "limits", "Acme");
+  await text("accounts", "plan", "Acme", "none");
+  await text("keys", "revoke", id);
+  await text("import", "ndjson", records("a"), "--source", "own", "--dry-run");
+  await text("import", "ndjson", records("a"), "--source", "own", "--stage");
+  await start("datasets", "rollback");
+  assert.deepEqual(await json("audit", "list"), before);
+});
+
+test("the demo's own doings are the service's, not the operator's", async (t) => {
+  const { dataDir, json } = await openWorld(t);
+  const config = readConfig({ DATA_DIR: dataDir });
+  const size = { gps: 3, principals: 3, signals: 3, projects: 3 };
+  await prepareDemo(config, noon, size as any);
+  await prepareDemo(config, noon, size as any);
+  const entries = await json("audit", "list");
+  assert.deepEqual(
+    entries.map(({ action }: any) => action),
+    ["key.created", "key.revoked", "key.created", "account.created", "dataset.published"],
+  );
+  for (const { actor } of entries) assert.equal(actor, "service");
+});
+
+test("a publication whose entry cannot be written is a publication, and the command says so", async (t) => {
+  const { dataDir, start, text, json, records } = await openWorld(t);
+  await text("import", "ndjson", records("a"), "--source", "own");
+  for (const name of readdirSync(dataDir).filter((one) => one.startsWith("control")))
+    rmSync(join(dataDir, name));
+  writeFileSync(join(dataDir, "control.sqlite"), "no database");
+  const { exitCode, err } = await start("import", "ndjson", records("a", "b"), "--source", "own");
+  assert.equal(exitCode, exitCodes.done);
+  assert.match(
+    err,
+    /^warning: dataset\.published of \S+ is not in the audit log: .*control\.sqlite/,
+  );
+  assert.equal((await json("datasets", "show")).records.gp, 2);
+});
+
+test("audit list filters by account, action and time, the newest first, as text, JSON and JSON lines", async (t) => {
+  const { json, text, refusal } = await openWorld(t);
+  assert.equal(await text("audit", "list"), "No entry.\n");
+  const { id } = await json("accounts", "create", "--name", "Acme");
+  await text("accounts", "create", "--name", "Beta");
+  await text("accounts", "limits", "Acme", "--per-day", "5");
+  const actions = async (...args: string[]) =>
+    (await json("audit", "list", ...args)).map(({ action }: any) => action);
+  assert.deepEqual(await actions("--account", "acme"), [
+    "account.limits_changed",
+    "account.created",
+  ]);
+  assert.equal((await actions("--action", "account.created")).length, 2);
+  assert.equal((await actions("--limit", "1")).length, 1);
+  assert.equal((await actions("--since", "2026-11-21T12:00:00Z")).length, 3);
+  assert.equal((await actions("--since", "2026-11-21T12:00:01Z")).length, 0);
+  assert.equal((await actions("--since", "1m")).length, 3);
+  assert.deepEqual((await json("audit", "list"))[0], {
+    number: 3,
+    at,
+    actor: "operator",
+    account: id,
+    action: "account.limits_changed",
+    subject: id,
+    detail: {
+      former: { minute: null, hour: null, day: null },
+      limits: { minute: null, hour: null, day: 5 },
+    },
+  });
+  const lines = (await text("audit", "list", "--ndjson")).trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    await json("audit", "list"),
+  );
+  const [headings, row] = (await text("audit", "list")).split("\n");
+  assert.match(headings!, /^AT +ACTOR +ACTION +ACCOUNT +SUBJECT +DETAIL$/);
+  assert.match(row!, /^2026-11-21T12:00:00Z +operator +account\.limits_changed +ac_/);
+  assert.match(await refusal(exitCodes.usage, "audit", "list", "--action", "x"), /Allowed choices/);
+  assert.match(await refusal(exitCodes.usage, "audit", "list", "--limit", "0"), /how many/);
+  assert.match(await refusal(exitCodes.usage, "audit", "list", "--since", "x"), /how long ago/);
+  await refusal(exitCodes.conflict, "audit", "list", "--account", "nobody");
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const since = "2026-11-21T12:00:00.000Z";
+
+test("plans are set, listed and removed, and an account is put on one and taken off it", async (t) => {
+  const { text, json, refusal } = allCommands(temporaryFolder(t));
+  assert.match(await text("plans", "list"), /^No plan yet\. Make one: gp-records plans set/);
+  const set = await json("plans", "set", "gold", "--per-minute", "600", "--per-day", "default");
+  const gold = {
+    name: "gold",
+    limits: { minute: 600, hour: null, day: null },
+    accounts: 0,
+    created_at: since,
+  };
+  assert.deepEqual(set, gold);
+  await json("accounts", "create", "--name", "Acme");
+  assert.equal((await json("accounts", "plan", "acme", "gold")).plan, "gold");
+  assert.equal(
+    await text("plans", "set", "gold", "--per-hour", "5"),
+    "gold: 600 a minute, 5 an hour, default a day; 1 account is on it.\n",
+  );
+  const [headings, row] = (await text("plans", "list")).split("\n");
+  assert.match(headings!, /^NAME +PER MINUTE +PER HOUR +PER DAY +ACCOUNTS +CREATED$/);
+  assert.match(row!, /^gold +600 +5 +default +1 +2026-11-21T12:00:00Z$/);
+  const refused = await refusal(exitCodes.conflict, "plans", "remove", "gold");
+  assert.match(refused, /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/);
+  assert.equal(
+    await text("accounts", "plan", "acme", "none"),
+    "The account 'Acme' is on no plan of its own.\n",
+  );
+  assert.deepEqual(await json("plans", "remove", "gold"), { name: "gold", removed: true });
+  assert.match(await refusal(exitCodes.conflict, "accounts", "plan", "acme", "gold"), /no plan/);
+  assert.match(await refusal(exitCodes.usage, "plans", "set", "none"), /name of a plan/);
+});

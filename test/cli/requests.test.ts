@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { parse } from "csv-parse/sync";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { day, hour, noon } from "../support/control.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { putRequests, request } from "../support/usage.ts";
+
+/** Two accounts, each of which asked something. */
+async function commandsAfterRequests(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const commands = allCommands(dataDir);
+  const acme = await commands.json("accounts", "create", "--name", "Acme");
+  const beta = await commands.json("accounts", "create", "--name", "=Beta()");
+  await putRequests(dataDir, [
+    request({ at: noon - day, requestId: "req_old" }),
+    request({ at: noon - hour, requestId: "req_1", status: 429, problem: "quota-exceeded" }),
+    request({ at: noon - 1, requestId: "shared", milliseconds: 0.5, query: "q=1,2" }),
+    request({ at: noon - 2, requestId: "shared", account: 2, key: "key_b" }),
+  ]);
+  const idsFrom = async (...args: string[]) => {
+    const lines = (await commands.text("requests", ...args, "--ndjson")).split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line).request_id);
+  };
+  return { ...commands, acme: acme.id as string, beta: beta.id as string, idsFrom };
+}
+
+test("requests find shows all that is known of a request, whoever sent it", async (t) => {
+  const { json, text, acme, beta } = await commandsAfterRequests(t);
+  const found = await json("requests", "find", "shared");
+  assert.deepEqual(found[0], {
+    account: acme,
+    account_name: "Acme",
+    at: "2026-11-21T11:59:59.999Z",
+    request_id: "shared",
+    key: "key_a",
+    operation: "fetch-gp",
+    status: 200,
+    ms: 0.5,
+    bytes: 1000,
+    dataset: "20261121T090000Z-1",
+    problem: null,
+    query: "q=1,2",
+  });
+  assert.deepEqual(
+    found.map((one: { account: string }) => one.account),
+    [acme, beta],
+  );
+  const [headings, row] = (await text("requests", "find", "req_1")).split("\n");
+  assert.match(headings!, /^AT +REQUEST +KEY +OPERATION +STATUS +MS +BYTES +PROBLEM$/);
+  assert.equal(
+    row!.replaceAll(/ +/g, " "),
+    "2026-11-21T11:00:00Z req_1 key_a fetch-gp 429 1.25 1000 quota-exceeded",
+  );
+});
+
+test("requests find takes an account instead of an id, or both", async (t) => {
+  const { idsFrom, json, beta } = await commandsAfterRequests(t);
+  assert.deepEqual(await idsFrom("find", "--account", "acme"), ["shared", "req_1", "req_old"]);
+  assert.deepEqual(await idsFrom("find", "--account", "acme", "--since", "2h"), [
+    "shared",
+    "req_1",
+  ]);
+  const found = await json("requests", "find", "shared", "--account", beta);
+  assert.deepEqual(
+    found.map((one: { key: string }) => one.key),
+    ["key_b"],
+  );
+});
+
+test("requests list shows those of one account, newest first, between two times and up to a number", async (t) => {
+  const { idsFrom, text, beta } = await commandsAfterRequests(t);
+  const list = (...args: string[]) => idsFrom("list", "--account", "Acme", ...args);
+  assert.deepEqual(await list(), ["shared", "req_1", "req_old"]);
+  assert.deepEqual(await list("--since", "2026-11-21"), ["shared", "req_1"]);
+  assert.deepEqual(await list("--until", "2026-11-21"), ["req_old"]);
+  assert.deepEqual(await list("--since", "2026-11-20T12:00Z", "--until", "1h"), ["req_old"]);
+  assert.deepEqual(await list("--limit", "1"), ["shared"]);
+  assert.deepEqual(await list("--since", "1m", "--until", "2026-11-21T11:59:59Z"), []);
+  assert.match(
+    await text("requests", "list", "--account", beta, "--until", "1h"),
+    /^No request of this account is in the log for this time\.\n$/,
+  );
+});
+
+test("as CSV what a spreadsheet would run is text", async (t) => {
+  const { text, beta } = await commandsAfterRequests(t);
+  const rows = parse(await text("requests", "list", "--account", beta, "--csv"), { columns: true });
+  assert.deepEqual(rows, [
+    {
+      account: beta,
+      account_name: "'=Beta()",
+      at: "2026-11-21T11:59:59.998Z",
+      request_id: "shared",
+      key: "key_b",
+      operation: "fetch-gp",
+      status: "200",
+      ms: "1.25",
+      bytes: "1000",
+      dataset: "20261121T090000Z-1",
+      problem: "",
+      query: "",
+    },
+  ]);
+});
+
+test("what cannot be found or understood is refused in words", async (t) => {
+  const { refusal } = await commandsAfterRequests(t);
+  const missing = await refusal(exitCodes.conflict, "requests", "find", "req_2");
+  assert.match(missing, /^error: There is no request 'req_2' in the log\..*USAGE_LOG_DAYS\.\n$/);
+  assert.match(
+    await refusal(exitCodes.conflict, "requests", "list", "--account", "Gamma"),
+    /no account 'Gamma'/,
+  );
+  assert.match(
+    await refusal(exitCodes.usage, "requests", "find"),
+    /^error: Give the id of a request, or --account ACCOUNT\.\n$/,
+  );
+  for (const wrong of [
+    ["--limit", "0"],
+    ["--since", "soon"],
+    ["--csv", "--ndjson"],
+  ])
+    await refusal(exitCodes.usage, "requests", "list", "--account", "Acme", ...wrong);
+});

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { insertMember } from "#accounts/insert-member.ts";
+import { listAudit } from "#accounts/list-audit.ts";
+import { leaveAccount } from "#accounts/members.ts";
+import { createdADayMax, liveKeysMax } from "#keys/caps.ts";
+import { listKeys } from "#keys/keys.ts";
+import {
+  createOwnKey,
+  findOwnKey,
+  newForm,
+  overlaps,
+  renameOwnKey,
+  revokeOwnKey,
+  rotateOwnKey,
+} from "#keys/own-keys.ts";
+import { day, hour, noon } from "../support/control.ts";
+import { faultOf, openPeople } from "../support/people.ts";
+
+async function openOwn(t: Parameters<typeof openPeople>[0]) {
+  const people = await openPeople(t);
+  const { control } = people;
+  const { account, person } = await people.signUp("ada@example.com");
+  const own = { account, person: person.id, now: noon };
+  const order = (name: string, now: number, form: string) =>
+    createOwnKey(control, { ...own, name, expiresAt: null, form, now });
+  const create = async (name = "web", now = noon) => {
+    const made = await order(name, now, newForm());
+    assert.ok("issued" in made);
+    return made.issued;
+  };
+  const rotate = async (id: string, overlapMilliseconds: number, now = noon) => {
+    const made = await rotateOwnKey(control, {
+      ...own,
+      id,
+      overlapMilliseconds,
+      form: newForm(),
+      now,
+    });
+    assert.ok("rotation" in made);
+    return made.rotation;
+  };
+  const keys = () => listKeys(control, { accountNumber: account.number, now: noon });
+  return { ...people, account, person: person.id, own, order, create, rotate, keys };
+}
+
+test("a form that is sent again makes no second key, whoever resends it and whenever", async (t) => {
+  const { control, own, order, keys } = await openOwn(t);
+  const form = newForm();
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => order("web", noon, form)));
+  const [made, ...others] = outcomes.toSorted((one) => ("issued" in one ? -1 : 1));
+  assert.ok(made !== undefined && "issued" in made);
+  for (const other of others) assert.deepEqual(other, { repeatedId: made.issued.id });
+  assert.equal((await keys()).length, 1);
+  const rotation = { ...own, id: made.issued.id, overlapMilliseconds: 0, form: newForm() };
+  const first = await rotateOwnKey(control, rotation);
+  assert.ok("rotation" in first);
+  const repeated = await rotateOwnKey(control, rotation);
+  assert.deepEqual(repeated, { repeatedId: first.rotation.issued.id });
+  assert.equal((await keys()).length, 2);
+});
+
+test("an account has ten keys that work at most; one that is revoked makes room", async (t) => {
+  const { control, own, create, keys } = await openOwn(t);
+  for (let i = 0; i < liveKeysMax; i++) await create(`key ${i}`);
+  await assert.rejects(create(), faultOf("conflict", /10 keys that work; 10 is the most/));
+  const [first] = await keys();
+  await revokeOwnKey(control, { ...own, id: first!.id });
+  await create();
+  await assert.rejects(create(), faultOf("conflict"));
+});
+
+test("ten keys can all be rotated, though old and new work side by side", async (t) => {
+  const { create, rotate } = await openOwn(t);
+  const made = [];
+  for (let i = 0; i < liveKeysMax; i++) made.push(await create(`key ${i}`));
+  for (const { id } of made) await rotate(id, 24 * hour);
+});
+
+test("an account makes twenty keys in 24 hours at most, rotations among them", async (t) => {
+  const { control, own, create, rotate } = await openOwn(t);
+  let { id } = await create();
+  for (let i = 1; i < createdADayMax; i++) ({ id } = (await rotate(id, 0)).issued);
+  const refused = faultOf("conflict", /20 keys were made within 24 hours; 20 is the most/);
+  await assert.rejects(rotate(id, 0), refused);
+  await revokeOwnKey(control, { ...own, id });
+  await assert.rejects(create(), refused);
+  await assert.rejects(create("web", noon + day - 1), refused);
+  await create("web", noon + day);
+});
+
+test("a rotation ends the old key at once or after one of the stated times, by anyone of the account", async (t) => {
+  const { control, account, create, rotate, signUp, keys } = await openOwn(t);
+  const bob = await signUp("bob@example.com");
+  await control.write((transaction) =>
+    insertMember(transaction, {
+      account: account.number,
+      person: bob.person.id,
+      role: "member",
+      now: noon,
+    }),
+  );
+  assert.deepEqual(overlaps, [0, hour, 24 * hour, 7 * day]);
+  for (const overlap of overlaps) {
+    const { id } = await create(`over ${overlap}`);
+    const { oldExpiresAt } = await rotate(id, overlap);
+    assert.equal(oldExpiresAt, new Date(noon + overlap).toISOString());
+    const old = (await keys()).find((key) => key.id === id);
+    assert.equal(old?.state, overlap === 0 ? "expired" : "expiring");
+  }
+  const { id } = await create("of Ada");
+  const order = { account, person: bob.person.id, id, form: newForm(), now: noon };
+  await assert.rejects(
+    rotateOwnKey(control, { ...order, overlapMilliseconds: 2 * hour }),
+    faultOf("invalid", /at once, or after 1, 24 or 168 hours/),
+  );
+  const made = await rotateOwnKey(control, { ...order, overlapMilliseconds: hour });
+  assert.ok("rotation" in made);
+  const fresh = (await keys()).find((key) => key.id === made.rotation.issued.id);
+  assert.equal(fresh?.madeBy, bob.person.id);
+});
+
+test("a key of another account is as good as none, and that somebody asked for it is written down", async (t) => {
+  const { control, own, create, signUp } = await openOwn(t);
+  const { id } = await create();
+  const eve = await signUp("eve@example.com");
+  const foreign = { account: eve.account, person: eve.person.id, id, now: noon };
+  const attempts = [
+    () => findOwnKey(control, foreign),
+    () => revokeOwnKey(control, foreign),
+    () => renameOwnKey(control, { ...foreign, name: "mine" }),
+    () => rotateOwnKey(control, { ...foreign, overlapMilliseconds: 0, form: newForm() }),
+  ];
+  const absent = faultOf("not_found", /^The account has no such key\.$/);
+  for (const attempt of attempts) await assert.rejects(attempt(), absent);
+  await assert.rejects(findOwnKey(control, { ...foreign, id: "key_nothing" }), absent);
+  const entries = await listAudit(control.database, { action: "key.foreign", limit: 10 });
+  assert.equal(entries.length, attempts.length);
+  for (const entry of entries)
+    assert.deepEqual(
+      [entry.actor, entry.account, entry.subject],
+      [eve.person.id, eve.account.id, id],
+    );
+  assert.equal((await findOwnKey(control, { ...own, id })).state, "active");
+});
+
+test("whoever left an account has no say over its keys any more", async (t) => {
+  const { control, account, create, signUp } = await openOwn(t);
+  const { id } = await create();
+  const bob = await signUp("bob@example.com");
+  const person = bob.person.id;
+  await control.write((transaction) =>
+    insertMember(transaction, { account: account.number, person, role: "member", now: noon }),
+  );
+  await leaveAccount(control, { account: account.number, person, now: noon });
+  const order = { account, person, now: noon };
+  const refused = faultOf("refused", /not a member/);
+  await assert.rejects(revokeOwnKey(control, { ...order, id }), refused);
+  await assert.rejects(
+    createOwnKey(control, { ...order, name: "late", expiresAt: null, form: newForm() }),
+    refused,
+  );
+});
+
+test("a key is renamed and its name is text, whatever stands in it", async (t) => {
+  const { control, own, create } = await openOwn(t);
+  const { id } = await create();
+  for (const name of ["<img src=x onerror=alert(1)>", "{{7*7}}"]) {
+    await renameOwnKey(control, { ...own, id, name });
+    assert.equal((await findOwnKey(control, { ...own, id })).name, name);
+  }
+  await assert.rejects(
+    renameOwnKey(control, { ...own, id, name: "x".repeat(10_000) }),
+    faultOf("invalid", /at most 100 characters/),
+  );
+});
+
+test("a key that would have ended already is not made", async (t) => {
+  const { control, own, keys } = await openOwn(t);
+  const order = { ...own, name: "web", form: newForm() };
+  for (const expiresAt of [noon, noon - 1])
+    await assert.rejects(
+      createOwnKey(control, { ...order, expiresAt }),
+      faultOf("invalid", /in the future/),
+    );
+  await createOwnKey(control, { ...order, expiresAt: noon + 1 });
+  assert.equal((await keys())[0]?.state, "expiring");
+});

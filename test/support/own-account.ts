@@ -1,0 +1,24 @@
+/** What is stored of somebody who signed in to a service of a test. */
+import { requirePerson } from "#accounts/people.ts";
+import { listMemberships, type Membership } from "#accounts/membership.ts";
+import { type ControlStore, openControl } from "#store/stores.ts";
+import type { TestService } from "./service.ts";
+
+export async function withControl<R>(
+  { dataDir }: Pick<TestService, "dataDir">,
+  work: (control: ControlStore) => Promise<R>,
+): Promise<R> {
+  const control = await openControl(dataDir);
+  try {
+    return await work(control);
+  } finally {
+    await control.close();
+  }
+}
+
+/** The first account of the person with this address. */
+export const accountOf = (service: Pick<TestService, "dataDir">, address: string) =>
+  withControl(service, async ({ database }): Promise<Membership> => {
+    const { id } = await requirePerson(database, address);
+    return (await listMemberships(database, id))[0]!;
+  });

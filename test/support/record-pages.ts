@@ -1,0 +1,44 @@
+/** What tests of the account's pages about records share: somebody signed in, quotas, and reading a page. */
+import type { TestContext } from "node:test";
+import { setPlan } from "#accounts/plans.ts";
+import { openControl, type ControlStore } from "#store/stores.ts";
+import { startService, type TestService } from "./service.ts";
+import { signedIn, type Page } from "./visitor.ts";
+
+export async function openPages(t: TestContext, options: Parameters<typeof startService>[1] = {}) {
+  const service = await startService(t, options);
+  return { service, visitor: await signedIn(service) };
+}
+
+export async function inControl(
+  { dataDir }: TestService,
+  work: (control: ControlStore) => Promise<unknown>,
+): Promise<void> {
+  const control = await openControl(dataDir);
+  try {
+    await work(control);
+  } finally {
+    await control.close();
+  }
+}
+
+/** Of every account that has no number of its own. */
+export const setMinuteQuota = (service: TestService, minute: number) =>
+  inControl(service, (control) =>
+    setPlan(control, { name: "default", quotas: { minute }, now: service.clock.now() }),
+  );
+
+/** Markup as it is read, without its tags. */
+export const textOf = (markup: string) =>
+  markup
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&#34;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+
+export const headingOf = ({ text }: Page) =>
+  textOf(/<h1>(.*?)<\/h1>/s.exec(text)![1]!)
+    .replaceAll(/\s+/g, " ")
+    .trim();

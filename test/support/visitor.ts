@@ -1,0 +1,117 @@
+/** A person with a browser, without the browser: keeps cookies, reads forms out of pages and sends them. */
+import assert from "node:assert/strict";
+import { openPasswords } from "#accounts/passwords.ts";
+import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
+import { openControl } from "#store/stores.ts";
+import type { TestService } from "./service.ts";
+
+export interface Page {
+  status: number;
+  headers: Headers;
+  /** Where it leads: the `Location` of a redirect, else null. */
+  location: string | null;
+  text: string;
+}
+
+export interface Visitor {
+  readonly cookies: Map<string, string>;
+  get(path: string, headers?: Record<string, string>): Promise<Page>;
+  /** What a browser would send from one of our own pages, unless `headers` say otherwise. */
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers?: Record<string, string>,
+  ): Promise<Page>;
+  /** Fetches the page, fills in its form with that action, hidden fields included, and sends it. */
+  submit(path: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Page>;
+}
+
+export function openVisitor({ url }: Pick<TestService, "url">): Visitor {
+  const cookies = new Map<string, string>();
+  const send = async (path: string, method: string, body: string | null, headers: Headers) => {
+    if (cookies.size > 0)
+      headers.set("cookie", Array.from(cookies, ([name, value]) => `${name}=${value}`).join("; "));
+    const answer = await fetch(url + path, { method, headers, body, redirect: "manual" });
+    for (const cookie of answer.headers.getSetCookie()) keep(cookies, cookie);
+    const location = answer.headers.get("location");
+    return { status: answer.status, headers: answer.headers, location, text: await answer.text() };
+  };
+  const visitor: Visitor = {
+    cookies,
+    get: (path, headers = {}) => send(path, "GET", null, new Headers(headers)),
+    post(path, fields, headers = {}) {
+      const own = {
+        "sec-fetch-site": "same-origin",
+        "content-type": "application/x-www-form-urlencoded",
+      };
+      const body = new URLSearchParams(fields).toString();
+      return send(path, "POST", body, new Headers({ ...own, ...headers }));
+    },
+    async submit(path, action, fields = {}) {
+      const { text } = await visitor.get(path);
+      return visitor.post(action, { ...hiddenFields(text, action), ...fields });
+    },
+  };
+  return visitor;
+}
+
+function keep(cookies: Map<string, string>, cookie: string): void {
+  const [pair = "", ...attributes] = cookie.split("; ");
+  const name = pair.slice(0, pair.indexOf("="));
+  if (attributes.includes("Max-Age=0")) cookies.delete(name);
+  else cookies.set(name, pair.slice(pair.indexOf("=") + 1));
+}
+
+/** Names and values of the hidden fields of the form that is sent to `action`. */
+export function hiddenFields(text: string, action: string): Record<string, string> {
+  const forms = [...text.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)];
+  const found = forms.find(([, attributes = ""]) => attributes.includes(`action="${action}"`));
+  assert.ok(found, `the page has no form for ${action}`);
+  const inputs = [...found[2]!.matchAll(/<input\b([^>]*)>/g)].map(
+    ([, attributes = ""]) => attributes,
+  );
+  return Object.fromEntries(
+    inputs
+      .filter((attributes) => attributes.includes('type="hidden"'))
+      .map((attributes) => [attributeOf(attributes, "name"), attributeOf(attributes, "value")]),
+  );
+}
+
+const attributeOf = (attributes: string, name: string): string =>
+  new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? "";
+
+export const testPassword = "correct horse battery staple";
+
+/** Somebody with an account of their own, signed in through the sign-in form. */
+export async function signedIn(
+  service: TestService,
+  {
+    email = "ada@example.org",
+    accountName = null,
+  }: { email?: string; accountName?: string | null } = {},
+): Promise<Visitor> {
+  await makePerson(service, email, accountName);
+  const visitor = openVisitor(service);
+  const { status } = await visitor.post("/account/sign-in", { email, password: testPassword });
+  assert.equal(status, 303);
+  return visitor;
+}
+
+/** Made straight in the store, with a password that is quick to check. */
+async function makePerson(
+  { dataDir, clock }: TestService,
+  email: string,
+  accountName: string | null,
+): Promise<void> {
+  const control = await openControl(dataDir);
+  try {
+    const now = clock.now();
+    const { token } = await makeSignUpLink(control, { address: email, actor: "operator", now });
+    const client = { address: "127.0.0.1", userAgent: "", browserToken: null };
+    const passwords = openPasswords({ memoryKiB: 8, passes: 1 });
+    const order = { token, password: testPassword, accountName, client, now };
+    await completeSignUp(control, passwords, order);
+  } finally {
+    await control.close();
+  }
+}
