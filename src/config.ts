@@ -1,5 +1,19 @@
 /** Reads the settings from the environment once and names every fault at once. */
-import { BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
+import {
+  Fault,
+  oneOf,
+  onOrOff,
+  orUnset,
+  parseAddress,
+  parseHost,
+  parseMailFrom,
+  parseOrigins,
+  parsePublicUrl,
+  parseRanges,
+  parseSmtpUrl,
+  wholeNumber,
+} from "./config/parsers.ts";
 
 export interface Config {
   host: string;
@@ -22,9 +36,24 @@ export interface Config {
   eventLoopDelayMaxMilliseconds: number;
   /** 0 for no limit, null for most of what the process may have. */
   memoryMaxBytes: number | null;
+  /** How long each request is kept by itself; 0 for not at all. */
+  usageLogDays: number;
+  /** How many of them at most. */
+  usageLogRows: number;
+  /** Are their query strings kept too? */
+  usageLogParameters: boolean;
+  /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
+  signUp: (typeof signUps)[number];
+  /** Where mail is handed over; null for none. It holds a password. */
+  smtpUrl: string | null;
+  /** The sender of mail, as in its `From`. */
+  mailFrom: string;
+  /** Set by `serve --demo` alone: for this machine, and no secret is one. */
+  isDemo: boolean;
   isProduction: boolean;
 }
 
+const signUps = ["closed", "invite", "open"] as const;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** Every setting, for the reader below and for docs/settings.md, which a test holds to this list. */
@@ -75,6 +104,37 @@ export const settings = [
     help: "Requests are refused while the process takes more; 0 for never, empty for nine tenths of what it may have.",
   },
   {
+    name: "USAGE_LOG_DAYS",
+    byDefault: "14",
+    help: "Days for which each request is kept by itself; 0 keeps only hourly totals.",
+  },
+  {
+    name: "USAGE_LOG_ROWS",
+    byDefault: "2000000",
+    help: "Requests that are kept at most; the oldest go first.",
+  },
+  {
+    name: "USAGE_LOG_PARAMETERS",
+    byDefault: "off",
+    help: "`on` keeps the query strings of requests too.",
+  },
+  {
+    name: "SIGN_UP",
+    byDefault: "closed",
+    help: "Who may make an account on the account pages: `closed`, `invite` or `open`.",
+  },
+  {
+    name: "SMTP_URL",
+    byDefault: "",
+    isSecret: true,
+    help: "Mail server, such as smtps://user:password@mail.example; empty for none.",
+  },
+  {
+    name: "MAIL_FROM",
+    byDefault: "gp-records@localhost",
+    help: "Sender of mail, an address or `Name <address>`.",
+  },
+  {
     name: "NODE_ENV",
     byDefault: "",
     help: "`production` refuses the demo; nothing else depends on it.",
@@ -82,6 +142,9 @@ export const settings = [
 ] as const;
 
 type SettingName = (typeof settings)[number]["name"];
+
+const isSecret = (name: SettingName): boolean =>
+  settings.some((setting) => setting.name === name && "isSecret" in setting);
 
 /** Settings that cannot be used; `faults` has one sentence for each. */
 export class ConfigFault extends Error {
@@ -110,23 +173,32 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     const text = textOf(name);
     const value = parse(text);
     if (!(value instanceof Fault)) return value;
-    faults.push(`${name} ${value.sentence}, but is '${text.slice(0, 100)}'.`);
+    faults.push(
+      `${name} ${value.sentence}${isSecret(name) ? "" : `, but is '${text.slice(0, 100)}'`}.`,
+    );
     return undefined as T;
   };
   const config: Config = {
     host: read("HOST", parseHost),
     port: read("PORT", wholeNumber(0, 65_535)),
-    adminAddress: read("ADMIN_ADDRESS", parseAdminAddress),
+    adminAddress: read("ADMIN_ADDRESS", parseAddress),
     dataDir: textOf("DATA_DIR"),
     publicUrl: read("PUBLIC_URL", parsePublicUrl),
     trustedProxies: read("TRUSTED_PROXIES", parseRanges),
     corsOrigins: read("CORS_ORIGINS", parseOrigins),
     pageSizeMax: read("PAGE_SIZE_MAX", wholeNumber(100, 1000)),
-    logLevel: read("LOG_LEVEL", parseLogLevel),
+    logLevel: read("LOG_LEVEL", oneOf(logLevels)),
     answerCacheBytes: read("ANSWER_CACHE_BYTES", wholeNumber(0, 2 ** 40)),
     connectionsMax: read("CONNECTIONS_MAX", orUnset(wholeNumber(1, 1_000_000))),
     eventLoopDelayMaxMilliseconds: read("EVENT_LOOP_DELAY_MAX_MS", wholeNumber(0, 60_000)),
     memoryMaxBytes: read("MEMORY_MAX_BYTES", orUnset(wholeNumber(0, 2 ** 48))),
+    usageLogDays: read("USAGE_LOG_DAYS", wholeNumber(0, 3650)),
+    usageLogRows: read("USAGE_LOG_ROWS", wholeNumber(1, 1_000_000_000)),
+    usageLogParameters: read("USAGE_LOG_PARAMETERS", onOrOff),
+    signUp: read("SIGN_UP", oneOf(signUps)),
+    smtpUrl: read("SMTP_URL", parseSmtpUrl),
+    mailFrom: read("MAIL_FROM", parseMailFrom),
+    isDemo: false,
     isProduction: textOf("NODE_ENV") === "production",
   };
   const { host, port, adminAddress } = config;
@@ -141,93 +213,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(config);
 }
 
+/** Where people manage their keys; null where the account pages are not served: over plain http from elsewhere. */
+export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
+  if (publicUrl === null) return isLoopback(host) ? "/account" : null;
+  const { protocol, hostname } = new URL(publicUrl);
+  const isServed = protocol === "https:" || isLoopback(hostname);
+  return isServed ? `${publicUrl}/account` : null;
+}
+
 /** Is only this machine able to reach what listens on this address? */
 export function isLoopback(host: string): boolean {
-  return host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
-
-/** What a parser returns for a text it cannot use: the end of a sentence that begins with the setting's name. */
-class Fault {
-  readonly sentence: string;
-  constructor(sentence: string) {
-    this.sentence = sentence;
-  }
-}
-
-const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= minimum && value <= maximum
-    ? value
-    : new Fault(`must be a whole number from ${minimum} to ${maximum}`);
-};
-
-const orUnset =
-  (parse: (text: string) => number | Fault) =>
-  (text: string): number | null | Fault =>
-    text === "" ? null : parse(text);
-
-function parseAdminAddress(text: string): Config["adminAddress"] | Fault {
-  if (text === "") return null;
-  const [, bracketed, plain = "", digits = ""] =
-    /^(?:\[([\da-f:.]+)\]|([^:[\]]+)):(\d+)$/i.exec(text) ?? [];
-  const host = parseHost(bracketed ?? plain);
-  const port = wholeNumber(0, 65_535)(digits);
-  return host instanceof Fault || port instanceof Fault
-    ? new Fault("must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464")
-    : { host, port };
-}
-
-function parseHost(text: string): string | Fault {
-  // The name stands for two addresses; one server listens on one, and a stop has one server to end.
-  if (text === "localhost") return "127.0.0.1";
-  return isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
-    ? text
-    : new Fault("must be an IP address or a host name");
-}
-
-function parsePublicUrl(text: string): string | null | Fault {
-  if (text === "") return null;
-  const url = URL.parse(text);
-  const usable =
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.hash === "" &&
-    url.username === "";
-  return usable
-    ? url.href.replace(/\/+$/, "")
-    : new Fault("must be an http or https URL without query, such as https://records.example");
-}
-
-function parseRanges(text: string): BlockList | null | Fault {
-  if (text === "") return null;
-  const ranges = new BlockList();
-  for (const range of commaSeparated(text)) {
-    const [address = "", bits, ...rest] = range.split("/");
-    const family = isIP(address);
-    const bitsMax = family === 4 ? 32 : 128;
-    const length =
-      bits === undefined ? bitsMax : Number(/^\d{1,3}$/.test(bits) ? bits : Number.NaN);
-    if (family === 0 || rest.length > 0 || !(length <= bitsMax))
-      return new Fault("must list IP addresses or CIDR ranges, separated by commas");
-    ranges.addSubnet(address, length, family === 4 ? "ipv4" : "ipv6");
-  }
-  return ranges;
-}
-
-function parseOrigins(text: string): "*" | readonly string[] | Fault {
-  if (text === "*") return "*";
-  if (text === "off") return [];
-  const origins = commaSeparated(text);
-  return origins.every((origin) => URL.parse(origin)?.origin === origin)
-    ? origins
-    : new Fault("must be `*`, `off`, or origins such as https://app.example, separated by commas");
-}
-
-function parseLogLevel(text: string): Config["logLevel"] | Fault {
-  return (
-    logLevels.find((level) => level === text) ?? new Fault(`must be one of ${logLevels.join(", ")}`)
-  );
-}
-
-const commaSeparated = (text: string) => text.split(",").map((part) => part.trim());

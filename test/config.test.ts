@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigFault, isLoopback, readConfig, settings } from "#config.ts";
+import { accountUrl, ConfigFault, isLoopback, readConfig, settings } from "#config.ts";
 
 function faultsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -38,6 +38,10 @@ test("every setting has the default that the list of settings says", () => {
     [null, null, 1000, null],
   );
   assert.deepEqual(
+    [config.usageLogDays, config.usageLogRows, config.usageLogParameters],
+    [14, 2_000_000, false],
+  );
+  assert.deepEqual(
     readConfig(Object.fromEntries(settings.map(({ name, byDefault }) => [name, byDefault]))),
     config,
   );
@@ -57,6 +61,9 @@ test("every fault is named at once, with the setting, what it takes and what it 
     CONNECTIONS_MAX: "0",
     EVENT_LOOP_DELAY_MAX_MS: "-5",
     MEMORY_MAX_BYTES: "1 GB",
+    USAGE_LOG_DAYS: "two weeks",
+    USAGE_LOG_ROWS: "0",
+    USAGE_LOG_PARAMETERS: "yes",
   };
   const faults = faultsOf(wrong);
   assert.deepEqual(
@@ -75,6 +82,9 @@ test("a value outside its range is a fault, one on its border is not", () => {
     ["CONNECTIONS_MAX", ["1", "1000000", ""], ["0", "1000001"]],
     ["EVENT_LOOP_DELAY_MAX_MS", ["0", "60000"], ["60001", "0.5"]],
     ["MEMORY_MAX_BYTES", ["0", "281474976710656", ""], ["281474976710657"]],
+    ["USAGE_LOG_DAYS", ["0", "3650", ""], ["3651", "-1"]],
+    ["USAGE_LOG_ROWS", ["1", "1000000000"], ["0", "1000000001"]],
+    ["USAGE_LOG_PARAMETERS", ["on", "off", ""], ["ON", "1", "true"]],
   ] as const) {
     for (const value of inside)
       assert.deepEqual(faultsOf({ [name]: value }), [], `${name}=${value}`);
@@ -148,4 +158,50 @@ test("only addresses of this machine are loopback", () => {
   for (const host of ["127.0.0.1", "127.9.9.9", "::1"]) assert.equal(isLoopback(host), true, host);
   for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example", "localhost.example"])
     assert.equal(isLoopback(host), false, host);
+});
+
+test("a mail server that cannot be used is refused without its password being shown", () => {
+  for (const SMTP_URL of ["https://user:geheim@mail.example", "smtps://", "geheim"])
+    assert.throws(
+      () => readConfig({ SMTP_URL }),
+      ({ message }: Error) => message.startsWith("SMTP_URL must be") && !message.includes("geheim"),
+    );
+  assert.equal(readConfig({}).smtpUrl, null);
+  const { smtpUrl } = readConfig({ SMTP_URL: "smtps://user:geheim@mail.example" });
+  assert.equal(smtpUrl, "smtps://user:geheim@mail.example");
+});
+
+test("the sender of mail is an address, with or without a name, and nothing that could add a line to a letter", () => {
+  for (const MAIL_FROM of ["a@b.example", "<a@b.example>", "Records of GPs <a@b.example>"])
+    assert.equal(readConfig({ MAIL_FROM }).mailFrom, MAIL_FROM);
+  for (const MAIL_FROM of [
+    "records",
+    "a@b.example, c@d.example",
+    "a@b.example\r\nBcc: c@d.example",
+  ])
+    assert.throws(() => readConfig({ MAIL_FROM }), /MAIL_FROM must be an address/);
+});
+
+test("accounts are closed unless SIGN_UP says otherwise", () => {
+  assert.equal(readConfig({}).signUp, "closed");
+  assert.equal(readConfig({ SIGN_UP: "invite" }).signUp, "invite");
+  assert.throws(
+    () => readConfig({ SIGN_UP: "yes" }),
+    /SIGN_UP must be one of closed, invite, open/,
+  );
+});
+
+test("people are sent to the account pages where those are served, and nowhere else", () => {
+  const urlOf = (environment: Record<string, string>) => accountUrl(readConfig(environment));
+  assert.equal(urlOf({}), "/account");
+  assert.equal(
+    urlOf({ PUBLIC_URL: "https://records.example/gp" }),
+    "https://records.example/gp/account",
+  );
+  assert.equal(
+    urlOf({ HOST: "0.0.0.0", PUBLIC_URL: "https://records.example" }),
+    "https://records.example/account",
+  );
+  assert.equal(urlOf({ HOST: "0.0.0.0" }), null);
+  assert.equal(urlOf({ PUBLIC_URL: "http://records.example" }), null);
 });

@@ -9,20 +9,27 @@ import { type MixSizes, sizesOf } from "../requests.ts";
 import type { Figure } from "../rows.ts";
 import { type RunningServer, startBare, startProgram } from "../servers.ts";
 
+/** Totals by the hour are taken whatever the settings. */
+const noRequestLog = { USAGE_LOG_DAYS: "0" };
+
 /** How the server of a row is started. */
 export const costSetups = {
-  warm: { factor: 1, isCold: false, settings: { LOG_LEVEL: "silent" } },
-  log: { factor: 1, isCold: false, settings: { LOG_LEVEL: "info" } },
+  warm: { factor: 1, isCold: false, settings: { LOG_LEVEL: "silent", ...noRequestLog } },
+  log: { factor: 1, isCold: false, settings: { LOG_LEVEL: "info", ...noRequestLog } },
   metrics: {
     factor: 1,
     isCold: false,
     settings: { LOG_LEVEL: "info", ADMIN_ADDRESS: "127.0.0.1:0" },
   },
-  cold: { factor: 1, isCold: true, settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0" } },
+  cold: {
+    factor: 1,
+    isCold: true,
+    settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0", ...noRequestLog },
+  },
   "cold-650k": {
     factor: 10,
     isCold: true,
-    settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0" },
+    settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0", ...noRequestLog },
   },
 } as const;
 export type CostRow = keyof typeof costSetups;

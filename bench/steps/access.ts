@@ -1,10 +1,13 @@
 /** The steps that decide whether a request is admitted. */
 import { countRequest } from "#http/enforce-limits.ts";
+import { makeRequestId } from "#http/request-id.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
 import { systemClock } from "#limits/clock.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { operations } from "#operations/index.ts";
 import { controlFile } from "#store/stores.ts";
 import { openKeyUse } from "#usage/key-use.ts";
+import { openRecorder } from "#usage/recorder.ts";
 import { openWriter } from "#store/writer.ts";
 import type { Candidate } from "../measure.ts";
 import { step } from "./step.ts";
@@ -30,11 +33,27 @@ export function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): 
   const journal = openMemoryCounters({ dir: scratchDir, clock, onFault: refuse });
   const writer = openWriter({ dataDir: scratchDir, onFault: refuse });
   const use = openKeyUse({ writer });
+  const recorder = openRecorder({ writer, now: Date.now });
+  const ids = Array.from({ length: count }, () => makeRequestId());
   const keyOf = (i: number) => live[i % live.length]!;
   return {
     steps: [
       step("key verified", count, (i) => ring.verify(keys[i % keys.length]!)),
       step("keys read again if changed (once a turn of the loop)", count, () => ring.answers()),
+      step("usage recorded", count, (i) =>
+        recorder.record({
+          account: keyOf(i).accountNumber,
+          key: keyOf(i).id,
+          operation: operations[i % operations.length]!.name,
+          status: 200,
+          milliseconds: 0.25,
+          bytes: 10_000 + i,
+          dataset: "20261121T090000Z-1",
+          problem: null,
+          requestId: ids[i]!,
+          query: null,
+        }),
+      ),
       step("use of the key noted", count, (i) => use.note(keyOf(i).id, Date.now())),
       step("counted in memory, headers", count, (i) => countRequest(memory, keyOf(i))),
       step("the same with the journal", count, (i) => countRequest(journal, keyOf(i))),
@@ -44,6 +63,7 @@ export function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): 
       memory.close();
       journal.close();
       await use.close();
+      await recorder.close();
       await writer.close();
     },
   };

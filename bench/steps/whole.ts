@@ -53,7 +53,7 @@ export async function wholeSteps(order: WholeOrder): Promise<WholeSteps> {
     steps: [
       each("whole warm request", handledBy(warm)),
       each("the same with a log line", handledBy(log)),
-      each("the same with log and metrics", handledBy(metrics)),
+      each("the same with log, metrics and usage recording", handledBy(metrics)),
       each("bare answer of Node", (_, response, { body }) =>
         response
           .writeHead(200, { "content-type": "application/json", "content-length": body.length })

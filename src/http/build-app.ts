@@ -3,10 +3,11 @@ import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { callerOf, clientOf } from "./caller.ts";
-import { checkRequest } from "./check-request.ts";
+import { bodyTooLarge, checkRequest } from "./check-request.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
+import { mountAccount } from "./mount-account.ts";
 import { logRequests, logUnrouted } from "./log-requests.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
@@ -75,9 +76,11 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   app.decorateRequest("caller", null);
   app.decorateRequest("keyId", null);
   app.decorateRequest("problemCode", null);
+  app.decorateRequest("datasetVersion", null);
   app.decorateRequest("operation", otherPaths);
   app.decorateRequest("quotaHeaders", null);
   app.decorateRequest("isLast", false);
+  app.decorateRequest("isPrivate", false);
   app.decorateRequest("bodyBytes", 0);
   logRequests(app, door);
 
@@ -87,6 +90,7 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   });
   app.addHook("onRequest", (request, reply, done) => {
     const facts = factsOf(request, known);
+    request.isPrivate = facts?.isPrivate === true;
     if (facts?.operation !== undefined) {
       request.operation = facts.operation;
       request.caller = callerOf(door, request.raw);
@@ -101,6 +105,8 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   });
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
     const problem = problemOf(error);
+    // What is left of the body is not read, so the connection cannot carry another request.
+    if (problem.code === "content-too-large") request.isLast = true;
     request.problemCode = problem.code;
     door.metrics.refused(problem);
     if (problem.code === "internal-error")
@@ -117,6 +123,7 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   for (const operation of door.operations) mountOperation(app, door, cache, operation);
   mountPublicPaths(app, door);
   mountHealth(app, door);
+  mountAccount(app, door);
   return { app, connections };
 }
 
@@ -137,5 +144,6 @@ function problemOf(error: FastifyError | Problem | Error): Problem {
   const { code } = error as FastifyError;
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_LENGTH_PARAM_EXCEEDED")
     return new Problem("malformed-request", "The path is not valid percent-encoded UTF-8.");
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge();
   return internalError();
 }

@@ -9,7 +9,7 @@ import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 export const targetBytesMax = 8192;
-/** The operations take no body; a small one is read and ignored. */
+/** For a form of the account pages; the operations take no body, and ignore a small one. */
 export const bodyBytesMax = 64 * 1024;
 
 /**
@@ -27,9 +27,10 @@ export function checkRequest(
   refuseUnreadable(request);
   if (facts?.isAlwaysOpen !== true) refuseWhileClosed(door);
   // Documents stay open: whoever is refused should be able to read why.
-  if (facts === undefined || facts.operation !== undefined) refuseWhileOverloaded(door);
+  if (facts === undefined || facts.operation !== undefined || facts.isPrivate === true)
+    refuseWhileOverloaded(door);
   if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, door, known);
-  if (method === "OPTIONS") {
+  if (method === "OPTIONS" && facts.methods.includes(method)) {
     const headers = [...preflightHeaders, "allow", facts.methods.join(", ")];
     sendAnswer(door, request, reply, { status: 204, headers, body: null });
     return true;
@@ -50,9 +51,7 @@ function refuseUnreadable(request: FastifyRequest): void {
   if (Number(headers["content-length"] ?? 0) > bodyBytesMax) {
     // What is left of the body is not read, so the connection cannot carry another request.
     request.isLast = true;
-    throw new Problem("content-too-large", "The operations take no request body.", {
-      maximum: bodyBytesMax,
-    });
+    throw bodyTooLarge();
   }
   // The parser reports an unknown coding only after the headers were handed on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") {
@@ -82,6 +81,11 @@ function refuseUnreadable(request: FastifyRequest): void {
   if (originalUrl.includes("#"))
     throw new Problem("malformed-request", "The address holds a '#'; write it as %23.");
 }
+
+export const bodyTooLarge = () =>
+  new Problem("content-too-large", `A request body may have ${bodyBytesMax} bytes at most.`, {
+    maximum: bodyBytesMax,
+  });
 
 /** What HTTP/1.0 expects is ignored (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>

@@ -4,8 +4,10 @@ import type { Config } from "#config.ts";
 import type { LiveKey } from "#keys/live-key.ts";
 import type { Counters } from "#limits/counters.ts";
 import type { FailedKeys } from "#limits/failed-keys.ts";
+import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
+import type { AnsweredRequest } from "#usage/recorder.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
@@ -15,11 +17,18 @@ export interface FrontDoor {
   /** The dataset to answer from; null while there is none. */
   model(): ReadModel | null;
   verifyKey(presented: string): LiveKey;
-  noteKeyUse(key: LiveKey): void;
+  /** @param addressOf the client's; asked for only now and then. */
+  noteKeyUse(key: LiveKey, addressOf: () => string): void;
+  /** Takes down a request that passed the key check, once it is answered. */
+  recordRequest(request: AnsweredRequest): void;
   counters: Counters;
   failedKeys: FailedKeys;
   /** Does the control store answer? */
   storeAnswers(): boolean;
+  /** Answers `/account` and what is below it. */
+  office(request: OfficeRequest): Promise<OfficeAnswer>;
+  /** Milliseconds since 1970. */
+  now(): number;
   state(): ServiceState;
   overload: Pick<OverloadGuard, "cause">;
   metrics: RequestMetrics;

@@ -21,7 +21,7 @@ export interface Form {
 }
 
 /** Nothing is loaded from elsewhere and nothing is inline (W3C Content Security Policy 3). */
-const contentSecurityPolicy = [
+export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

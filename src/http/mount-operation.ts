@@ -60,6 +60,7 @@ function serve(
   const question = readQuestion(queryText(request));
   const model = door.model() ?? noDataset();
   const { version } = model.parts;
+  request.datasetVersion = version;
   const etag = question.tagFor(version, "json");
   if (isUnchanged(request.headers["if-none-match"], etag)) {
     const headers = headerLines(validators(etag, version));

@@ -1,5 +1,6 @@
 /** The paths that need no key: landing page, reference, errors, changelog, description of the API, assets. */
 import type { FastifyInstance } from "fastify";
+import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
 import { readAssets } from "#pages/assets.ts";
@@ -67,10 +68,12 @@ function once(make: () => string): () => string {
 
 function factsOf({ config, model }: FrontDoor): ServiceFacts {
   const current = model();
+  const url = accountUrl(config);
   return {
     counts: current === null ? null : recordCounts(current),
     datasetVersion: current?.parts.version ?? null,
     datasetUpdatedAt: current?.parts.updatedAt ?? null,
     publicUrl: config.publicUrl,
+    account: url === null ? null : { url, isOpen: config.signUp === "open" },
   };
 }

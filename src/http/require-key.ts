@@ -1,5 +1,6 @@
 /** The key of a request: in `x-api-key`, once, and nowhere else. */
 import type { IncomingMessage } from "node:http";
+import { accountUrl } from "#config.ts";
 import type { LiveKey } from "#keys/live-key.ts";
 import { failedKeysProblem } from "#limits/quota-problem.ts";
 import { Problem } from "#problems.ts";
@@ -12,11 +13,11 @@ import type { FrontDoor } from "./front-door.ts";
  *   the address has sent too many wrong keys; a valid key is never refused for those.
  */
 export function requireKey(door: FrontDoor, request: IncomingMessage, caller: Caller): LiveKey {
-  if (caller === null) throw missingKey(request);
+  if (caller === null) throw missingKey(door, request);
   if (caller instanceof Problem) throw countFailure(door, request, caller);
   // The demo's key is printed on a screen; it is for this machine alone.
   if (caller.isDemo && isForwarded(request)) throw countFailure(door, request, demoKeyForwarded());
-  door.noteKeyUse(caller);
+  door.noteKeyUse(caller, () => clientAddress(request, door.config.trustedProxies));
   return caller;
 }
 
@@ -39,7 +40,7 @@ const demoKeyForwarded = () =>
 const keyShaped = /gpr_[0-9A-Za-z]{36}/;
 
 /** Names the place where a key was put instead, never the key. */
-function missingKey({ url = "", headers }: IncomingMessage): Problem {
+function missingKey({ config }: FrontDoor, { url = "", headers }: IncomingMessage): Problem {
   const query = url.slice(url.indexOf("?") + 1);
   const misplaced = keyShaped.test(query)
     ? "the query string"
@@ -54,6 +55,6 @@ function missingKey({ url = "", headers }: IncomingMessage): Problem {
       : ` What looks like a key stands in ${misplaced}, where it is not read.`;
   return new Problem("api-key-missing", `Send your API key in the header x-api-key.${detail}`, {
     header: "x-api-key",
-    account_url: null,
+    account_url: accountUrl(config),
   });
 }

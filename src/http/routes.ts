@@ -11,6 +11,8 @@ export interface RouteFacts {
   methods: readonly string[];
   /** Set on the paths that need a key. */
   operation?: Operation["name"];
+  /** For one person's eyes: no other site may read it. */
+  isPrivate?: boolean;
   /** Answers also while the service starts or drains. */
   isAlwaysOpen?: boolean;
 }
@@ -28,8 +30,12 @@ declare module "fastify" {
     operation: CountedOperation;
     /** Code of the problem it was answered with. */
     problemCode: string | null;
+    /** Version of the dataset it was answered from. */
+    datasetVersion: string | null;
     /** What its answer says of the quota, once it was counted. */
     quotaHeaders: HeaderLines | null;
+    /** No other site may read its answer. */
+    isPrivate: boolean;
     /** No other request can follow on its connection. */
     isLast: boolean;
     /** Size of the content it was answered with. */
@@ -64,5 +70,6 @@ export function factsOf(
 ): RouteFacts | undefined {
   const { facts } = routeOptions.config;
   if (facts !== undefined || is404 || escapedSlash.test(raw.url!)) return facts;
-  return known.get(`/${(params as { "*": string })["*"]}`);
+  const path = `/${(params as { "*": string })["*"]}`;
+  return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
 }

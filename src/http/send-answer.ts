@@ -1,5 +1,6 @@
 /** Sends an answer in one step: to collect its headers one by one costs more than all else a request does here. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "#config.ts";
 import { commonHeaders } from "./common-headers.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { headerLines, type HeaderLines } from "./header-lines.ts";
@@ -12,6 +13,9 @@ export interface Answer {
   body: Buffer | null;
 }
 
+const headersOfAll = (config: Config, { headers, isPrivate }: FastifyRequest): HeaderLines =>
+  isPrivate ? commonHeaders([], undefined) : commonHeaders(config.corsOrigins, headers.origin);
+
 const closing = headerLines({ connection: "close" });
 
 /** Nothing of Fastify's reply is used but its hooks, so nothing may be set on it before. */
@@ -22,17 +26,12 @@ export function sendAnswer(
   { status, headers, body }: Answer,
 ): void {
   const { quotaHeaders } = request;
-  const lines = [
-    ...commonHeaders(config.corsOrigins, request.headers.origin),
-    "x-request-id",
-    request.id,
-    ...headers,
-  ];
+  const lines = [...headersOfAll(config, request), "x-request-id", request.id, ...headers];
   // Fastify makes requests for its own errors without what was decorated.
   lines.push(...(quotaHeaders ?? []));
   if (request.isLast || state() === "draining") lines.push(...closing);
   if (body !== null) lines.push("content-length", String(body.length));
-  request.bodyBytes = body?.length ?? 0;
+  request.bodyBytes = body === null || request.method === "HEAD" ? 0 : body.length;
   reply.hijack();
   reply.raw.writeHead(status, lines);
   if (body === null) reply.raw.end();

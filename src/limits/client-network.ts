@@ -1,4 +1,4 @@
-/** Whom an address stands for when wrong keys are counted. */
+/** Whom an address stands for when wrong keys are counted, and where it is, coarsely. */
 import { isIP } from "node:net";
 
 /**
@@ -11,15 +11,29 @@ export function clientNetwork(address: string): string {
   return family === 6 ? networkOf(groupsOf(address)) : "unknown";
 }
 
-function networkOf(groups: readonly number[]): string {
+/** The neighbourhood of an address, which tells people where they were without telling where anyone is: /24 or /48. */
+export function coarseNetwork(address: string): string {
+  const family = isIP(address);
+  if (family === 0) return "unknown";
+  const groups = family === 6 ? groupsOf(address) : [];
+  const plain = family === 4 ? address : mappedAddress(groups);
+  return plain === undefined ? prefixOf(groups, 3) : `${plain.replace(/\d+$/, "0")}/24`;
+}
+
+const networkOf = (groups: readonly number[]): string =>
+  mappedAddress(groups) ?? prefixOf(groups, 4);
+
+/** The IPv4 address that is mapped into an IPv6 one. */
+function mappedAddress(groups: readonly number[]): string | undefined {
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
-  if (isMapped)
-    return groups
-      .slice(6)
-      .flatMap((group) => [group >> 8, group & 255])
-      .join(".");
-  const prefix = groups.slice(0, 4).map((group) => group.toString(16));
-  return `${prefix.join(":")}::/64`;
+  if (!isMapped) return undefined;
+  const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
+  return bytes.join(".");
+}
+
+function prefixOf(groups: readonly number[], count: number): string {
+  const prefix = groups.slice(0, count).map((group) => group.toString(16));
+  return `${prefix.join(":")}::/${count * 16}`;
 }
 
 /** The eight numbers of a valid IPv6 address, without its zone. */

@@ -30,5 +30,7 @@ export interface Counters {
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
    */
   take(account: number, quotas: Quotas): Standing;
+  /** What `take` would decide now; counts nothing. */
+  look(account: number, quotas: Quotas): Standing;
   close(): void;
 }

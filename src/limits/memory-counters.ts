@@ -2,7 +2,7 @@
 import type { Counters } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import { shrink, type SlidingLog } from "./sliding-log.ts";
-import { openWindows, takeFrom } from "./sliding-windows.ts";
+import { lookAt, openWindows, takeFrom } from "./sliding-windows.ts";
 
 export interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   /** Where the journal is kept; null for none. */
@@ -31,6 +31,10 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       if (standing.admitted) journal?.append(account, now);
       forgetOne(now);
       return standing;
+    },
+    look(account, quotas) {
+      now = Math.max(now, clock.monotonicMicroseconds());
+      return lookAt(logs.get(account) ?? openWindows(), quotas, now);
     },
     close() {
       journal?.close();

@@ -18,6 +18,14 @@ export function openWindows(times?: ArrayLike<number>): SlidingLog {
 export function takeFrom(log: SlidingLog, quotas: Quotas, now: number): Standing {
   const admitted = isAdmitted(log, quotas, now);
   if (admitted) append(log, now);
+  return standingOf(log, quotas, now, admitted);
+}
+
+/** What `takeFrom` would decide now, without counting. */
+export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): Standing =>
+  standingOf(log, quotas, now, isAdmitted(log, quotas, now));
+
+function standingOf(log: SlidingLog, quotas: Quotas, now: number, admitted: boolean): Standing {
   // Written out, not mapped: this runs on every request.
   const standings = [
     standingIn(log, 0, quotas, now, admitted),

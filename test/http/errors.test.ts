@@ -111,7 +111,7 @@ test("an expired and a revoked key say since when, and show no more of the key t
   assert.equal(status, 401);
   assert.deepEqual(
     [body.code, body.key_hint, body.expired_at, body.account_url],
-    ["api-key-expired", key.slice(0, 8), new Date(expiresAt).toISOString(), null],
+    ["api-key-expired", key.slice(0, 8), new Date(expiresAt).toISOString(), "/account"],
   );
   assert.equal(text.includes(key.slice(8)), false);
 });

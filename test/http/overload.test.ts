@@ -83,6 +83,9 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
       take() {
         throw new Error("counted");
       },
+      look() {
+        throw new Error("looked at");
+      },
       close() {},
     },
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clientNetwork } from "#limits/client-network.ts";
+import { clientNetwork, coarseNetwork } from "#limits/client-network.ts";
 
 const networks = {
   "192.0.2.7": "192.0.2.7",
@@ -32,4 +32,17 @@ test("all that is no address counts as one client", () => {
     "x".repeat(10_000),
   ];
   assert.deepEqual(new Set(nonsense.map(clientNetwork)), new Set(["unknown"]));
+});
+
+test("a neighbourhood is the /24 of IPv4 and the /48 of IPv6, so that it names no one", () => {
+  const neighbourhoods = {
+    "192.0.2.77": "192.0.2.0/24",
+    "::ffff:192.0.2.77": "192.0.2.0/24",
+    "2001:db8:1:2:3:4:5:6": "2001:db8:1::/48",
+    "::1": "0:0:0::/48",
+    "192.0.2.7:4711": "unknown",
+    "": "unknown",
+  };
+  for (const [address, neighbourhood] of Object.entries(neighbourhoods))
+    assert.equal(coarseNetwork(address), neighbourhood, address);
 });

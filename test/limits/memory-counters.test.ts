@@ -184,3 +184,16 @@ test("what cannot be the number of an account is an error, not another account",
   for (const account of [0, -1, 1.5, 2 ** 32, Number.NaN])
     assert.throws(() => take(account), RangeError);
 });
+
+test("a look says what the next request would meet, and counts nothing", () => {
+  const { counters, take, takeMany } = begin();
+  const look = () => counters.look(1, defaultQuotas);
+  assert.deepEqual(leftIn(look()), [60, 1000, 10_000]);
+  take();
+  for (let i = 0; i < 100; i++) assert.deepEqual(leftIn(look()), [59, 999, 9999]);
+  assert.equal(takeMany(60), 59);
+  const { admitted, retryAfterSeconds } = look();
+  assert.deepEqual({ admitted, retryAfterSeconds }, { admitted: false, retryAfterSeconds: 60 });
+  assert.deepEqual(leftIn(counters.look(2, defaultQuotas)), [60, 1000, 10_000]);
+  assert.equal(counters.accountCount(), 1);
+});

@@ -5,6 +5,7 @@ import { openWriter } from "#store/writer.ts";
 import { openKeyUse, readLastUse } from "#usage/key-use.ts";
 import { minute, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUsage } from "../support/usage.ts";
 
 async function openUse(t: TestContext) {
   const dataDir = temporaryFolder(t);
@@ -15,9 +16,9 @@ async function openUse(t: TestContext) {
     const usage = await openUsage(dataDir);
     const found = await readLastUse(usage);
     await usage.close();
-    return found;
+    return new Map(Array.from(found, ([id, { at: time }]) => [id, time]));
   };
-  return { use, lastUse };
+  return { dataDir, use, lastUse };
 }
 
 const at = (time: number) => new Date(time).toISOString();
@@ -60,4 +61,22 @@ test("a clock that was set back does not keep a key from being noted again", asy
   use.note("key_b", noon - 59 * minute);
   await use.close();
   assert.equal((await lastUse()).get("key_a"), at(noon - 59 * minute));
+});
+
+test("the network of a key's use is asked for and written with it, at most once a minute", async (t) => {
+  const { dataDir, use } = await openUse(t);
+  let asked = 0;
+  const networkOf = () => `203.0.113.${asked++}/24`;
+  for (let time = noon; time <= noon + minute; time += 1000) use.note("key_a", time, networkOf);
+  use.note("key_b", noon);
+  await use.close();
+  assert.equal(asked, 2);
+  await readUsage(dataDir, async (usage) => {
+    assert.deepEqual(
+      await readLastUse(usage, ["key_a", "key_c"]),
+      new Map([["key_a", { at: at(noon + minute), network: "203.0.113.1/24" }]]),
+    );
+    assert.equal((await readLastUse(usage)).get("key_b")!.network, null);
+    assert.equal((await readLastUse(usage, [])).size, 0);
+  });
 });

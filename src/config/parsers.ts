@@ -1,0 +1,110 @@
+/** What settings are read with: a text becomes a value, or a fault. */
+import { BlockList, isIP } from "node:net";
+
+/** What a parser returns for a text it cannot use: the end of a sentence that begins with the setting's name. */
+export class Fault {
+  readonly sentence: string;
+  constructor(sentence: string) {
+    this.sentence = sentence;
+  }
+}
+
+export const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= minimum && value <= maximum
+    ? value
+    : new Fault(`must be a whole number from ${minimum} to ${maximum}`);
+};
+
+export const orUnset =
+  (parse: (text: string) => number | Fault) =>
+  (text: string): number | null | Fault =>
+    text === "" ? null : parse(text);
+
+export function parseAddress(text: string): { host: string; port: number } | null | Fault {
+  if (text === "") return null;
+  const [, bracketed, plain = "", digits = ""] =
+    /^(?:\[([\da-f:.]+)\]|([^:[\]]+)):(\d+)$/i.exec(text) ?? [];
+  const host = parseHost(bracketed ?? plain);
+  const port = wholeNumber(0, 65_535)(digits);
+  return host instanceof Fault || port instanceof Fault
+    ? new Fault("must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464")
+    : { host, port };
+}
+
+export function parseHost(text: string): string | Fault {
+  // The name stands for two addresses; one server listens on one, and a stop has one server to end.
+  if (text === "localhost") return "127.0.0.1";
+  return isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
+    ? text
+    : new Fault("must be an IP address or a host name");
+}
+
+export function parsePublicUrl(text: string): string | null | Fault {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const usable =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === "";
+  return usable
+    ? url.href.replace(/\/+$/, "")
+    : new Fault("must be an http or https URL without query, such as https://records.example");
+}
+
+export function parseSmtpUrl(text: string): string | null | Fault {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ""
+    ? text
+    : new Fault("must be a URL such as smtps://user:password@mail.example:465");
+}
+
+const mailAddress = "[^\\s<>@,;]+@[^\\s<>@,;]+";
+const mailFrom = new RegExp(`^(?:${mailAddress}|(?:[^<>,;\\r\\n]+ )?<${mailAddress}>)$`);
+
+export const parseMailFrom = (text: string): string | Fault =>
+  mailFrom.test(text)
+    ? text
+    : new Fault(
+        "must be an address, or a name and an address such as Records <records@example.org>",
+      );
+
+export function parseRanges(text: string): BlockList | null | Fault {
+  if (text === "") return null;
+  const ranges = new BlockList();
+  for (const range of commaSeparated(text)) {
+    const [address = "", bits, ...rest] = range.split("/");
+    const family = isIP(address);
+    const bitsMax = family === 4 ? 32 : 128;
+    const length =
+      bits === undefined ? bitsMax : Number(/^\d{1,3}$/.test(bits) ? bits : Number.NaN);
+    if (family === 0 || rest.length > 0 || !(length <= bitsMax))
+      return new Fault("must list IP addresses or CIDR ranges, separated by commas");
+    ranges.addSubnet(address, length, family === 4 ? "ipv4" : "ipv6");
+  }
+  return ranges;
+}
+
+export function parseOrigins(text: string): "*" | readonly string[] | Fault {
+  if (text === "*") return "*";
+  if (text === "off") return [];
+  const origins = commaSeparated(text);
+  return origins.every((origin) => URL.parse(origin)?.origin === origin)
+    ? origins
+    : new Fault("must be `*`, `off`, or origins such as https://app.example, separated by commas");
+}
+
+export const oneOf =
+  <const Word extends string>(words: readonly Word[]) =>
+  (text: string): Word | Fault =>
+    words.find((word) => word === text) ?? new Fault(`must be one of ${words.join(", ")}`);
+
+export function onOrOff(text: string): boolean | Fault {
+  const word = oneOf(["on", "off"])(text);
+  return word instanceof Fault ? new Fault("must be on or off") : word === "on";
+}
+
+const commaSeparated = (text: string) => text.split(",").map((part) => part.trim());

@@ -1,0 +1,70 @@
+/** Hands every request to `/account` over to the office, and sends back what it says. */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type OfficeHeader, officeHeaders } from "#office/message.ts";
+import { bodyBytesMax } from "./check-request.ts";
+import { clientAddress } from "./client-address.ts";
+import type { FrontDoor } from "./front-door.ts";
+import { headerLines } from "./header-lines.ts";
+import { contentSecurityPolicy } from "./mount-document.ts";
+import { routeConfig } from "./routes.ts";
+import { sendAnswer } from "./send-answer.ts";
+
+/** Nothing of an account may stay anywhere, stand in a frame, or be told to where a link leads. */
+const pageHeaders = headerLines({
+  "cache-control": "no-store",
+  "content-security-policy": contentSecurityPolicy,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+});
+
+/** Two years, the least that lists of such hosts take (RFC 6797). */
+const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
+
+export function mountAccount(app: FastifyInstance, door: FrontDoor): void {
+  const { publicUrl, trustedProxies } = door.config;
+  const headers = [...pageHeaders, ...(publicUrl?.startsWith("https:") ? secureTransport : [])];
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    const parsing = { parseAs: "string", bodyLimit: bodyBytesMax } as const;
+    scope.addContentTypeParser("*", parsing, (_request, body, done) => done(null, body));
+    for (const url of ["/account", "/account/*"])
+      scope.route({
+        method: ["GET", "HEAD", "POST", "OPTIONS"],
+        url,
+        config: routeConfig({ methods: ["GET", "HEAD", "POST"], isPrivate: true }),
+        async handler(request, reply) {
+          const answer = await door.office({
+            ...targetOf(request),
+            method: request.method as "GET" | "HEAD" | "POST",
+            form: typeof request.body === "string" ? request.body : "",
+            headers: headersOf(request),
+            address: clientAddress(request.raw, trustedProxies),
+            now: door.now(),
+          });
+          sendAnswer(door, request, reply, {
+            status: answer.status,
+            headers: [...headers, ...answer.headers.flat()],
+            body: Buffer.from(answer.body),
+          });
+        },
+      });
+  });
+}
+
+function targetOf({ originalUrl }: FastifyRequest) {
+  const mark = originalUrl.indexOf("?");
+  return mark === -1
+    ? { path: originalUrl, query: "" }
+    : { path: originalUrl.slice(0, mark), query: originalUrl.slice(mark + 1) };
+}
+
+/** Of a header that was sent twice nobody knows which one counts, so none does; Node joins only cookies. */
+function headersOf({ headers }: FastifyRequest): Partial<Record<OfficeHeader, string>> {
+  const found: Partial<Record<OfficeHeader, string>> = {};
+  for (const name of officeHeaders) {
+    const value = headers[name];
+    if (typeof value === "string") found[name] = value;
+  }
+  return found;
+}

@@ -1,0 +1,55 @@
+/** All that is kept of what happened: last use of keys, totals and the request log, written by one thread. */
+import type { Retention } from "#store/usage-retention.ts";
+import { openWriter } from "#store/writer.ts";
+import { openKeyUse } from "./key-use.ts";
+import { openLostRequests } from "./lost-requests.ts";
+import { openRecorder, type Recorder } from "./recorder.ts";
+
+export interface Recording {
+  /** As `KeyUse.note`, now. */
+  noteKeyUse(keyId: string, networkOf: () => string): void;
+  record: Recorder["record"];
+  /** Requests whose record was given up since the process started. */
+  lostCount(): number;
+  /** Resolves when all of it is on disk, or was tried a last time. */
+  close(): Promise<void>;
+}
+
+export interface RecordingOrder {
+  dataDir: string;
+  retention: Retention;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Told once when writing begins to fail, and once, with null, when it works again. */
+  onFault: (fault: Error | null) => void;
+  /** Told when records begin to be given up, and at the end of it, with how many they were. */
+  onLoss: (requests: number, isOver: boolean) => void;
+  /** As in `WriterOptions`. */
+  busyMilliseconds?: number;
+}
+
+export function openRecording(order: RecordingOrder): Recording {
+  const { now, onFault, onLoss, ...ofWriter } = order;
+  const lost = openLostRequests(onLoss);
+  const writer = openWriter({
+    ...ofWriter,
+    onLoss: lost.lose,
+    onFault(fault) {
+      onFault(fault);
+      if (fault === null) lost.end();
+    },
+  });
+  const keyUse = openKeyUse({ writer });
+  const { record, close } = openRecorder({ writer, now });
+  return {
+    noteKeyUse: (keyId, networkOf) => keyUse.note(keyId, now(), networkOf),
+    record,
+    lostCount: lost.count,
+    async close() {
+      await keyUse.close();
+      await close();
+      await writer.close();
+      lost.end();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** Hours, days and months as the tables of usage spell them, in UTC. */
+import { hourText } from "#store/hour-sums.ts";
+
+export const hourMilliseconds = 3_600_000;
+export const dayMilliseconds = 24 * hourMilliseconds;
+
+/** The hour of a time, such as `2026-11-21T09`. */
+export const hourOf = hourText;
+
+/** The first hour that begins at or after a time. */
+export const hourAfter = (milliseconds: number) => hourText(milliseconds + hourMilliseconds - 1);
+
+const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
+
+/** Such as `2026-11`. */
+export const isMonth = (text: string): boolean => monthShape.test(text);
+
+/** `2026-12` after `2026-11`. */
+export const monthAfter = (month: string): string => {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year!, number!)).toISOString().slice(0, month.length);
+};

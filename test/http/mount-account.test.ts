@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { readConfig } from "#config.ts";
+import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
+import { openDoor } from "../support/door.ts";
+import { sendRaw } from "../support/raw-request.ts";
+
+const hello: OfficeAnswer = {
+  status: 200,
+  headers: [
+    ["content-type", "text/html; charset=utf-8"],
+    ["set-cookie", "one=1"],
+    ["set-cookie", "two=2"],
+  ],
+  body: "<h1>Grüß Gott</h1>",
+};
+
+/** A front door whose office writes down what it is asked. */
+async function open(t: TestContext, settings: Record<string, string> = {}) {
+  const asked: OfficeRequest[] = [];
+  const door = await openDoor(t, {
+    config: readConfig(settings),
+    async office(request) {
+      asked.push(request);
+      return hello;
+    },
+  });
+  return { ...door, asked };
+}
+
+const host = "Host: 127.0.0.1";
+
+test("a form reaches the office whole, with the few headers it looks at", async (t) => {
+  const { port, asked } = await open(t);
+  const form = "name=a%20b&note=%C3%A9";
+  const lines = [
+    "POST /account/keys/key_1?done=yes HTTP/1.1",
+    host,
+    "Content-Type: application/x-www-form-urlencoded",
+    "Cookie: a=1; b=2",
+    "Origin: http://127.0.0.1",
+    "Sec-Fetch-Site: same-origin",
+    "User-Agent: test",
+    "X-Other: not looked at",
+    `Content-Length: ${form.length}`,
+    "Connection: close",
+  ];
+  await sendRaw(port, `${lines.join("\r\n")}\r\n\r\n${form}`);
+  const [{ now, ...request }] = asked as [OfficeRequest];
+  assert.equal(typeof now, "number");
+  assert.deepEqual(request, {
+    method: "POST",
+    path: "/account/keys/key_1",
+    query: "done=yes",
+    form,
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      cookie: "a=1; b=2",
+      host: "127.0.0.1",
+      origin: "http://127.0.0.1",
+      "sec-fetch-site": "same-origin",
+      "user-agent": "test",
+    },
+    address: "127.0.0.1",
+  });
+});
+
+test("a page of an account is kept nowhere, framed nowhere, and no other site may read it", async (t) => {
+  const { get } = await open(t);
+  const { status, headers, text } = await get("/account", { origin: "https://evil.example" });
+  assert.deepEqual([status, text], [200, hello.body]);
+  assert.equal(headers.get("cache-control"), "no-store");
+  assert.match(headers.get("content-security-policy")!, /frame-ancestors 'none'/);
+  assert.equal(headers.get("cross-origin-opener-policy"), "same-origin");
+  assert.equal(headers.get("referrer-policy"), "no-referrer");
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+  assert.equal(headers.get("strict-transport-security"), null);
+  assert.deepEqual(headers.getSetCookie(), ["one=1", "two=2"]);
+  assert.deepEqual(
+    [...headers.keys()].filter((name) => name.startsWith("access-control-")),
+    [],
+  );
+});
+
+test("browsers are told to come back over https alone where that is how the public comes", async (t) => {
+  const { get } = await open(t, { PUBLIC_URL: "https://records.example" });
+  const { headers } = await get("/account");
+  assert.equal(headers.get("strict-transport-security"), "max-age=63072000");
+});
+
+test("methods a page does not know are a 405 and never reach the office, a preflight neither", async (t) => {
+  const { get, asked } = await open(t);
+  for (const method of ["PUT", "DELETE", "OPTIONS", "PATCH"])
+    for (const path of ["/account", "/account/keys", "/account/keys/key_1"]) {
+      const { status, headers } = await get(path, { origin: "https://evil.example" }, method);
+      assert.equal(status, 405, `${method} ${path}`);
+      assert.equal(headers.get("allow"), "GET, HEAD, POST");
+      assert.equal(headers.get("access-control-allow-origin"), null);
+    }
+  assert.deepEqual(asked, []);
+});
+
+test("what is beside /account is not of it", async (t) => {
+  const { get, asked } = await open(t);
+  for (const path of ["/accounts", "/accountx/keys", "/Account"])
+    assert.equal((await get(path)).status, 404, path);
+  assert.deepEqual(asked, []);
+});
+
+test("a form larger than any of ours is a 413 before it is read, and ends the connection", async (t) => {
+  const { port, asked } = await open(t);
+  const type = "Content-Type: application/x-www-form-urlencoded";
+  const large = "a".repeat(65_537);
+  const declared = `POST /account/keys HTTP/1.1\r\n${host}\r\n${type}\r\nContent-Length: 65537\r\n\r\n${large}`;
+  const chunked = `POST /account/keys HTTP/1.1\r\n${host}\r\n${type}\r\nTransfer-Encoding: chunked\r\n\r\n10001\r\n${large}\r\n0\r\n\r\n`;
+  for (const bytes of [declared, chunked]) {
+    const { status, headers, body } = await sendRaw(port, bytes);
+    assert.equal(status, 413);
+    assert.equal(headers["connection"], "close");
+    assert.equal(JSON.parse(body).code, "content-too-large");
+  }
+  assert.deepEqual(asked, []);
+});
+
+test("an office that fails is a 500 with a request id, and the next request is tried again", async (t) => {
+  const { get, log } = await openDoor(t, {
+    office: () => Promise.reject(new Error("The thread ended.")),
+  });
+  for (let i = 0; i < 2; i++) {
+    const { status, body } = await get("/account/keys");
+    assert.deepEqual([status, body.code], [500, "internal-error"]);
+  }
+  assert.match(log.join(""), /The thread ended\./);
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { openUsage } from "#store/stores.ts";
+import {
+  type Bar,
+  readBars,
+  readRequestsToday,
+  readTotals,
+  readTotalsByKey,
+  readTotalsByOperation,
+} from "#usage/totals.ts";
+import { day, hour, minute, noon } from "../support/control.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { putRequests, request, type TimedRequest } from "../support/usage.ts";
+
+async function usageOf(t: TestContext, ...chunks: (readonly TimedRequest[])[]) {
+  const dataDir = temporaryFolder(t);
+  for (const chunk of chunks) await putRequests(dataDir, chunk, false);
+  const usage = await openUsage(dataDir);
+  t.after(() => usage.close());
+  return usage;
+}
+
+const shown = (bars: readonly Bar[]) =>
+  bars.filter(({ requests }) => requests > 0).map(({ at, requests }) => `${at} ${requests}`);
+
+test("the last 24 hours are 24 bars, empty ones among them, each status in its class", async (t) => {
+  const statuses = [200, 200, 304, 400, 429, 429, 503];
+  const usage = await usageOf(
+    t,
+    statuses.map((status) => request({ status, at: noon - 3 * hour + 1 })),
+    [request({ at: noon - 23 * hour }), request({ at: noon - 23 * hour - 1 })],
+  );
+  const bars = await readBars(usage, {
+    account: 1,
+    unit: "hour",
+    count: 24,
+    now: noon + 59 * minute,
+  });
+  assert.equal(bars.length, 24);
+  assert.deepEqual(
+    bars.map(({ at }) => at),
+    Array.from({ length: 24 }, (_, i) => new Date(noon - (23 - i) * hour).toISOString()),
+  );
+  assert.deepEqual(shown(bars), ["2026-11-20T13:00:00.000Z 1", "2026-11-21T09:00:00.000Z 7"]);
+  assert.deepEqual(bars[20], {
+    at: "2026-11-21T09:00:00.000Z",
+    requests: 7,
+    bytes: 7000,
+    milliseconds: 8.75,
+    byClass: { "2xx": 2, "3xx": 1, "4xx": 3, "5xx": 1 },
+    overQuota: 2,
+  });
+});
+
+test("the last 30 days are 30 bars of UTC", async (t) => {
+  const midnight = noon - 12 * hour;
+  const usage = await usageOf(t, [
+    request({ at: midnight - 1 }),
+    request({ at: midnight }),
+    request({ at: midnight + day - 1 }),
+    request({ at: midnight - 29 * day }),
+    request({ at: midnight - 29 * day - 1 }),
+  ]);
+  const bars = await readBars(usage, { account: 1, unit: "day", count: 30, now: noon });
+  assert.equal(bars.length, 30);
+  assert.deepEqual(shown(bars), [
+    "2026-10-23T00:00:00.000Z 1",
+    "2026-11-20T00:00:00.000Z 1",
+    "2026-11-21T00:00:00.000Z 2",
+  ]);
+});
+
+test("requests of many chunks and of a restart add up in one hour", async (t) => {
+  const usage = await usageOf(t, [request()], [request(), request()], [request({ at: noon + 1 })]);
+  const totals = await readTotals(usage, { account: 1, since: noon, until: noon + hour });
+  assert.deepEqual([totals.requests, totals.bytes, totals.milliseconds], [4, 4000, 5]);
+});
+
+test("totals by key and by operation begin with those of most requests", async (t) => {
+  const usage = await usageOf(t, [
+    request({ key: "key_a", operation: "fetch-gp" }),
+    request({ key: "key_b", operation: "fetch-gp", status: 429 }),
+    request({ key: "key_b", operation: "fetch-signals" }),
+    request({ key: "key_b", operation: "fetch-signals" }),
+    request({ key: "key_b", operation: "fetch-signals", at: noon - hour }),
+  ]);
+  const span = { account: 1, since: noon + 1, until: noon + 2 };
+  const byKey = await readTotalsByKey(usage, span);
+  assert.deepEqual(
+    byKey.map(({ key, totals }) => [key, totals.requests, totals.overQuota]),
+    [
+      ["key_b", 3, 1],
+      ["key_a", 1, 0],
+    ],
+  );
+  const byOperation = await readTotalsByOperation(usage, span);
+  assert.deepEqual(
+    byOperation.map(({ operation, totals }) => [operation, totals.requests]),
+    // Of as many requests, in the order of the names.
+    [
+      ["fetch-gp", 2],
+      ["fetch-signals", 2],
+    ],
+  );
+});
+
+test("today begins at midnight of UTC", async (t) => {
+  const midnight = noon - 12 * hour;
+  const usage = await usageOf(t, [
+    request({ key: "key_a", at: midnight - 1 }),
+    request({ key: "key_a", at: midnight }),
+    request({ key: "key_b", at: noon }),
+    request({ key: "key_b", at: noon, status: 400 }),
+    request({ key: "key_c", at: midnight - 1 }),
+  ]);
+  const today = await readRequestsToday(usage, 1, noon);
+  assert.deepEqual(Object.fromEntries(today), { key_a: 1, key_b: 2 });
+});
+
+test("an account never sees what another one asked", async (t) => {
+  const usage = await usageOf(t, [request({ account: 1 }), request({ account: 2, key: "key_b" })]);
+  const span = { account: 1, since: noon, until: noon + hour };
+  assert.equal((await readTotals(usage, span)).requests, 1);
+  assert.deepEqual(
+    (await readTotalsByKey(usage, span)).map(({ key }) => key),
+    ["key_a"],
+  );
+  assert.equal((await readTotalsByOperation(usage, span))[0]!.totals.requests, 1);
+  assert.deepEqual([...(await readRequestsToday(usage, 1, noon)).keys()], ["key_a"]);
+  const bars = await readBars(usage, { account: 3, unit: "hour", count: 24, now: noon });
+  assert.deepEqual(shown(bars), []);
+});
