@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { Config } from "#config.ts";
+import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, type Generation, openCatalogue } from "#datasets/catalogue.ts";
 import { followCurrent } from "#datasets/follow-current.ts";
 import { openAnswerCache } from "#http/answer-cache.ts";
@@ -11,19 +11,22 @@ import { drain } from "#http/drain.ts";
 import type { FrontDoor, ServiceState } from "#http/front-door.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
+import type { OfficeSettings } from "#office/message.ts";
+import { openOffice } from "#office/office.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
 import { systemClock, type Clock } from "#limits/clock.ts";
+import { coarseNetwork } from "#limits/client-network.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
+import { counter } from "#metrics/metric.ts";
 import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { controlFile } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
 import { readyControl } from "#store/ready-control.ts";
-import { openWriter } from "#store/writer.ts";
-import { openKeyUse } from "#usage/key-use.ts";
+import { openRecording, type Recording } from "#usage/recording.ts";
 
 export interface Service {
   app: FastifyInstance;
@@ -71,12 +74,18 @@ export async function openService(
     () => servedDataset(follower.model()),
     () => currentOf(catalogue)?.published_at ?? null,
   );
+  const office = openOffice({
+    settings: officeSettings(config),
+    counters: () => counters,
+    complain: (complaint) => log.error(complaint),
+  });
   const follower = followCurrent({
     catalogue,
-    onModel({ parts: { version } }) {
+    onModel({ parts }, from) {
       cache.clear();
+      office.show(from);
       datasets.loaded(now());
-      log.info({ dataset: version }, "dataset is served");
+      log.info({ dataset: parts.version }, "dataset is served");
     },
     onFault(fault) {
       datasets.failed();
@@ -87,6 +96,7 @@ export async function openService(
   const { buildApp } = await import("#http/build-app.ts");
   const keyRing = openKeyRing({
     path: controlFile(dataDir),
+    accountUrl: accountUrl(config),
     now,
     onFault: tell("keys", "keys cannot be read"),
   });
@@ -95,8 +105,14 @@ export async function openService(
     clock,
     onFault: tell("counts", "counts cannot be saved"),
   });
-  const writer = openWriter({ dataDir, onFault: tell("usage", "usage cannot be saved") });
-  const keyUse = openKeyUse({ writer });
+  const recording = openRecording({
+    dataDir,
+    retention: { logDays: config.usageLogDays, logRowsMax: config.usageLogRows },
+    now,
+    onFault: tell("usage", "usage cannot be saved"),
+    onLoss: (requests, isOver) =>
+      log.error({ requests }, isOver ? "usage was lost" : "usage is being lost"),
+  });
   const overload = startOverloadGuard(config, log);
 
   let state: ServiceState = "starting";
@@ -105,10 +121,13 @@ export async function openService(
     operations,
     model: () => follower.model(),
     verifyKey: (presented) => keyRing.verify(presented),
-    noteKeyUse: (key) => keyUse.note(key.id, now()),
+    noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
+    recordRequest: recording.record,
     counters,
     failedKeys: openFailedKeys({ clock }),
     storeAnswers: () => keyRing.answers(),
+    office: office.answer,
+    now,
     state: () => state,
     overload,
     metrics: openRequestMetrics(),
@@ -120,6 +139,7 @@ export async function openService(
     ...connections.metrics,
     ...cache.metrics,
     ...datasets.metrics,
+    lostRequests(recording),
     failing,
   ]);
 
@@ -130,6 +150,7 @@ export async function openService(
       await admin.listen();
       const address = await app.listen({ host: config.host, port: config.port });
       await follower.look();
+      if (config.smtpUrl !== null) office.open();
       state = "running";
       return address;
     },
@@ -137,9 +158,9 @@ export async function openService(
       state = "draining";
       await Promise.all([drain(app.server, connections), follower.close()]);
       await app.close();
+      await office.close();
       overload.close();
-      await keyUse.close();
-      await writer.close();
+      await recording.close();
       counters.close();
       keyRing.close();
       await admin.close();
@@ -147,6 +168,24 @@ export async function openService(
     },
   };
 }
+
+const lostRequests = ({ lostCount }: Recording) =>
+  counter(
+    "gp_records_usage_lost_total",
+    "Requests whose record was given up because it could not be saved",
+    lostCount,
+  );
+
+const officeSettings = (config: Config): OfficeSettings => ({
+  dataDir: config.dataDir,
+  publicUrl: config.publicUrl,
+  signUp: config.signUp,
+  isDemo: config.isDemo,
+  smtpUrl: config.smtpUrl,
+  mailFrom: config.mailFrom,
+  usageLogDays: config.usageLogDays,
+  pageSizeMax: config.pageSizeMax,
+});
 
 const servedDataset = (model: ReturnType<FrontDoor["model"]>) =>
   model && {

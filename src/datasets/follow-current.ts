@@ -14,7 +14,7 @@ export interface Follower {
 
 interface FollowRequest {
   catalogue: Catalogue;
-  onModel: (model: ReadModel) => void;
+  onModel: (model: ReadModel, from: LoadOrder) => void;
   /** A generation that cannot be served; the one before stays. */
   onFault: (error: Error) => void;
 }
@@ -37,11 +37,11 @@ export function followCurrent({ catalogue, onModel, onFault }: FollowRequest): F
       const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
       if (generation === null || named === tried) return;
       tried = named;
-      const path = catalogue.pathOf(generation.version);
-      const parts = await load({ path, generation }, closing.signal);
+      const order = { path: catalogue.pathOf(generation.version), generation };
+      const parts = await load(order, closing.signal);
       model = openReadModel(parts);
       lastFault = "";
-      onModel(model);
+      onModel(model, order);
     } catch (error) {
       // The pointer is looked at twice a second; the same fault is worth one line.
       const { message } = error as Error;

@@ -9,9 +9,12 @@ export interface Asset {
 
 const contentTypes = {
   "style.css": "text/css; charset=utf-8",
+  "account.css": "text/css; charset=utf-8",
   "theme.js": "text/javascript; charset=utf-8",
   "page.js": "text/javascript; charset=utf-8",
+  "account.js": "text/javascript; charset=utf-8",
   "docs.js": "text/javascript; charset=utf-8",
+  "explorer.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",
 } as const;
 

@@ -12,14 +12,14 @@ export const copyBlock = (label: string, content: Part): Html =>
   </div>`;
 
 /** JSON as people read it, lists of plain values on one line. */
-export function jsonBlock(label: string, value: unknown): Html {
-  const lines = JSON.stringify(value, null, 2);
-  const folded = lines.replace(
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(
     /\[\n\s+([^[\]{}]+?)\n\s+\]/g,
     (_, list: string) => `[${list.replace(/\n\s+/g, " ")}]`,
   );
-  return codeBlock(label, bodyText(folded));
-}
+
+export const jsonBlock = (label: string, value: unknown): Html =>
+  codeBlock(label, bodyText(jsonText(value)));
 
 /**
  * A request as a curl command with the key left out.

@@ -6,7 +6,7 @@ import { Problem, problemBody, type ProblemCode } from "#problems.ts";
 
 const operationPaths = operations.map(({ path }) => path);
 const methods = ["GET", "HEAD", "OPTIONS"];
-const accountUrl = null;
+const accountUrl = "/account";
 
 type Example = readonly [detail: string, members?: Readonly<Record<string, unknown>>];
 
@@ -46,7 +46,7 @@ const examples: Readonly<Record<Exclude<ProblemCode, "invalid-parameters">, Exam
     "Version 1 was retired on 2031-03-31.",
     { successor: "/v2", sunset: "2031-03-31T00:00:00Z" },
   ],
-  "content-too-large": ["The operations take no request body.", { maximum: 65_536 }],
+  "content-too-large": ["A request body may have 65536 bytes at most.", { maximum: 65_536 }],
   "uri-too-long": ["The address has 9310 bytes; 8192 are allowed.", { maximum: 8192 }],
   "expectation-failed": ["Only 'Expect: 100-continue' can be met."],
   "quota-exceeded": [

@@ -9,6 +9,7 @@ export function landingIndex({
   datasetVersion,
   datasetUpdatedAt,
   publicUrl,
+  account,
 }: ServiceFacts) {
   const link = (path: string) => `${publicUrl ?? ""}${path}`;
   return {
@@ -20,6 +21,7 @@ export function landingIndex({
       openapi: link("/openapi.json"),
       errors: link("/errors"),
       changelog: link("/changelog"),
+      ...(account !== null && { account: account.url }),
       health: link("/health"),
       ready: link("/ready"),
     },

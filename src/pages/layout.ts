@@ -11,6 +11,7 @@ export interface PageContent {
   path: string;
   /** Names of assets beside those that every page has. */
   scripts?: readonly string[];
+  styles?: readonly string[];
   /** Holds the one `h1`. */
   main: Part;
 }
@@ -19,6 +20,7 @@ const links = [
   { path: "/docs", label: "Docs" },
   { path: "/errors", label: "Errors" },
   { path: "/changelog", label: "Changelog" },
+  { path: "/account", label: "Account" },
 ] as const;
 
 export function layout(content: PageContent): string {
@@ -46,14 +48,14 @@ export function layout(content: PageContent): string {
 }
 
 /** The theme is chosen before the first paint, so its script alone is not deferred. */
-const head = ({ title, description, scripts = [] }: PageContent): Html =>
+const head = ({ title, description, scripts = [], styles = [] }: PageContent): Html =>
   html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title} · gp-records</title>
     <meta name="description" content="${description}" />
     <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
-    <link rel="stylesheet" href="/assets/style.css" />
+    ${["style.css", ...styles].map((name) => html`<link rel="stylesheet" href="/assets/${name}" />`)}
     <script src="/assets/theme.js"></script>
     ${["page.js", ...scripts].map((name) => html`<script src="/assets/${name}" defer></script>`)}
   </head>`;

@@ -28,7 +28,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
   "version-retired":
     "The version in the path was retired on the date in `sunset`. Use the version in `successor`; the changelog says what differs.",
   "content-too-large":
-    "The operations take no request body. Send the parameters in the query string; a body of up to `maximum` bytes is ignored.",
+    "The operations take no request body: send the parameters in the query string; a body of up to `maximum` bytes is ignored. Forms of the account pages are shorter than that.",
   "uri-too-long":
     "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
   "expectation-failed":

@@ -37,6 +37,13 @@ function partsOf(groups: Record<string, string>): string[] {
   return [cities, ...names, ...names.flatMap((city) => states.map((state) => `${city}, ${state}`))];
 }
 
+/** What people call the market: its first city and state. A market of another form is called as it is written. */
+export function placeOfMarket(market: string): string {
+  const { cities, states } = metropolitanTitle.exec(market)?.groups ?? {};
+  const city = cities === undefined ? undefined : citiesOf(cities)[0];
+  return city === undefined ? market : `${city}, ${states!.split("-")[0]}`;
+}
+
 const hyphenatedCity = new RegExp(`(?<=^|-)(${hyphenatedCities.join("|")})(?=-|$)`, "gi");
 // A character no name holds stands for a hyphen that belongs to a city.
 const kept = "\u0000";

@@ -4,14 +4,13 @@ import { test } from "node:test";
 
 /** First and last number of each unbroken row of cases that this service must pass. */
 const rows = [
-  [1, 39],
+  [1, 41],
   [42, 50],
   [55, 58],
   [60, 63],
   [67, 67],
   [70, 81],
-  [83, 85],
-  [99, 101],
+  [83, 101],
   [103, 106],
 ] as const;
 

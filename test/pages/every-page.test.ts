@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { routes } from "#office/routes/index.ts";
 import { test } from "node:test";
 import { readAssets } from "#pages/assets.ts";
 import { publicPages } from "../support/public-pages.ts";
@@ -76,7 +77,7 @@ test("headings descend one level at a time", () => {
 });
 
 test("ids are unique, and every link within the pages leads to something", () => {
-  const known = new Set([...pages.keys(), "/openapi.json"]);
+  const known = new Set([...pages.keys(), ...routes.map(({ path }) => path), "/openapi.json"]);
   for (const [path, page] of pages) {
     const ids = valuesOf(page, "id");
     assert.equal(new Set(ids).size, ids.length, path);

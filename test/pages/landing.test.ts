@@ -34,6 +34,7 @@ test("without a dataset the landing page says so and what happens next", () => {
     datasetVersion: null,
     datasetUpdatedAt: null,
     publicUrl: null,
+    account: null,
   });
   assert.match(page, /No records are published yet/);
   assert.doesNotMatch(page, /null|undefined/);
@@ -66,4 +67,16 @@ test("programs get the links as JSON, absolute where the public URL is known", (
   });
   assert.equal(absolute.links.docs, "https://records.example/api/docs");
   assert.equal(absolute.dataset, null);
+});
+
+test("a stranger is sent to the sign-up where everyone may, else to the operator", () => {
+  const url = "/account";
+  assert.match(landingPage(serviceFacts), /href="\/account\/sign-up"/);
+  assert.equal(landingIndex(serviceFacts).links.account, url);
+  const closed = landingPage({ ...serviceFacts, account: { url, isOpen: false } });
+  assert.doesNotMatch(closed, /sign-up/);
+  assert.match(closed, /Ask the operator.*href="\/account"/s);
+  const none = { ...serviceFacts, account: null };
+  assert.match(landingPage(none), /Ask the operator of this service for an API key/);
+  assert.equal("account" in landingIndex(none).links, false);
 });

@@ -1,6 +1,7 @@
 /** What can be had without a valid key. */
 import assert from "node:assert/strict";
 import { makeKey } from "#keys/api-key.ts";
+import { routes as accountRoutes } from "#office/routes/index.ts";
 import { operations } from "#operations/index.ts";
 import { problemCodes } from "#problems.ts";
 import { assertProblem } from "../../support/problem-answer.ts";
@@ -18,6 +19,11 @@ const publicPaths = [
   "/errors",
   "/changelog",
   "/llms.txt",
+  "/account",
+  "/account/sign-in",
+  "/account/sign-up",
+  "/account/forgot",
+  "/account/link",
   "/health",
   "/ready",
   ...problemCodes.map((code) => `/errors/${code}`),
@@ -107,9 +113,15 @@ export async function noKeyCases(
       assert.ok(routes.includes("/v1/fetch-gp") && routes.includes("/errors/unavailable"));
       for (const route of routes) {
         // Methods that no path answers.
-        if (route === "/*") continue;
+        if (route === "/*" || route === "/account*") continue;
         if ((await ask(port, route)).status === 401) continue;
         assert.ok(publicPaths.includes(route) || route.startsWith("/assets/"), route);
+      }
+      for (const { path: page } of accountRoutes) {
+        if (publicPaths.includes(page)) continue;
+        const { status } = await ask(port, page.replaceAll(/\{\w+\}/g, "x"), { key });
+        // 405 where a page only takes forms; what those need is C90's.
+        assert.ok(status === 401 || status === 405, `${page}: ${status}`);
       }
     },
   );

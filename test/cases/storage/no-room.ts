@@ -1,7 +1,7 @@
 /** A server that may write nothing more, until there is room again. */
 import assert from "node:assert/strict";
 import { exitCodes } from "#cli/exit-codes.ts";
-import { mainPath, outcomeOf } from "../../support/command-line.ts";
+import { commandDone, mainPath, outcomeOf } from "../../support/command-line.ts";
 import { newKey, type OwnProcess } from "../../support/own-process.ts";
 import { ask } from "../../support/raw-client.ts";
 import { type CaseOf, settles } from "../../support/still-well.ts";
@@ -21,6 +21,12 @@ const accountWithoutRoom = (dataDir: string) =>
     ],
     { ...process.env, DATA_DIR: dataDir },
   );
+
+/** Requests of an account in the request log, which is written a second behind and made with the first of them. */
+async function recordedCount(dataDir: string, account: string): Promise<number> {
+  const args = ["requests", "list", "--account", account, "--limit", "1000", "--json"];
+  return JSON.parse(await commandDone(dataDir, ...args)).length;
+}
 
 /** @returns a check that a server started anew on the folder knows all that was counted. */
 export async function noRoomCases(
@@ -45,6 +51,8 @@ export async function noRoomCases(
       while (asked < 100) await assertCounted(port);
       await settles(() => server.log().includes("counts cannot be saved"));
       assert.match(server.log(), /"level":50.*"msg":"counts cannot be saved"/);
+      await settles(() => server.log().includes("usage cannot be saved"));
+      assert.match(server.log(), /"level":50.*"msg":"usage cannot be saved"/);
       const refused = await accountWithoutRoom(dataDir);
       assert.equal(refused.exitCode, exitCodes.diskFull, refused.err);
       assert.match(refused.err, /^error: .*\/control\.sqlite\. Is the disk full .*\n$/);
@@ -53,6 +61,9 @@ export async function noRoomCases(
       await settles(() => server.log().includes("counts cannot be saved: works again"));
       assert.match(server.log(), /"msg":"counts cannot be saved: works again"/);
       await newKey(dataDir, "Late");
+      await settles(() => server.log().includes("usage cannot be saved: works again"));
+      assert.equal(await recordedCount(dataDir, "without room"), asked);
+      assert.doesNotMatch(server.log(), /usage (?:is being|was) lost/);
     },
   );
   return assertCounted;

@@ -1,0 +1,77 @@
+/** What the HTTP thread and the office say to each other. */
+import type { LoadOrder } from "#datasets/load-worker.ts";
+import type { Standing } from "#limits/counters.ts";
+import type { Quotas } from "#limits/policy.ts";
+
+/** A request to `/account` or below it. */
+export interface OfficeRequest {
+  method: "GET" | "HEAD" | "POST";
+  /** Without the query. */
+  path: string;
+  /** Without the `?`. */
+  query: string;
+  /** What was sent in a form; empty without one. */
+  form: string;
+  /** Lower-case names; of each the one value that was sent. */
+  headers: Readonly<Partial<Record<OfficeHeader, string>>>;
+  /** Of the client. */
+  address: string;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** The only headers the office looks at. */
+export const officeHeaders = [
+  "content-type",
+  "cookie",
+  "host",
+  "origin",
+  "sec-fetch-site",
+  "user-agent",
+] as const;
+export type OfficeHeader = (typeof officeHeaders)[number];
+
+export interface OfficeAnswer {
+  status: number;
+  /** Pairs, as a name may stand twice (`set-cookie`); what every page has is added by the HTTP thread. */
+  headers: readonly (readonly [string, string])[];
+  body: string;
+}
+
+/** What only the HTTP thread can do, for the office to ask for. */
+export interface Desk {
+  /** Counts a request of the account, or refuses it. */
+  take(account: number, quotas: Quotas): Promise<Standing>;
+  /** Where the account stands now; counts nothing. */
+  look(account: number, quotas: Quotas): Promise<Standing>;
+}
+
+export type DeskQuestion = { [K in keyof Desk]: { ask: K; with: Parameters<Desk[K]> } }[keyof Desk];
+
+/** From the HTTP thread. */
+export type ToOffice =
+  | { number: number; request: OfficeRequest }
+  | { number: number; standing: Standing }
+  | { dataset: LoadOrder | null }
+  | { isLast: true };
+
+/** From the office. */
+export type FromOffice =
+  | { number: number; answer: OfficeAnswer }
+  | { number: number; question: DeskQuestion }
+  /** Something for the operator's log. */
+  | { complaint: string };
+
+/** Settings of the office, which is a thread and gets a copy of them. */
+export interface OfficeSettings {
+  dataDir: string;
+  /** Origin (and path) the public reaches the service under; null where the connection alone tells. */
+  publicUrl: string | null;
+  signUp: "closed" | "invite" | "open";
+  /** Links are shown on the page itself: on this machine alone, and nobody's mail is read. */
+  isDemo: boolean;
+  smtpUrl: string | null;
+  mailFrom: string;
+  usageLogDays: number;
+  pageSizeMax: number;
+}

@@ -1,0 +1,101 @@
+/** The thread that serves `/account`, seen from the HTTP thread: started by the first visit, asked by messages. */
+import { Worker } from "node:worker_threads";
+import type { LoadOrder } from "#datasets/load-worker.ts";
+import type { Counters } from "#limits/counters.ts";
+import type {
+  DeskQuestion,
+  FromOffice,
+  OfficeAnswer,
+  OfficeRequest,
+  OfficeSettings,
+  ToOffice,
+} from "./message.ts";
+
+export interface Office {
+  /** Starts the thread without waiting for a visit: it sends letters about keys and quotas. */
+  open(): void;
+  /** Rejects only if the thread ends; the next request starts another one. */
+  answer(request: OfficeRequest): Promise<OfficeAnswer>;
+  /** The records to show from now on. */
+  show(dataset: LoadOrder): void;
+  /** Finishes what it has begun. */
+  close(): Promise<void>;
+}
+
+interface OfficeOptions {
+  settings: OfficeSettings;
+  /** Asked for when the first question comes. */
+  counters(): Counters;
+  /** Told what an operator should know. */
+  complain(complaint: string): void;
+}
+
+interface Waiting {
+  resolve(answer: OfficeAnswer): void;
+  reject(error: Error): void;
+}
+
+interface Staff {
+  worker: Worker;
+  waiting: Map<number, Waiting>;
+  ended: Promise<unknown>;
+}
+
+export function openOffice({ settings, counters, complain }: OfficeOptions): Office {
+  let staff: Staff | null = null;
+  let dataset: LoadOrder | null = null;
+  let number = 0;
+
+  const hire = (): Staff => {
+    const worker = new Worker(new URL("./office-thread.ts", import.meta.url), {
+      workerData: settings,
+    });
+    const waiting = new Map<number, Waiting>();
+    const send = (message: ToOffice) => worker.postMessage(message);
+    worker.on("message", (message: FromOffice) => {
+      if ("complaint" in message) complain(message.complaint);
+      else if ("answer" in message) {
+        waiting.get(message.number)?.resolve(message.answer);
+        waiting.delete(message.number);
+      } else send({ number: message.number, standing: standingFor(counters(), message.question) });
+    });
+    worker.on("error", (error: Error) => complain(`The account pages ended: ${error.stack}`));
+    const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {
+      for (const { reject } of waiting.values())
+        reject(new Error("The thread of the account pages ended."));
+      if (staff?.worker === worker) staff = null;
+    });
+    send({ dataset });
+    return { worker, waiting, ended };
+  };
+
+  return {
+    open() {
+      staff ??= hire();
+    },
+    answer(request) {
+      staff ??= hire();
+      const { worker, waiting } = staff;
+      const message: ToOffice = { number: ++number, request };
+      return new Promise((resolve, reject) => {
+        waiting.set(message.number, { resolve, reject });
+        worker.postMessage(message);
+      });
+    },
+    show(shown) {
+      dataset = shown;
+      const message: ToOffice = { dataset };
+      staff?.worker.postMessage(message);
+    },
+    async close() {
+      const message: ToOffice = { isLast: true };
+      staff?.worker.postMessage(message);
+      await staff?.ended;
+    },
+  };
+}
+
+function standingFor(counters: Counters, question: DeskQuestion) {
+  const [account, quotas] = question.with;
+  return question.ask === "take" ? counters.take(account, quotas) : counters.look(account, quotas);
+}

@@ -1,0 +1,29 @@
+/** What account pages gain from script: gauges that keep up, and a key that is gone when its page is left. */
+{
+  const everyMilliseconds = 5000;
+  const place = document.querySelector("[data-gauges]");
+
+  const show = ({ name, used, free, share }) => {
+    const gauge = place.querySelector(`[data-gauge="${name}"]`);
+    gauge.querySelector("[data-used]").textContent = used;
+    gauge.querySelector("[data-free]").textContent = free;
+    gauge.querySelector("[data-share]").setAttribute("width", share);
+  };
+
+  // Whoever was signed out meanwhile gets a page in place of numbers, and then there is nothing more to ask.
+  const renew = async () => {
+    const answer = await fetch(place.dataset.gauges, { cache: "no-store" }).catch(() => null);
+    if (answer?.status === 401) clearInterval(timer);
+    if (answer?.ok) for (const gauge of await answer.json()) show(gauge);
+  };
+  const timer =
+    place &&
+    setInterval(() => {
+      if (document.visibilityState === "visible") void renew();
+    }, everyMilliseconds);
+
+  // A browser may keep a page that was left in memory and show it again at "forward".
+  addEventListener("pagehide", () => {
+    for (const secret of document.querySelectorAll("[data-once]")) secret.remove();
+  });
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { operations } from "#operations/index.ts";
+import { openOfficeInside } from "../../support/office-inside.ts";
+import { startService } from "../../support/service.ts";
+import { openVisitor } from "../../support/visitor.ts";
+
+const crowd = Array.from({ length: 500 }, (_, i) => ({
+  email: `person${i}@example.org`,
+  password: "wrong password",
+  address: `10.1.${i >> 8}.${i & 255}`,
+}));
+
+test("C96 · of 500 sign-ins at once two are hashed at a time, eight wait, and all others are told to come back", async (t) => {
+  const office = await openOfficeInside(t);
+  const answers = await Promise.all(
+    crowd.map(({ address, ...fields }) => office.post("/account/sign-in", fields, { address })),
+  );
+  const refused = answers.filter(({ status }) => status === 503);
+  assert.equal(office.hashes.most, 2);
+  assert.equal(office.hashes.count, 10);
+  assert.equal(refused.length, 490);
+  assert.equal(answers.filter(({ status }) => status === 401).length, 10);
+  for (const { headers, body } of refused) {
+    assert.equal(new Headers(headers as [string, string][]).get("retry-after"), "1");
+    assert.match(body, /Too many people are signing in/);
+  }
+});
+
+test("C96 · while 500 sign in at once, the four operations go on answering", async (t) => {
+  const service = await startService(t, { settings: { TRUSTED_PROXIES: "127.0.0.1" } });
+  const visitor = openVisitor(service);
+  await visitor.get("/account/sign-in");
+  let isOver = false;
+  const signIns = Promise.all(
+    crowd.map(({ address, ...fields }) =>
+      visitor.post("/account/sign-in", fields, { "x-forwarded-for": address }),
+    ),
+  ).finally(() => (isOver = true));
+  let rounds = 0;
+  do {
+    for (const { path } of operations)
+      assert.equal((await service.get(`${path}?gp_name=kkr`)).status, 200);
+    rounds += 1;
+  } while (!isOver && rounds < 10);
+  const statuses = new Set((await signIns).map(({ status }) => status));
+  assert.deepEqual(statuses, new Set([401, 503]));
+});
