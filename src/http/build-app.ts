@@ -105,8 +105,8 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   });
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
     const problem = problemOf(error);
-    // What is left of the body is not read, so the connection cannot carry another request.
-    if (problem.code === "content-too-large") request.isLast = true;
+    // What follows on the connection is the rest of a body, or another protocol.
+    if (["content-too-large", "malformed-request"].includes(problem.code)) request.isLast = true;
     request.problemCode = problem.code;
     door.metrics.refused(problem);
     if (problem.code === "internal-error")
@@ -145,5 +145,11 @@ function problemOf(error: FastifyError | Problem | Error): Problem {
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_LENGTH_PARAM_EXCEEDED")
     return new Problem("malformed-request", "The path is not valid percent-encoded UTF-8.");
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge();
+  // Every other method has a route. This one the parser knows and Node's own list of methods does not.
+  if (code === "FST_ERR_NOT_FOUND")
+    return new Problem(
+      "malformed-request",
+      "PRI begins HTTP/2 (RFC 9113), which is not spoken here.",
+    );
   return internalError();
 }
