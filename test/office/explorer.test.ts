@@ -51,7 +51,7 @@ test("the answer shown is the API's own, with its headers, and the lines send th
       assert.ok(shown.includes(headers.get(name)!), name);
     assert.ok(shown.includes(page.headers.get("ratelimit")!));
     const url = `${service.url}/${operation}${sent}`;
-    assert.equal(block(page, "The call with curl"), `curl -H 'x-api-key: YOUR_KEY' '${url}'`);
+    assert.equal(block(page, "The call with curl"), `curl '${url}' \\\n  -H 'x-api-key: YOUR_KEY'`);
     for (const language of ["in TypeScript", "in Python"])
       assert.ok(block(page, `The call ${language}`).includes(`"${url}"`), language);
   }

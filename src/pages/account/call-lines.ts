@@ -11,6 +11,8 @@ export interface Call {
 
 export interface CallLines {
   curl: string;
+  /** For a file `.env`, from which the other two take the key: what is written into code ends up in a repository. */
+  environment: string;
   /** For Node and Deno, as a module. */
   typescript: string;
   /** For Python 3 with nothing installed. */
@@ -23,20 +25,20 @@ const placeholder = "YOUR_KEY";
 export function callLines({ base, target, key = placeholder }: Call): CallLines {
   const url = base + target;
   return {
-    curl: `curl -H ${shellWord(`x-api-key: ${key}`)} ${shellWord(url)}`,
-    typescript: `const url = ${literal(url)};
-const response = await fetch(url, { headers: { "x-api-key": ${literal(key)} } });
+    curl: `curl ${shellWord(url)} \\
+  -H ${shellWord(`x-api-key: ${key}`)}`,
+    environment: `GP_RECORDS_KEY=${key}`,
+    typescript: `const response = await fetch(${literal(url)}, {
+  headers: { "x-api-key": process.env.GP_RECORDS_KEY! },
+});
 if (!response.ok) throw new Error(await response.text());
-const { data, pagination } = await response.json();
-console.log(pagination.total, data);`,
-    python: `import json
+console.log(await response.json());`,
+    python: `import json, os
 from urllib.request import Request, urlopen
 
+key = {"x-api-key": os.environ["GP_RECORDS_KEY"]}
 url = ${literal(url)}
-request = Request(url, headers={"x-api-key": ${literal(key)}})
-with urlopen(request) as response:
-    answer = json.load(response)
-print(answer["pagination"]["total"], answer["data"])`,
+print(json.load(urlopen(Request(url, headers=key))))`,
   };
 }
 

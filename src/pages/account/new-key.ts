@@ -1,8 +1,8 @@
 /** The one page that ever shows a whole key. */
 import { copyBlock } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { callLines } from "./call-lines.ts";
 import { accountPage, type Frame } from "./frame.ts";
-import { keyLines } from "./key-lines.ts";
 import { exactTime, relativeTime } from "./relative.ts";
 
 export interface NewKeyView {
@@ -23,7 +23,7 @@ export interface NewKeyView {
 
 export function newKeyPage(view: NewKeyView): string {
   const { frame, key, base, target } = view;
-  const lines = keyLines(base, target, key);
+  const lines = callLines({ base, target, key });
   return accountPage({
     title: "Your new key",
     frame,

@@ -19,7 +19,11 @@ async function listen(t: TestContext) {
 
 const run = (command: string, ...args: string[]) =>
   new Promise<number | null>((resolve) =>
-    spawn(command, args, { stdio: "ignore", timeout: 20_000 }).once("close", resolve),
+    spawn(command, args, {
+      stdio: "ignore",
+      timeout: 20_000,
+      env: { PATH: process.env["PATH"], GP_RECORDS_KEY: key },
+    }).once("close", resolve),
   );
 
 const isThere = (command: string) => spawnSync(command, ["--version"]).status === 0;
@@ -46,7 +50,10 @@ test("the lines for TypeScript send that call with that key, whatever both hold"
   assert.deepEqual(asked, [[target, key]]);
 });
 
-test("without a key a placeholder stands in all three", () => {
-  for (const lines of Object.values(callLines({ base: "http://127.0.0.1:8080", target })))
-    assert.match(lines, /\bYOUR_KEY\b/);
+test("without a key a placeholder stands in its place, and code never holds one", () => {
+  const base = "http://127.0.0.1:8080";
+  const { curl, environment } = callLines({ base, target });
+  for (const lines of [curl, environment]) assert.match(lines, /\bYOUR_KEY\b/);
+  const { typescript, python } = callLines({ base, target, key });
+  for (const lines of [typescript, python]) assert.ok(!lines.includes(key));
 });
