@@ -1,0 +1,23 @@
+/** What a reader of any kind would stumble over on a page in a browser. */
+import assert from "node:assert/strict";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+
+const openDetails = "for (const one of document.querySelectorAll('details')) one.open = true";
+const isWiderThanScreen = "document.documentElement.scrollWidth > innerWidth";
+
+/** Finds nothing by the rules of axe-core, with all that folds opened, and no page scrolls sideways. */
+export async function assertReadable(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.evaluate(openDetails);
+  const path = new URL(page.url()).pathname;
+  assert.deepEqual(await violationsOf(page, colorScheme), [], path);
+  assert.equal(await page.evaluate(isWiderThanScreen), false, path);
+}
+
+async function violationsOf(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
+  const axe = new AxeBuilder({ page });
+  // Only colours differ in the dark, and all rules together take seconds.
+  if (colorScheme === "dark") axe.withRules(["color-contrast", "link-in-text-block"]);
+  const { violations } = await axe.analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
