@@ -1,6 +1,6 @@
 /** Reads the keys of a control store, and tells when another process changed something; never waits, never writes. */
 import { statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
 import { StoreFault } from "./store-fault.ts";
@@ -17,7 +17,7 @@ export type KeyRow = Pick<
 
 /** Every call throws a StoreFault if the store cannot be read now; the next one tries again. */
 export interface ControlWatch {
-  /** Another value whenever another process committed something. */
+  /** Another value whenever somebody else committed a change of keys, or of what their accounts or plans allow. */
   version(): unknown;
   /** Keys in the order of their ids, from the first one after `id`. */
   list(id: string, countMax: number): KeyRow[];
@@ -62,6 +62,12 @@ export function watchControl(file: string, now: () => number): ControlWatch {
   const prepare = (where: string) => naming(() => connection.prepare(`${keyRows} ${where}`));
   const listed = prepare("where k.id > ? order by k.id limit ?");
   const found = prepare("where k.digest = ?");
+  // Sessions, the audit log and all else change much oftener than keys do.
+  const keyChanges = naming(() => connection.prepare("select count from key_change"));
+  keyChanges.setReturnArrays(true);
+  const oneOf = (statement: StatementSync) => (statement.get() as unknown as [unknown])[0];
+  let dataVersionSeen: unknown;
+  let keyChangesSeen: unknown;
   let fileCheckedAt = now();
 
   const checkFile = () => {
@@ -79,7 +85,10 @@ export function watchControl(file: string, now: () => number): ControlWatch {
     version: () =>
       naming(() => {
         checkFile();
-        return (dataVersion.get() as unknown as [unknown])[0];
+        const version = oneOf(dataVersion);
+        if (version !== dataVersionSeen) keyChangesSeen = oneOf(keyChanges);
+        dataVersionSeen = version;
+        return keyChangesSeen;
       }),
     list: (id, countMax) => naming(() => listed.all(id, countMax) as unknown as KeyRow[]),
     find: (digest) => naming(() => found.get(digest) as unknown as KeyRow | undefined),

@@ -176,7 +176,7 @@ test("a batch that cannot be written leaves nothing of itself, and is not counte
   const { dataDir, writer } = await writerIn(t);
   writer.write(requests(3));
   await writer.settled();
-  const other = new DatabaseSync(usageFile(dataDir));
+  const other = new DatabaseSync(usageFile(dataDir), { timeout: 5000 });
   other.exec(
     "create trigger refuse before insert on request_log when new.request_id = 'req_bad' begin select raise(abort, 'no'); end",
   );

@@ -1,5 +1,5 @@
 /** People with their sessions and links, plans, and the audit log. */
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {
   await makePlans(database);
@@ -8,6 +8,7 @@ export async function up(database: Kysely<unknown>): Promise<void> {
   await makeLinks(database);
   await makeRecords(database);
   await extendKeys(database);
+  await countKeyChanges(database);
 }
 
 async function makePlans({ schema }: Kysely<unknown>): Promise<void> {
@@ -124,4 +125,17 @@ async function extendKeys({ schema }: Kysely<unknown>): Promise<void> {
     .columns(["account", "form"])
     .unique()
     .execute();
+}
+
+/** What a server has to know of keys stands in three tables; whoever changes one of them need not think of that. */
+async function countKeyChanges(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable("key_change")
+    .addColumn("count", "integer", (column) => column.notNull())
+    .execute();
+  await sql`insert into key_change (count) values (0)`.execute(database);
+  for (const table of ["api_key", "account", "plan"])
+    for (const event of ["insert", "update", "delete"])
+      await sql`create trigger ${sql.ref(`key_change_${table}_${event}`)} after ${sql.raw(event)} on ${sql.table(table)}
+        begin update key_change set count = count + 1; end`.execute(database);
 }

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createAccount, suspendAccount } from "#accounts/accounts.ts";
+import { setPlan } from "#accounts/plans.ts";
+import { makeSignUpLink } from "#accounts/sign-up.ts";
+import { issueKey, revokeKey } from "#keys/keys.ts";
+import { watchControl } from "#store/control-watch.ts";
+import { controlFile } from "#store/files.ts";
+import { openControl } from "#store/stores.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+test("the version moves with every change of keys, accounts and plans, and with nothing else", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const control = await openControl(dataDir);
+  t.after(() => control.close());
+  const now = Date.parse("2026-11-21T09:00:00Z");
+  const watch = watchControl(controlFile(dataDir), () => now);
+  t.after(() => watch.close());
+  const seen = [watch.version()];
+  const account = await createAccount(control, { name: "own", quotas: {}, now });
+  seen.push(watch.version());
+  const { id } = await issueKey(control, { account, name: "one", expiresAt: null, now });
+  seen.push(watch.version());
+  await setPlan(control, { name: "gold", quotas: { minute: 300 }, actor: "operator", now });
+  seen.push(watch.version());
+  await revokeKey(control, id, now);
+  seen.push(watch.version());
+  await suspendAccount(control, account.id, now);
+  seen.push(watch.version());
+  assert.equal(new Set(seen).size, seen.length);
+
+  await makeSignUpLink(control, { address: "ada@example.org", actor: "operator", now });
+  assert.equal(watch.version(), seen.at(-1));
+});
