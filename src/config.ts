@@ -14,6 +14,9 @@ import {
   parseSmtpUrl,
   wholeNumber,
 } from "./config/parsers.ts";
+import { isSecret, logLevels, type SettingName, settings, signUps } from "./config/settings.ts";
+
+export { settings };
 
 export interface Config {
   host: string;
@@ -52,99 +55,6 @@ export interface Config {
   isDemo: boolean;
   isProduction: boolean;
 }
-
-const signUps = ["closed", "invite", "open"] as const;
-const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-
-/** Every setting, for the reader below and for docs/settings.md, which a test holds to this list. */
-export const settings = [
-  { name: "HOST", byDefault: "127.0.0.1", help: "Address to listen on." },
-  { name: "PORT", byDefault: "8080", help: "Port to listen on; 0 takes a free one." },
-  {
-    name: "ADMIN_ADDRESS",
-    byDefault: "",
-    help: "Address and port of the metrics, such as 127.0.0.1:9464; empty for none.",
-  },
-  { name: "DATA_DIR", byDefault: "./data", help: "Folder of datasets, keys, counts and usage." },
-  { name: "PUBLIC_URL", byDefault: "", help: "URL the public reaches the service under." },
-  {
-    name: "TRUSTED_PROXIES",
-    byDefault: "",
-    help: "Addresses or CIDR ranges of the proxies in front, separated by commas.",
-  },
-  {
-    name: "CORS_ORIGINS",
-    byDefault: "*",
-    help: "Origins a browser may call from, separated by commas; `*` for all, `off` for none.",
-  },
-  {
-    name: "PAGE_SIZE_MAX",
-    byDefault: "100",
-    help: "Largest `limit` a request may ask for, 100 to 1000.",
-  },
-  { name: "LOG_LEVEL", byDefault: "info", help: `One of ${logLevels.join(", ")}.` },
-  {
-    name: "ANSWER_CACHE_BYTES",
-    byDefault: "67108864",
-    help: "Memory for finished answers, in bytes; 0 switches the cache off.",
-  },
-  {
-    name: "CONNECTIONS_MAX",
-    byDefault: "",
-    help: "Connections open at a time; empty for what the limit of open files allows.",
-  },
-  {
-    name: "EVENT_LOOP_DELAY_MAX_MS",
-    byDefault: "1000",
-    help: "Requests are refused while every turn takes longer than this; 0 for never.",
-  },
-  {
-    name: "MEMORY_MAX_BYTES",
-    byDefault: "",
-    help: "Requests are refused while the process takes more; 0 for never, empty for nine tenths of what it may have.",
-  },
-  {
-    name: "USAGE_LOG_DAYS",
-    byDefault: "14",
-    help: "Days for which each request is kept by itself; 0 keeps only hourly totals.",
-  },
-  {
-    name: "USAGE_LOG_ROWS",
-    byDefault: "2000000",
-    help: "Requests that are kept at most; the oldest go first.",
-  },
-  {
-    name: "USAGE_LOG_PARAMETERS",
-    byDefault: "off",
-    help: "`on` keeps the query strings of requests too.",
-  },
-  {
-    name: "SIGN_UP",
-    byDefault: "closed",
-    help: "Who may make an account on the account pages: `closed`, `invite` or `open`.",
-  },
-  {
-    name: "SMTP_URL",
-    byDefault: "",
-    isSecret: true,
-    help: "Mail server, such as smtps://user:password@mail.example; empty for none.",
-  },
-  {
-    name: "MAIL_FROM",
-    byDefault: "gp-records@localhost",
-    help: "Sender of mail, an address or `Name <address>`.",
-  },
-  {
-    name: "NODE_ENV",
-    byDefault: "",
-    help: "`production` refuses the demo; nothing else depends on it.",
-  },
-] as const;
-
-type SettingName = (typeof settings)[number]["name"];
-
-const isSecret = (name: SettingName): boolean =>
-  settings.some((setting) => setting.name === name && "isSecret" in setting);
 
 /** Settings that cannot be used; `faults` has one sentence for each. */
 export class ConfigFault extends Error {

@@ -11,7 +11,7 @@ import { drain } from "#http/drain.ts";
 import type { FrontDoor, ServiceState } from "#http/front-door.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
-import type { OfficeSettings } from "#office/message.ts";
+import { officeSettings } from "#office/office-settings.ts";
 import { openOffice } from "#office/office.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
 import { systemClock, type Clock } from "#limits/clock.ts";
@@ -175,17 +175,6 @@ const lostRequests = ({ lostCount }: Recording) =>
     "Requests whose record was given up because it could not be saved",
     lostCount,
   );
-
-const officeSettings = (config: Config): OfficeSettings => ({
-  dataDir: config.dataDir,
-  publicUrl: config.publicUrl,
-  signUp: config.signUp,
-  isDemo: config.isDemo,
-  smtpUrl: config.smtpUrl,
-  mailFrom: config.mailFrom,
-  usageLogDays: config.usageLogDays,
-  pageSizeMax: config.pageSizeMax,
-});
 
 const servedDataset = (model: ReturnType<FrontDoor["model"]>) =>
   model && {
