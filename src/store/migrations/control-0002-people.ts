@@ -1,5 +1,5 @@
 /** People with their sessions and links, plans, and the audit log. */
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {
   await makePlans(database);
@@ -129,6 +129,8 @@ async function extendKeys({ schema }: Kysely<unknown>): Promise<void> {
 
 /** What a server has to know of keys stands in three tables; whoever changes one of them need not think of that. */
 async function countKeyChanges(database: Kysely<unknown>): Promise<void> {
+  // Loaded here, because every server reads the names of the steps, and few take one.
+  const { sql } = await import("kysely");
   await database.schema
     .createTable("key_change")
     .addColumn("count", "integer", (column) => column.notNull())
