@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 
 const map = readFileSync("ARCHITECTURE.md", "utf8");
@@ -103,4 +103,32 @@ test("every test stands beside the source it tests", () => {
 
 test("every path that the map names exists", () => {
   for (const [, path = ""] of map.matchAll(/\]\(([^)#]+)\)/g)) assert.ok(existsSync(path), path);
+});
+
+/** Packages that are loaded with a file, by itself or by what it imports; what is imported later is not. */
+function packagesWith(path: string, seen = new Set<string>()): Set<string> {
+  const packages = new Set<string>();
+  if (seen.has(path)) return packages;
+  seen.add(path);
+  const imports = readFileSync(path, "utf8").matchAll(
+    /^(?:import|export) (?!type )[^;]*?from "([^"]+)";/gm,
+  );
+  for (const [, target = ""] of imports) {
+    if (target.startsWith("node:")) continue;
+    const isOurs = target.startsWith("#") || target.startsWith("./");
+    if (!isOurs) packages.add(target);
+    else {
+      const found = target.startsWith("#") ? `src/${target.slice(1)}` : join(dirname(path), target);
+      for (const one of packagesWith(found, seen)) packages.add(one);
+    }
+  }
+  return packages;
+}
+
+test("a server starts without what only changes stores, sends mail or reads files", () => {
+  const entries = ["src/cli/serve.ts", "src/service.ts", "src/http/build-app.ts"];
+  const loaded = entries.flatMap((path) => [...packagesWith(path)]);
+  assert.ok(loaded.includes("fastify"));
+  for (const name of ["kysely", "nodemailer", "csv-parse"])
+    assert.ok(!loaded.some((one) => one.startsWith(name)), name);
 });
