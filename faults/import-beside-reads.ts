@@ -9,8 +9,13 @@ import { writeRecords } from "./records.ts";
 
 const perSecond = 200;
 const path = "/fetch-projects?limit=5";
+/** The first answers of a process wait for its code to be compiled. */
+const warmingMilliseconds = 1000;
 const quietMilliseconds = 5000;
 const logBytesMax = 64 * 2 ** 20;
+
+/** Of a shorter import a hundredth is a single pause of the machine. */
+const judgedRecords = 1_000_000;
 
 /** Tries are records. */
 export const importBesideReads: Fault = {
@@ -26,6 +31,9 @@ export const importBesideReads: Fault = {
     const key = await newKey(work, dataDir);
     const server = await serve(work, { dataDir });
     const { port } = server;
+    const unmeasured = stream({ port, path, key }, perSecond);
+    await wait(warmingMilliseconds);
+    await unmeasured.end();
     const before = stream({ port, path, key }, perSecond);
     await wait(quietMilliseconds);
     const quiet = await before.end();
@@ -44,7 +52,7 @@ export const importBesideReads: Fault = {
     const others = othersThan200(books);
     if (others !== "") broken.push(others);
     const [calm, busy] = [quiet, books].map(({ milliseconds }) => percentile(milliseconds, 0.99));
-    if (busy! > 2 * calm!)
+    if (records >= judgedRecords && busy! > 2 * calm!)
       broken.push(`p99 ${busy!.toFixed(1)} ms beside the import, ${calm!.toFixed(1)} ms before`);
     if (logBytes > logBytesMax) broken.push(`a write-ahead log of ${logBytes} bytes`);
     await stop(server);

@@ -9,7 +9,7 @@ import { done, start } from "./program.ts";
 import { writeRecords } from "./records.ts";
 import type { Work } from "./work.ts";
 
-const recordCount = 20_000;
+const recordCount = 10_000;
 /** Every third try aims at the end, where files are renamed and the pointer moves. */
 const lastShare = 0.15;
 /** Datasets that tries have published are removed now and then, or they would fill the disk. */

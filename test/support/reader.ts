@@ -6,12 +6,15 @@ import type { Page } from "playwright-core";
 const openDetails = "for (const one of document.querySelectorAll('details')) one.open = true";
 const isWiderThanScreen = "document.documentElement.scrollWidth > innerWidth";
 
-/** Finds nothing by the rules of axe-core, with all that folds opened, and no page scrolls sideways. */
-export async function assertReadable(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+/** Finds nothing by the rules of axe-core in light and dark, with all that folds opened, and no page scrolls sideways. */
+export async function assertReadable(page: Page): Promise<void> {
   await page.evaluate(openDetails);
   const path = new URL(page.url()).pathname;
-  assert.deepEqual(await violationsOf(page, colorScheme), [], path);
   assert.equal(await page.evaluate(isWiderThanScreen), false, path);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await violationsOf(page, colorScheme), [], `${path}, ${colorScheme}`);
+  }
 }
 
 async function violationsOf(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
