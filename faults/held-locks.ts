@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { othersThan200, percentile, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { done, newKey, serve, stop } from "./program.ts";
-import { writeRecords } from "./records.ts";
+import { publishedFolder } from "./published-folder.ts";
 import type { Work } from "./work.ts";
 
 const perSecond = 200;
@@ -20,10 +20,7 @@ export const heldLocks: Fault = {
   promise: "every request is answered, none waits for the lock; all is written once it is free",
   tries: { quick: 3, full: 30 },
   async attempt(work, seconds) {
-    const dataDir = work.folder();
-    const file = join(dataDir, "records.ndjson");
-    await writeRecords(file, 5000, 1);
-    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const dataDir = await publishedFolder(work, 5000);
     const key = await newKey(work, dataDir);
     const server = await serve(work, { dataDir });
     const broken: string[] = [];

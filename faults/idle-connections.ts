@@ -2,12 +2,11 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask, othersThan200, percentile, stream, type Books } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { done, newKey, serve, stop, type Server } from "./program.ts";
-import { writeRecords } from "./records.ts";
+import { newKey, serve, stop, type Server } from "./program.ts";
+import { publishedFolder } from "./published-folder.ts";
 import type { Work } from "./work.ts";
 
 const perSecond = 100;
@@ -24,10 +23,7 @@ export const idleConnections: Fault = {
     "other clients get every answer, within 150 MiB more memory; the silent ones are gone in 20 s; well again within 5 s",
   tries: { quick: 2000, full: 10_000 },
   async attempt(work, tries) {
-    const dataDir = work.folder();
-    const file = join(dataDir, "records.ndjson");
-    await writeRecords(file, 5000, 1);
-    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const dataDir = await publishedFolder(work, 5000);
     const key = await newKey(work, dataDir);
     const within = await withinDescriptors(work, dataDir, key, tries);
     const beyond = await beyondDescriptors(work, dataDir, key, tries);

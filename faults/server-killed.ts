@@ -1,10 +1,9 @@
 /** F2: `kill -9` of the server under load loses no count, admits nothing beyond a quota, and is over in a second. */
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask, othersThan200, percentile, stream, type Asked } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { done, newKey, serve, type Server } from "./program.ts";
-import { writeRecords } from "./records.ts";
+import { newKey, serve, type Server } from "./program.ts";
+import { publishedFolder } from "./published-folder.ts";
 import type { Work } from "./work.ts";
 
 const recordCount = 100_000;
@@ -19,10 +18,7 @@ export const serverKilled: Fault = {
   promise: "the right dataset and every count are there again; nothing is admitted beyond a quota",
   tries: { quick: 10, full: 100 },
   async attempt(work, tries) {
-    const dataDir = work.folder();
-    const file = join(dataDir, "records.ndjson");
-    await writeRecords(file, recordCount, 1);
-    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const dataDir = await publishedFolder(work, recordCount);
     const key = await newKey(work, dataDir, { day: daily });
     const smallKey = await newKey(work, dataDir, { day: smallDaily });
     const broken: string[] = [];

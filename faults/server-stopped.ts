@@ -1,12 +1,11 @@
 /** F8: SIGTERM under load with awkward clients loses no answer that has begun, and is over in five seconds. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { percentile, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { done, newKey, serve } from "./program.ts";
-import { writeRecords } from "./records.ts";
+import { newKey, serve } from "./program.ts";
+import { publishedFolder } from "./published-folder.ts";
 
 const recordCount = 5000;
 const perSecond = 300;
@@ -18,10 +17,7 @@ export const serverStopped: Fault = {
   promise: "every answer that has begun is finished; exit code 0 within 5 s",
   tries: { quick: 10, full: 100 },
   async attempt(work, tries) {
-    const dataDir = work.folder();
-    const file = join(dataDir, "records.ndjson");
-    await writeRecords(file, recordCount, 1);
-    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const dataDir = await publishedFolder(work, recordCount);
     const key = await newKey(work, dataDir);
     const broken: string[] = [];
     const endMilliseconds: number[] = [];
