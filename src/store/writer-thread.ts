@@ -24,6 +24,9 @@ export interface WriterOutcome {
   lost: number;
 }
 
+/** The first thing said is that all of the thread is loaded. */
+export type WriterSaying = { isReady: true } | WriterOutcome;
+
 interface OpenStore {
   write(batch: Batch): void;
   /** Removes a little of what is too old; false where nothing is. */
@@ -97,3 +100,6 @@ async function faultOf(work: () => Promise<void>): Promise<string | null> {
     return fault instanceof Error ? fault.message : String(fault);
   }
 }
+
+const ready: WriterSaying = { isReady: true };
+port.postMessage(ready);

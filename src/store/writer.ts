@@ -1,9 +1,9 @@
 /** Hands batches to the one thread that writes, so that the thread that answers requests never waits for a disk. */
-import { Worker } from "node:worker_threads";
-import { requestsOf, sizeOf } from "./kept-batches.ts";
+import { openKeptBatches, requestsOf, sizeOf } from "./kept-batches.ts";
+import { type StartedThread, startThread } from "./started-thread.ts";
 import { openUnsettled } from "./unsettled.ts";
 import type { Retention } from "./usage-retention.ts";
-import type { WriterMessage, WriterOutcome, WriterSetting } from "./writer-thread.ts";
+import type { WriterSetting } from "./writer-thread.ts";
 import type { Batch } from "./writes.ts";
 
 export interface Writer {
@@ -40,7 +40,9 @@ export function openWriter(options: WriterOptions): Writer {
   const { retention = retentionDefault, keptBytesMax = keptBytesDefault } = options;
   const setting: WriterSetting = { dataDir, busyMilliseconds, retention, keptBytesMax };
   const unsettled = openUnsettled();
-  let thread: { worker: Worker; ended: Promise<void> } | null = null;
+  /** A thread that cannot be started, for want of a file descriptor say, takes nothing with it. */
+  const waiting = openKeptBatches(keptBytesMax);
+  let thread: StartedThread | null = null;
   let faultSaid: string | null = null;
   let isClosing = false;
 
@@ -52,47 +54,60 @@ export function openWriter(options: WriterOptions): Writer {
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
-  /** What the thread had kept is gone with it, uncounted; only a fault of the program or want of memory ends it. */
-  const hearEnd = () => {
-    thread = null;
-    lose(unsettled.abandon());
-  };
-  const startThread = () => {
-    const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
-      workerData: setting,
-    });
-    const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-    worker.on("message", ({ fault, lost }: WriterOutcome) => {
-      lose(lost);
-      say(fault);
-      unsettled.settle();
-    });
-    worker.on("error", (error: Error) => say(`The writer thread ended: ${error.message}`));
-    return { worker, ended: exit.then(hearEnd) };
-  };
-  const send = (message: WriterMessage, bytes: number, requests: number) => {
-    thread ??= startThread();
+  const send = ({ post }: StartedThread, batch: Batch) => {
+    const [bytes, requests] = [sizeOf(batch), requestsOf(batch)];
+    if (unsettled.bytes() + bytes > keptBytesMax) return lose(requests);
     unsettled.add(bytes, requests);
-    thread.worker.postMessage(message, transferOf(message));
+    post({ batch });
+  };
+  const sendWaiting = (to: StartedThread) => {
+    for (let batch = waiting.first(); batch !== undefined; batch = waiting.first()) {
+      // Before it changes hands, when it has a size.
+      waiting.drop();
+      send(to, batch);
+    }
+  };
+  const start = (): StartedThread => {
+    const begun = startThread(setting, {
+      onReady: () => sendWaiting(begun),
+      onOutcome({ fault, lost }) {
+        lose(lost);
+        say(fault);
+        unsettled.settle();
+      },
+      onFault: ({ message }) => say(`The writer thread ended: ${message}`),
+      /** What it had kept is gone with it, uncounted; once it is ready, only a fault of the program or want of memory ends it. */
+      onEnd() {
+        thread = null;
+        lose(unsettled.abandon());
+      },
+    });
+    return begun;
   };
 
   return {
     write(batch) {
-      const [bytes, requests] = [sizeOf(batch), requestsOf(batch)];
-      if (isClosing || unsettled.bytes() + bytes > keptBytesMax) lose(requests);
-      else send({ batch }, bytes, requests);
+      if (isClosing) return lose(requestsOf(batch));
+      thread ??= start();
+      if (thread.isReady()) send(thread, batch);
+      else lose(waiting.add(batch));
     },
-    settled: () => unsettled.none(),
+    async settled() {
+      await thread?.started;
+      await unsettled.none();
+    },
     async close() {
-      if (thread === null) return;
-      const { ended } = thread;
-      if (!isClosing) send({ isLast: true }, 0, 0);
+      if (isClosing) return thread?.ended;
       isClosing = true;
-      await ended;
+      if (waiting.first() !== undefined) thread ??= start();
+      await thread?.started;
+      if (thread !== null) {
+        const { ended, post } = thread;
+        unsettled.add(0, 0);
+        post({ isLast: true });
+        await ended;
+      }
+      lose(waiting.requests());
     },
   };
 }
-
-/** What changes hands instead of being copied. */
-const transferOf = (message: WriterMessage): ArrayBuffer[] =>
-  "batch" in message && message.batch.kind === "requests" ? [message.batch.rows.bytes] : [];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -10,6 +11,7 @@ import { readLastUse } from "#usage/key-use.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { readTotals } from "#usage/totals.ts";
 import { outcomeOf } from "../support/command-line.ts";
+import { canSetLimits, setLimit, whyNot } from "../cases/storage/process-limits.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chunkOf, readUsage, request, type TimedRequest } from "../support/usage.ts";
@@ -54,6 +56,22 @@ function lockOf(dataDir: string) {
   return () => {
     other.exec("rollback");
     other.close();
+  };
+}
+
+/** Leaves this process so many that it may open. @returns what gives all of them back. */
+function takeDescriptors(left: number): () => void {
+  const [, before] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))!;
+  const taken: number[] = [];
+  setLimit(process.pid, "nofile", `${readdirSync("/proc/self/fd").length + 20}:`);
+  const takeAll = () => {
+    while (taken.length < 100) taken.push(openSync("/dev/null", "r"));
+  };
+  assert.throws(takeAll, { code: "EMFILE" });
+  for (const descriptor of taken.splice(0, left)) closeSync(descriptor);
+  return () => {
+    for (const descriptor of taken) closeSync(descriptor);
+    setLimit(process.pid, "nofile", `${before}:`);
   };
 }
 
@@ -128,6 +146,33 @@ test("an older time that had to wait does not replace a newer one", async (t) =>
   const usage = await openUsage(dataDir);
   assert.equal((await readLastUse(usage)).get("key_a")!.at, "1970-01-01T00:00:50.000Z");
   await usage.close();
+});
+
+test("a thread that cannot be started for want of file descriptors loses nothing, and tells what it cannot keep at the end (Linux)", async (t) => {
+  if (!canSetLimits) return t.skip(whyNot);
+  // The thread wants five for itself, one to load its modules, and two more for its store.
+  for (const left of [0, 5, 6]) {
+    const { writer, faults, losses, dataDir } = await writerIn(t);
+    const last = await writerIn(t);
+    const giveBack = takeDescriptors(left);
+    try {
+      for (const requestId of ["req_a", "req_b"]) {
+        writer.write(requests(1, { requestId }));
+        await writer.settled();
+      }
+      last.writer.write(requests(3));
+      await last.writer.close();
+    } finally {
+      giveBack();
+    }
+    assert.match(faults.join("\n"), /EMFILE|too many open files|cannot be opened/);
+    assert.deepEqual(last.losses, [3]);
+    writer.write(requests(1, { requestId: "req_c" }));
+    await writer.settled();
+    assert.deepEqual(faults.slice(1), [null]);
+    assert.deepEqual(losses, []);
+    assert.deepEqual((await idsIn(dataDir)).toSorted(), ["req_a", "req_b", "req_c"]);
+  }
 });
 
 test("what cannot be written is kept up to a bound; beyond it the oldest is lost, and told how much", async (t) => {
