@@ -1,10 +1,10 @@
 /** gp-records as an operator runs it: commands to their end, and servers, each in a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Work } from "./work.ts";
 
-const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
+const programPath = join(import.meta.dirname, "../bin/gp-records");
 
 interface Start {
   dataDir: string;
@@ -27,7 +27,7 @@ export interface Running {
 
 export function start(work: Work, args: readonly string[], order: Start): Running {
   const { dataDir, settings = {}, under = [] } = order;
-  const [command = process.execPath, ...rest] = [...under, process.execPath, mainPath, ...args];
+  const [command = process.execPath, ...rest] = [...under, process.execPath, programPath, ...args];
   const child = work.adopt(
     spawn(command, rest, {
       env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings },
