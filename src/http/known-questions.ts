@@ -38,15 +38,16 @@ export function openKnownQuestions(
 
 function questionOf(operation: Operation, query: Query): Question {
   const canonical = canonicalQuery(query);
-  let tagged = "";
+  let taggedVersion = "";
+  let taggedFormat = "";
   let tag = "";
   return {
     query,
     tagFor(datasetVersion, format) {
-      const wanted = `${datasetVersion} ${format}`;
-      if (wanted !== tagged) {
+      if (datasetVersion !== taggedVersion || format !== taggedFormat) {
         tag = answerTag(datasetVersion, operation.name, canonical, format);
-        tagged = wanted;
+        taggedVersion = datasetVersion;
+        taggedFormat = format;
       }
       return tag;
     },

@@ -7,10 +7,14 @@ const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Crockford's base 32: no letter that reads like a digit. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** All pairs of its letters, by ten bits. */
+const pairs = Array.from(alphabet, (first) =>
+  Array.from(alphabet, (second) => first + second),
+).flat();
 const timeLength = 10;
-const randomLength = 16;
+const randomPairs = 8;
 
-const pool = Buffer.alloc(4096);
+const pool = new Uint16Array(2048);
 let poolAt = pool.length;
 
 let timeText = "";
@@ -22,12 +26,12 @@ export function makeRequestId(nowMilliseconds = Date.now()): string {
     timeMilliseconds = nowMilliseconds;
     timeText = timeCharacters(nowMilliseconds);
   }
-  if (poolAt + randomLength > pool.length) {
+  if (poolAt + randomPairs > pool.length) {
     randomFillSync(pool);
     poolAt = 0;
   }
   let id = `req_${timeText}`;
-  for (let i = 0; i < randomLength; i++) id += alphabet[pool[poolAt++]! & 31];
+  for (let i = 0; i < randomPairs; i++) id += pairs[pool[poolAt++]! & 1023];
   return id;
 }
 
