@@ -16,6 +16,7 @@ import { openOffice } from "#office/office.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
 import { systemClock, type Clock } from "#limits/clock.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
+import { openHeldAnswers } from "#http/held-answers.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
@@ -124,6 +125,7 @@ export async function openService(
     noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
     recordRequest: recording.record,
     counters,
+    hold: openHeldAnswers(counters.keep),
     failedKeys: openFailedKeys({ clock }),
     storeAnswers: () => keyRing.answers(),
     office: office.answer,

@@ -56,7 +56,10 @@ export function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): 
       ),
       step("use of the key noted", count, (i) => use.note(keyOf(i).id, Date.now())),
       step("counted in memory, headers", count, (i) => countRequest(memory, keyOf(i))),
-      step("the same with the journal", count, (i) => countRequest(journal, keyOf(i))),
+      step("the same with the journal", count, (i) => {
+        countRequest(journal, keyOf(i));
+        journal.keep();
+      }),
     ],
     async close() {
       ring.close();

@@ -8,6 +8,7 @@ import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnsweredRequest } from "#usage/recorder.ts";
+import type { HoldAnswer } from "./held-answers.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
@@ -22,6 +23,8 @@ export interface FrontDoor {
   /** Takes down a request that passed the key check, once it is answered. */
   recordRequest(request: AnsweredRequest): void;
   counters: Counters;
+  /** For answers to what was counted. */
+  hold: HoldAnswer;
   failedKeys: FailedKeys;
   /** Does the control store answer? */
   storeAnswers(): boolean;

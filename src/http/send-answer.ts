@@ -18,9 +18,12 @@ const headersOfAll = (config: Config, { headers, isPrivate }: FastifyRequest): H
 
 const closing = headerLines({ connection: "close" });
 
-/** Nothing of Fastify's reply is used but its hooks, so nothing may be set on it before. */
+/**
+ * What was counted is answered at the end of the turn, once the count is kept. Nothing of Fastify's reply is used but
+ * its hooks, so nothing may be set on it before.
+ */
 export function sendAnswer(
-  { config, state }: FrontDoor,
+  { config, state, hold }: FrontDoor,
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, body }: Answer,
@@ -34,6 +37,7 @@ export function sendAnswer(
   request.bodyBytes = body === null || request.method === "HEAD" ? 0 : body.length;
   reply.hijack();
   reply.raw.writeHead(status, lines);
-  if (body === null) reply.raw.end();
-  else reply.raw.end(body);
+  const send = () => void (body === null ? reply.raw.end() : reply.raw.end(body));
+  if (quotaHeaders) hold(send);
+  else send();
 }

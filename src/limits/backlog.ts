@@ -2,8 +2,8 @@
 import { recordBytes } from "./journal-record.ts";
 
 export interface Backlog {
-  /** Writes a record, after those that wait; its bytes may be reused when this returns. Never throws. */
-  add(record: Buffer, nowMicroseconds: number): void;
+  /** Writes records, after those that wait; their bytes may be reused when this returns. Never throws. */
+  add(records: Buffer, nowMicroseconds: number): void;
   /** Tries to write what waits. Never throws. */
   flush(nowMicroseconds: number): void;
   isEmpty(): boolean;
@@ -37,9 +37,12 @@ export function openBacklog(
     waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
   };
   return {
-    add(record, now) {
-      if (waiting.length === 0 && tryToWrite(record, now) === 1) return;
-      if (waiting.length < waitingMax) waiting.push(Buffer.from(record));
+    add(records, now) {
+      const written = waiting.length === 0 ? tryToWrite(records, now) : 0;
+      if (written * recordBytes === records.length) return;
+      for (let at = written * recordBytes; at < records.length; at += recordBytes)
+        if (waiting.length < waitingMax)
+          waiting.push(Buffer.from(records.subarray(at, at + recordBytes)));
       if (now >= retryAt) flush(now);
     },
     flush,

@@ -28,9 +28,12 @@ export interface Counters {
   /**
    * Counts one request of an account in all windows, or refuses it and counts it in none.
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
+   * Whoever is told of it afterwards is told only once it is kept.
    */
   take(account: number, quotas: Quotas): Standing;
   /** What `take` would decide now; counts nothing. */
   look(account: number, quotas: Quotas): Standing;
+  /** After it returns the end of the process forgets nothing that was counted, a power failure at most the last second. */
+  keep(): void;
   close(): void;
 }

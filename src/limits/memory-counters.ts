@@ -36,6 +36,9 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       now = Math.max(now, clock.monotonicMicroseconds());
       return lookAt(logs.get(account) ?? openWindows(), quotas, now);
     },
+    keep() {
+      journal?.keep();
+    },
     close() {
       journal?.close();
     },

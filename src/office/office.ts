@@ -97,5 +97,8 @@ export function openOffice({ settings, counters, complain }: OfficeOptions): Off
 
 function standingFor(counters: Counters, question: DeskQuestion) {
   const [account, quotas] = question.with;
-  return question.ask === "take" ? counters.take(account, quotas) : counters.look(account, quotas);
+  if (question.ask === "look") return counters.look(account, quotas);
+  const standing = counters.take(account, quotas);
+  counters.keep();
+  return standing;
 }

@@ -86,6 +86,9 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
       look() {
         throw new Error("looked at");
       },
+      keep() {
+        throw new Error("kept");
+      },
       close() {},
     },
   });

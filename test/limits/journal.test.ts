@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { recordBytes } from "#limits/journal-record.ts";
 import { openMemoryCounters, systemClock } from "#limits/index.ts";
 import { beginJournal, quotas } from "../support/limits-journal.ts";
+import { settles } from "../support/still-well.ts";
 import { day, hour, minute, second } from "../support/limits-world.ts";
 
 test("what was admitted is counted after a kill, to the microsecond within one boot", (t) => {
@@ -34,10 +36,14 @@ test("counts of several accounts and several runs come back, each its own", (t) 
   assert.equal(last.take(10, 2), 10);
 });
 
-test("kill -9 loses no request, in five processes one after another", async (t) => {
+/** As requests of one turn of the event loop are. */
+const groupSize = 5;
+
+test("kill -9 loses no request that was kept, in five processes one after another", async (t) => {
   const { dir } = beginJournal(t);
   let told = 0;
-  for (let kills = 0; kills < 5; kills++) told += await tellUntilKilled(dir, 200 + 50 * kills);
+  const kills = 5;
+  for (let kill = 0; kill < kills; kill++) told += await tellUntilKilled(dir, 200 + 50 * kill);
   const million = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
   const counters = openMemoryCounters({
     dir,
@@ -46,14 +52,19 @@ test("kill -9 loses no request, in five processes one after another", async (t) 
   });
   t.after(() => counters.close());
   const counted = 999_999 - counters.take(1, million).windows[2]!.remaining;
-  // One more may have been admitted in each process than it came to tell.
-  assert.ok(counted >= told && counted <= told + 5, `${told} told, ${counted} counted`);
+  // Each process may have kept one group more than it came to tell.
+  assert.ok(
+    counted >= told && counted <= told + kills * groupSize,
+    `${told} told, ${counted} counted`,
+  );
 });
 
 /** Kills the process when it has told that many, and returns how many it told in all. */
 async function tellUntilKilled(dir: string, count: number): Promise<number> {
   const script = join(import.meta.dirname, "../support/limits-until-killed.ts");
-  const child = spawn(process.execPath, [script, dir], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script, dir, String(groupSize)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let told = 0;
   for await (const line of createInterface(child.stdout)) {
     told = Number(line);
@@ -62,6 +73,35 @@ async function tellUntilKilled(dir: string, count: number): Promise<number> {
   if (child.signalCode === null) await once(child, "exit");
   return told;
 }
+
+test("what was counted is written when it is kept, all of it at once", (t) => {
+  const { open, path } = beginJournal(t);
+  const counters = open();
+  const empty = statSync(path(0)).size;
+  for (let account = 1; account <= 3; account++)
+    for (let i = 0; i < account; i++) counters.count(account);
+  assert.equal(statSync(path(0)).size, empty);
+  counters.keep();
+  assert.equal(statSync(path(0)).size, empty + 6 * recordBytes);
+  counters.keep();
+  assert.equal(statSync(path(0)).size, empty + 6 * recordBytes);
+  const after = open();
+  assert.deepEqual(
+    [1, 2, 3].map((account) => after.counted(account)),
+    [1, 2, 3],
+  );
+});
+
+test("what nobody keeps is written with the next sync, and before it takes endless memory", async (t) => {
+  const { open, path } = beginJournal(t);
+  const counters = open();
+  const empty = statSync(path(0)).size;
+  for (let account = 1; account <= 1000; account++) counters.count(account);
+  const atOnce = (statSync(path(0)).size - empty) / recordBytes;
+  assert.ok(atOnce > 500 && atOnce < 1000, `${atOnce} written`);
+  await settles(() => statSync(path(0)).size === empty + 1000 * recordBytes);
+  assert.equal(statSync(path(0)).size, empty + 1000 * recordBytes);
+});
 
 test("a folder that cannot be used is named once, requests are answered and counted, and saved when it can be", async (t) => {
   const { world, dir, open, faults } = beginJournal(t);

@@ -5,6 +5,7 @@ import { readConfig } from "#config.ts";
 import { openAnswerCache } from "#http/answer-cache.ts";
 import { buildApp, timeouts } from "#http/build-app.ts";
 import type { FrontDoor } from "#http/front-door.ts";
+import { openHeldAnswers } from "#http/held-answers.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
@@ -41,6 +42,7 @@ export async function openDoor(
     office: () => Promise.reject(new Error("There is no office in this test.")),
     now: clock.now,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
+    hold: openHeldAnswers(() => {}),
     failedKeys: openFailedKeys({ clock }),
     storeAnswers: () => true,
     state: () => "running",

@@ -15,13 +15,18 @@ export function beginJournal(t: TestContext) {
   const open = (onFault = (fault: Error | null) => void faults.push(fault?.message ?? null)) => {
     const counters = openMemoryCounters({ dir, clock: clockOf(world), onFault });
     t.after(() => counters.close());
+    /** Without keeping it. */
+    const count = (account: number) => counters.take(account, quotas).admitted;
+    const takeOne = (account: number) => {
+      const standing = counters.take(account, quotas);
+      counters.keep();
+      return standing;
+    };
     const take = (count = 1, account = 1) =>
-      Array.from({ length: count }, () => counters.take(account, quotas)).filter(
-        ({ admitted }) => admitted,
-      ).length;
-    const counted = (account = 1) =>
-      quotas.day - 1 - counters.take(account, quotas).windows[2]!.remaining;
-    return { ...counters, take, counted };
+      Array.from({ length: count }, () => takeOne(account)).filter(({ admitted }) => admitted)
+        .length;
+    const counted = (account = 1) => quotas.day - 1 - takeOne(account).windows[2]!.remaining;
+    return { ...counters, take, count, counted };
   };
   const files = () => readdirSync(join(dir, "counts")).sort();
   const path = (index: number) => join(dir, "counts", files().at(index)!);

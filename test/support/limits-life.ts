@@ -84,6 +84,7 @@ export function take(life: Life, account: number): Standing {
     ({ at }) => world.now - at < day + bridgeMicroseconds,
   );
   const standing = life.counters.take(account + 1, quotas);
+  life.counters.keep();
   assertRight(standing, {
     quotas,
     now: world.now,

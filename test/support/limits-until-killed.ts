@@ -1,10 +1,16 @@
-/** Takes requests of account 1 until it is killed, and says after each how many it was given. */
+/** Takes requests of account 1 until it is killed, and says how many it was given whenever some are kept. */
 import { writeSync } from "node:fs";
 import { openMemoryCounters, systemClock } from "#limits/index.ts";
 
 const quotas = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
+const groupSize = Number(process.argv[3]);
 const onFault = (fault: Error | null) => {
   throw fault ?? new Error("nothing had failed");
 };
 const counters = openMemoryCounters({ dir: process.argv[2]!, clock: systemClock(), onFault });
-for (let admitted = 0; counters.take(1, quotas).admitted;) writeSync(1, `${++admitted}\n`);
+// In small groups, as requests of one turn of the event loop.
+for (let admitted = 0; counters.take(1, quotas).admitted;) {
+  if (++admitted % groupSize !== 0) continue;
+  counters.keep();
+  writeSync(1, `${admitted}\n`);
+}
