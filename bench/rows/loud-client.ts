@@ -4,9 +4,9 @@ import type { Effort } from "../effort.ts";
 import type { Ground } from "../ground.ts";
 import { allServed, type LoadClient, startLoadClient } from "../load.ts";
 import { median, quantile } from "../measure.ts";
-import { requestsOf } from "../requests.ts";
+import { requestsOf, sizesOf } from "../requests.ts";
 import type { Figure } from "../rows.ts";
-import { startProgram } from "../servers.ts";
+import { type RunningServer, startBare, startProgram } from "../servers.ts";
 
 const loudConnections = 8;
 const quietPerSecond = 100;
@@ -34,8 +34,10 @@ async function beside(
   loud.prepare("loud", requestsOf(mix, [loudKey]));
   ground.load.prepare("quiet", requestsOf(mix, [quietKey]));
   const dataDir = ground.serverFolder(published);
-  const { port, stop } = await startProgram({ root: checkout.root, dataDir });
-  const askQuietly = async () => {
+  const program = await startProgram({ root: checkout.root, dataDir });
+  // Asked by nobody else, so that what it is late by is the machine's doing.
+  const bare = await startBare(await sizesOf(mix, program.port, quietKey));
+  const askQuietly = async ({ port }: RunningServer) => {
     const { microseconds } = allServed(
       await ground.load.run({
         port,
@@ -52,7 +54,7 @@ async function beside(
   const askLoudly = async (seconds: number) =>
     allServed(
       await loud.run({
-        port,
+        port: program.port,
         requests: "loud",
         connections: loudConnections,
         count: loudCountMax,
@@ -61,19 +63,23 @@ async function beside(
       }),
     );
   await askLoudly(secondsPerRound);
-  const rounds: { alone: number; beside: number; loudPerSecond: number }[] = [];
+  const askBoth = (server: RunningServer) =>
+    Promise.all([askQuietly(server), askLoudly(secondsPerRound)]);
+  const rounds: { alone: number; beside: number; bare: number; loudPerSecond: number }[] = [];
   for (let round = 0; round < waitRounds; round++) {
-    const alone = await askQuietly();
-    const loudly = askLoudly(secondsPerRound);
-    const [besideIt, { answered, seconds }] = await Promise.all([askQuietly(), loudly]);
-    rounds.push({ alone, beside: besideIt, loudPerSecond: answered / seconds });
+    const alone = await askQuietly(program);
+    const [besideIt, { answered, seconds }] = await askBoth(program);
+    const [besideBare] = await askBoth(bare);
+    rounds.push({ alone, beside: besideIt, bare: besideBare, loudPerSecond: answered / seconds });
   }
-  await stop();
+  await Promise.all([program.stop(), bare.stop()]);
   const middle = (figure: (round: (typeof rounds)[number]) => number) => median(rounds.map(figure));
+  const milliseconds = (of: "alone" | "beside" | "bare") =>
+    (middle((round) => round[of]) / 1000).toFixed(2);
   return {
     row: "loud-client",
     checkout: checkout.name,
     value: middle((round) => round.beside / round.alone),
-    note: `${(middle((round) => round.beside) / 1000).toFixed(2)} ms against ${(middle((round) => round.alone) / 1000).toFixed(2)}; the other asks ${middle((round) => round.loudPerSecond).toFixed(0)} times a second`,
+    note: `${milliseconds("beside")} ms against ${milliseconds("alone")}; ${milliseconds("bare")} at a bare server that the other does not ask; it asks ${middle((round) => round.loudPerSecond).toFixed(0)} times a second`,
   };
 }
