@@ -61,6 +61,7 @@ test("load refuses a file in which anything that is served was changed", async (
   for (const [sql, words] of [
     ["update signal set document = replace(document, '2026', '2027')", /its documents differs/],
     ["delete from project where position = 1", /its documents differs/],
+    ["update project set document = document || ' ' where position = 1", /are longer than/],
     ["update principal set position = 99 where position = 0", /its documents differs/],
     ["update array set bytes = zeroblob(length(bytes)) where rowid = 9", /its index differs/],
     ["update array set element = 'u8' where name = 'ids.gpOfId'", /its index differs/],
