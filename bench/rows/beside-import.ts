@@ -11,8 +11,9 @@ import { fetchOnce } from "../fetch-once.ts";
 import type { Ground, Published } from "../ground.ts";
 import { allServed } from "../load.ts";
 import { quantile } from "../measure.ts";
+import { sizesOf } from "../requests.ts";
 import type { Figure } from "../rows.ts";
-import { type RunningServer, startProgram } from "../servers.ts";
+import { type RunningServer, startBare, startProgram } from "../servers.ts";
 
 const perSecond = 200;
 const connections = 16;
@@ -35,6 +36,8 @@ async function besideImport(
   const { path } = await ground.otherRecords();
   const dataDir = ownCopy(ground, published);
   const server = await startProgram({ root: checkout.root, dataDir, isWatched: true });
+  // No import concerns it, so that what it is late by is the machine's doing.
+  const bare = await startBare(await sizesOf(await ground.mix(), server.port, published.keys[0]!));
   const askFor = (seconds: number) => ask(ground, published, server, seconds);
 
   await askFor(secondsBefore);
@@ -42,14 +45,18 @@ async function besideImport(
   const beside = await watched(server, async () => {
     let isOver = false;
     const imported = importAndServe(checkout, server, published, dataDir, path);
-    const all: number[] = [];
+    const ofServer: number[] = [];
+    const ofBare: number[] = [];
     const asked = (async () => {
-      while (!isOver) all.push(...(await askFor(1)));
+      while (!isOver) {
+        ofServer.push(...(await askFor(1)));
+        ofBare.push(...(await ask(ground, published, bare, 1)));
+      }
     })();
     await Promise.all([imported.finally(() => (isOver = true)), asked]);
-    return all;
+    return { ofServer, ofBare };
   });
-  await server.stop();
+  await Promise.all([server.stop(), bare.stop()]);
   const { name } = checkout;
   const ofIdle = `${beside.idleGap.toFixed(1)} ms in a process with nothing to do`;
   return [
@@ -62,8 +69,8 @@ async function besideImport(
     {
       row: "import-p99",
       checkout: name,
-      value: p99Of(beside.result) / p99Of(before.result),
-      note: `${textOf(beside.result)} against ${textOf(before.result)}`,
+      value: p99Of(beside.result.ofServer) / p99Of(before.result),
+      note: `${textOf(beside.result.ofServer)} against ${textOf(before.result)}; ${textOf(beside.result.ofBare)} at a bare server meanwhile`,
     },
   ];
 }

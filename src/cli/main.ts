@@ -1,7 +1,7 @@
 /** The command line of gp-records, and the only place that ends the process. */
 import { exitCodes } from "./exit-codes.ts";
 import type { AddCommands } from "./program.ts";
-import { standBack } from "./stand-back.ts";
+import { standBack } from "#datasets/stand-back.ts";
 
 // Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});

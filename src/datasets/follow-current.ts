@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { openReadModel, type DatasetParts, type ReadModel } from "#search/read-model.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { LoadOrder } from "./load-worker.ts";
+import type { Loading, LoadOrder } from "./load-worker.ts";
 
 export interface Follower {
   /** The model to answer from; one reference for a whole request. Null while there is no dataset. */
@@ -38,7 +38,7 @@ export function followCurrent({ catalogue, onModel, onFault }: FollowRequest): F
       if (generation === null || named === tried) return;
       tried = named;
       const order = { path: catalogue.pathOf(generation.version), generation };
-      const parts = await load(order, closing.signal);
+      const parts = await load({ ...order, isTakeover: model !== null }, closing.signal);
       model = openReadModel(parts);
       lastFault = "";
       onModel(model, order);
@@ -70,7 +70,7 @@ export function followCurrent({ catalogue, onModel, onFault }: FollowRequest): F
 }
 
 /** Whoever aborts does not wait for a load that may take seconds. */
-function load(workerData: LoadOrder, signal: AbortSignal): Promise<DatasetParts> {
+function load(workerData: Loading, signal: AbortSignal): Promise<DatasetParts> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./load-worker.ts", import.meta.url), { workerData });
     const stop = () => void worker.terminate();

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./catalogue.ts";
 import { loadGeneration } from "./load.ts";
+import { standBackAlone } from "./stand-back.ts";
 import { arraysIn } from "./stored-arrays.ts";
 
 export interface LoadOrder {
@@ -9,7 +10,13 @@ export interface LoadOrder {
   generation: Generation;
 }
 
-const { path, generation } = workerData as LoadOrder;
+export interface Loading extends LoadOrder {
+  /** Is another dataset served meanwhile, whose readers would wait for the processor? */
+  isTakeover: boolean;
+}
+
+const { path, generation, isTakeover } = workerData as Loading;
+if (isTakeover) standBackAlone();
 const parts = loadGeneration(path, generation);
 // Given away, not copied; and memory that V8 knows of, so that it is freed soon after another dataset is current.
 parentPort!.postMessage(parts, [

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants, getPriority } from "node:os";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 test("an import leaves the processor to a server beside it", async (t) => {
@@ -24,3 +25,20 @@ test("an import leaves the processor to a server beside it", async (t) => {
   assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);
   await ended;
 });
+
+test(
+  "a thread can leave the processor to the others of its process (Linux)",
+  { skip: process.platform !== "linux" },
+  async () => {
+    const before = getPriority(process.pid);
+    const script = `
+      const { parentPort } = require("node:worker_threads");
+      import("${import.meta.resolve("#datasets/stand-back.ts")}").then(({ standBackAlone }) => {
+        standBackAlone();
+        parentPort.postMessage(require("node:os").getPriority(0));
+      });`;
+    const [itsPriority] = await once(new Worker(script, { eval: true }), "message");
+    assert.equal(itsPriority, constants.priority.PRIORITY_BELOW_NORMAL);
+    assert.equal(getPriority(process.pid), before);
+  },
+);
