@@ -9,9 +9,9 @@ import { watchOwnDelay } from "../own-delay.ts";
 import type { Effort } from "../effort.ts";
 import { fetchOnce } from "../fetch-once.ts";
 import type { Ground, Published } from "../ground.ts";
-import { allServed } from "../load.ts";
+import { allServed, type LoadClient, startLoadClient } from "../load.ts";
 import { quantile } from "../measure.ts";
-import { sizesOf } from "../requests.ts";
+import { requestsOf, sizesOf } from "../requests.ts";
 import type { Figure } from "../rows.ts";
 import { type RunningServer, startBare, startProgram } from "../servers.ts";
 
@@ -38,7 +38,9 @@ async function besideImport(
   const server = await startProgram({ root: checkout.root, dataDir, isWatched: true });
   // No import concerns it, so that what it is late by is the machine's doing.
   const bare = await startBare(await sizesOf(await ground.mix(), server.port, published.keys[0]!));
-  const askFor = (seconds: number) => ask(ground, published, server, seconds);
+  const bareLoad = startLoadClient();
+  bareLoad.prepare(published.requests, requestsOf(await ground.mix(), published.keys));
+  const askFor = (seconds: number) => ask(ground.load, published, server, seconds);
 
   await askFor(secondsBefore);
   const before = await watched(server, () => askFor(secondsBefore * waitRounds));
@@ -47,13 +49,14 @@ async function besideImport(
     const imported = importAndServe(checkout, server, published, dataDir, path);
     const ofServer: number[] = [];
     const ofBare: number[] = [];
-    const asked = (async () => {
-      while (!isOver) {
-        ofServer.push(...(await askFor(1)));
-        ofBare.push(...(await ask(ground, published, bare, 1)));
-      }
-    })();
-    await Promise.all([imported.finally(() => (isOver = true)), asked]);
+    const asked = async (client: LoadClient, asks: RunningServer, all: number[]) => {
+      while (!isOver) all.push(...(await ask(client, published, asks, 1)));
+    };
+    await Promise.all([
+      imported.finally(() => (isOver = true)),
+      asked(ground.load, server, ofServer),
+      asked(bareLoad, bare, ofBare),
+    ]);
     return { ofServer, ofBare };
   });
   await Promise.all([server.stop(), bare.stop()]);
@@ -103,7 +106,7 @@ function ownCopy(ground: Ground, { dataDir }: Published): string {
 
 /** @returns µs of each request. */
 async function ask(
-  { load }: Ground,
+  load: LoadClient,
   { requests }: Published,
   { port }: RunningServer,
   seconds: number,
