@@ -33,9 +33,14 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
   /** What was asked before on the connection is answered first; thousands that time out at once take turns. */
   const inTurn = (socket: Socket, act: () => void) => {
     const response = last.get(socket)?.response;
-    const enter = () => turns.enter(`faults ${socket.remoteAddress}`, act);
-    if (response === undefined || response.closed) enter();
-    else response.once("close", enter);
+    if (response === undefined || response.writableFinished)
+      turns.enter(`faults ${socket.remoteAddress}`, act);
+    // Before Node hears of it, which ends the connection behind this answer if the client has closed its side.
+    else
+      response.prependOnceListener("finish", () => {
+        // What comes behind the last answer is no fault.
+        if (response.shouldKeepAlive) act();
+      });
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();

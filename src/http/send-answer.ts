@@ -32,7 +32,10 @@ export function sendAnswer(
   const lines = [...headersOfAll(config, request), "x-request-id", request.id, ...headers];
   // Fastify makes requests for its own errors without what was decorated.
   lines.push(...(quotaHeaders ?? []));
-  if (request.isLast || state() === "draining") lines.push(...closing);
+  if (request.isLast || state() === "draining") {
+    lines.push(...closing);
+    reply.raw.shouldKeepAlive = false;
+  }
   if (body !== null) lines.push("content-length", String(body.length));
   request.bodyBytes = body === null || request.method === "HEAD" ? 0 : body.length;
   reply.hijack();
