@@ -30,15 +30,15 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
     (request: IncomingMessage, response: ServerResponse) =>
       void last.set(request.socket, { request, response }),
   );
-  /** What was asked before on the connection is answered first; thousands that time out at once take turns. */
+  /** What was asked before on the connection is answered first; of those that only wait, thousands at once take turns. */
   const inTurn = (socket: Socket, act: () => void) => {
     const response = last.get(socket)?.response;
     if (response === undefined || response.writableFinished)
       turns.enter(`faults ${socket.remoteAddress}`, act);
-    // Before Node hears of it, which ends the connection behind this answer if the client has closed its side.
     else
+      // Before Node hears of it, which ends the connection behind this answer if the client has closed its side.
       response.prependOnceListener("finish", () => {
-        // What comes behind the last answer is no fault.
+        // Behind an answer that says it is the last one nothing is answered.
         if (response.shouldKeepAlive) act();
       });
   };

@@ -34,6 +34,7 @@ export function sendAnswer(
   lines.push(...(quotaHeaders ?? []));
   if (request.isLast || state() === "draining") {
     lines.push(...closing);
+    // For whoever asks the response itself: Node does not read it off these lines.
     reply.raw.shouldKeepAlive = false;
   }
   if (body !== null) lines.push("content-length", String(body.length));

@@ -34,7 +34,7 @@ export interface Journal {
 }
 
 const syncEveryMilliseconds = 1000;
-/** A turn of the event loop counts fewer; what nobody keeps is written at the next sync. */
+/** A turn of the event loop that counts more writes more than once. */
 const takenDownMax = 256;
 
 export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
