@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { requestText, statusesIn } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";
 import { startService } from "../support/service.ts";
 
@@ -106,6 +107,18 @@ test("a client that closes its side after asking gets the whole answer", async (
   );
   assert.equal(status, 200);
   assert.equal(Buffer.byteLength(body, "latin1"), Number(headers["content-length"]));
+});
+
+test("a client that closes its side is told of what cannot be read behind its requests", async (t) => {
+  const { port, key } = await startService(t);
+  const whole = requestText("/fetch-gp?gp_name=northwind", { key }).repeat(2);
+  // Node reads on at once where it got all the bytes it asked for: so it sees the end before the answers leave.
+  const readAtOnce = 65_536;
+  const { text } = await sendRaw(
+    port,
+    `${whole}GET /health HTTP/1.1\r\nX: `.padEnd(readAtOnce, "x"),
+  );
+  assert.deepEqual(statusesIn(text), [200, 200, 431]);
 });
 
 test("a GET with a body, also one that looks like a request, is one request", async (t) => {
