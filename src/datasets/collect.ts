@@ -63,7 +63,7 @@ export async function collectSource(
   const dropped = new Set<string>();
   const orphans = ledger.settle(({ place, keys }, { field, kind, id }) => {
     for (const name of keys) dropped.add(keyOf(name.record, name.id));
-    merge?.forget(place);
+    merge?.forget(keys);
     const reason = `names ${kind} '${id}', which this source does not have`;
     rejections.add(place.file, place.line, [{ field, reason }]);
   });

@@ -31,8 +31,8 @@ export interface Merge {
   removalOf(key: string): Place | undefined;
   deliver(place: Place, record: LinkedRecord): void;
   remove(place: Place, name: RecordName): void;
-  /** Forgets all that a line would have replaced or removed. */
-  forget(place: Place): void;
+  /** Forgets records that were delivered and are rejected after all. */
+  forget(records: readonly RecordName[]): void;
   /** To be asked when it is known what is accepted. */
   outcome(): MergeOutcome;
 }
@@ -54,9 +54,8 @@ export function openMerge(former: readonly LinkedRecord[]): Merge {
     removalOf: (key) => removals.get(key)?.place,
     deliver: (place, record) => void delivered.set(keyOfName(record), { ...record, place }),
     remove: (place, name) => void removals.set(keyOfName(name), { place, name }),
-    forget(place) {
-      for (const entered of [delivered, removals])
-        for (const [key, one] of entered) if (one.place === place) entered.delete(key);
+    forget(records) {
+      for (const record of records) delivered.delete(keyOfName(record));
     },
     outcome() {
       const staying = [
