@@ -1,6 +1,7 @@
 /** Restores a backup: all of it is checked and made ready beside what is there, and put in place in one decision. */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateFolder } from "#store/private-folder.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type MadeReady, makeReady } from "./make-ready.ts";
 import { presentNames } from "./present-folder.ts";
@@ -41,7 +42,7 @@ export interface Restored extends MadeReady {
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
   const { dataDir, mayReplace, isTrial } = order;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   const locks = takeBothLocks(dataDir);
   const draft = join(dataDir, draftFolder);
   try {

@@ -1,9 +1,9 @@
 /** Opens the folder of datasets below DATA_DIR, alone if need be, and words what is wrong with it. */
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { finishRestore } from "#backups/restore-folders.ts";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
+import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -16,7 +16,7 @@ export function openDatasets(dataDir: string): Catalogue {
   const folder = join(dataDir, "datasets");
   try {
     finishRestore(dataDir);
-    makeFolder(folder);
+    makePrivateFolder(folder);
     return openCatalogue(folder);
   } catch (error) {
     throw dataFolderFault(error, dataDir);
@@ -74,15 +74,4 @@ export function dataFolderFault(error: unknown, dataDir: string): unknown {
     exitCodes.usage,
     `${path} cannot be used (${code}). Give this user write access to it, or name another folder with DATA_DIR.`,
   );
-}
-
-// Not `recursive`: where a folder exists that takes no new ones and says ENOENT (as /proc does), Node would try for ever.
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder, 0o700);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }

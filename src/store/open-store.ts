@@ -1,10 +1,11 @@
 /** Opens a store's SQLite file: makes it if need be, checks and migrates its schema, hands out a typed connection. */
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, type Transaction } from "kysely";
 import { isBehind, migrate, type Migrations } from "./migrate.ts";
 import { nodeSqliteDialect } from "./node-sqlite.ts";
+import { makePrivateFolder } from "./private-folder.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
 import { refuseOldSqlite } from "./sqlite-version.ts";
 import { StoreFault } from "./store-fault.ts";
@@ -80,7 +81,7 @@ function createPrivateFile(file: string): void {
   // Opening and closing a file that SQLite has open in this process would drop its locks.
   if (existsSync(file)) return;
   try {
-    createPrivateFolder(dirname(file));
+    makePrivateFolder(dirname(file));
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -90,17 +91,5 @@ function createPrivateFile(file: string): void {
       `${file} cannot be made (${code}). Give this user write access to the folder, or name another one with DATA_DIR.`,
       { cause: error },
     );
-  }
-}
-
-// Not `recursive`: where a folder exists that takes no new ones and says ENOENT (as /proc does), Node would try for ever.
-function createPrivateFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  const parent = dirname(folder);
-  if (parent !== folder) createPrivateFolder(parent);
-  try {
-    mkdirSync(folder, 0o700);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }

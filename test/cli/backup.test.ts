@@ -230,3 +230,10 @@ test("a file that is not there is named", async (t) => {
     `error: ${none} is not a file. Name one that \`gp-records backup\` made.\n`,
   );
 });
+
+test("restore refuses at once a folder that cannot be made", async () => {
+  // A file serves as a backup: the folder is made before it is read.
+  const { exitCode, err } = await commandInOwnProcess(["restore", cliPath], "/proc/none/data");
+  assert.equal(exitCode, exitCodes.usage);
+  assert.match(err, /^error: \/proc\S* cannot be used .*name another folder with DATA_DIR\.\n$/);
+});
