@@ -3,7 +3,7 @@ import { existsSync, renameSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { syncFolder } from "#datasets/whole-file.ts";
+import { syncPath } from "#datasets/whole-file.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { withFolderBeside } from "./beside.ts";
 import { type BackupOrder, gatherContents } from "./contents.ts";
@@ -44,7 +44,7 @@ export function backupToFile(
     }
     refuseOther();
     renameSync(unfinished, place);
-    syncFolder(dirname(place));
+    syncPath(dirname(place));
     return { manifest, ...written };
   });
 }

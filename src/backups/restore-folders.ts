@@ -1,7 +1,7 @@
 /** Where a restore works within the data folder, and how what it decided is put in place, also after it was killed. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { syncFolder } from "#datasets/whole-file.ts";
+import { syncPath } from "#datasets/whole-file.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
 
 /** A restore in the making; one left behind means nothing and goes with the next. */
@@ -53,7 +53,7 @@ export function takeBothLocks(dataDir: string): Lock[] {
 /** Turns the draft into the folder that is finished in any case. The draft is whole and synced. */
 export function decide(dataDir: string): void {
   renameSync(join(dataDir, draftFolder), join(dataDir, decidedFolder));
-  syncFolder(dataDir);
+  syncPath(dataDir);
 }
 
 /**
@@ -73,7 +73,7 @@ export function putInPlace(dataDir: string): string | null {
     }
     renameSync(fresh, join(dataDir, name));
   }
-  syncFolder(dataDir);
+  syncPath(dataDir);
   return tidyUp(dataDir, decided, kept);
 }
 
@@ -85,6 +85,6 @@ function tidyUp(dataDir: string, decided: string, kept: string | undefined): str
   const hasReplaced = kept !== undefined && readdirSync(join(decided, kept)).length > 0;
   if (hasReplaced) renameSync(join(decided, kept), join(dataDir, kept));
   rmSync(decided, { recursive: true });
-  syncFolder(dataDir);
+  syncPath(dataDir);
   return hasReplaced ? join(dataDir, kept) : null;
 }

@@ -1,6 +1,7 @@
 /** Brings a whole folder to the disk, and gives it to the user whose data folder it is for. */
-import { chownSync, closeSync, fsyncSync, openSync, readdirSync, statSync } from "node:fs";
+import { chownSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { syncPath } from "#datasets/whole-file.ts";
 
 /** @param dataDir its owner becomes that of all below `folder`, where `root` restores for somebody else. */
 export function settleTree(folder: string, dataDir: string): void {
@@ -11,11 +12,5 @@ export function settleTree(folder: string, dataDir: string): void {
   // What lies deepest comes first: a folder is synced after its files.
   const paths = [folder, ...tree.map((name) => join(folder, name))].toSorted().toReversed();
   if (isForOther) for (const path of [...paths, ...locks]) chownSync(path, uid, gid);
-  for (const path of paths) sync(path);
-}
-
-function sync(path: string): void {
-  const opened = openSync(path, "r");
-  fsyncSync(opened);
-  closeSync(opened);
+  for (const path of paths) syncPath(path);
 }

@@ -1,5 +1,5 @@
 /** Builds a generation from a source's records and the generation before it, in one file that is never changed again. */
-import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { recordKinds, type RecordKind } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
@@ -15,6 +15,7 @@ import { openMerge } from "./merge.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { refusalOf, type Guards, type Refusal, type SourceSize } from "./refusal.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
+import { syncPath } from "./whole-file.ts";
 import { writeDraft, type Draft } from "./write-draft.ts";
 
 export interface BuildRequest {
@@ -88,7 +89,7 @@ async function fillDraft(
   const counts = countsOf(records);
   const { meta, changes } = writeDraft(path, draft, previous);
   if (meta === null) return { ...result, outcome: "unchanged", changes };
-  syncFile(path);
+  syncPath(path);
   return { ...result, outcome: "built", changes, draft: { path, meta, counts } };
 }
 
@@ -118,9 +119,3 @@ function draftOf(
 
 const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  fsyncSync(file);
-  closeSync(file);
-}

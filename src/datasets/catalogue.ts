@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatasetFault } from "./dataset-fault.ts";
 import { factsText, readFacts, type Generation } from "./generation.ts";
 import { draftFactsName } from "./leftovers.ts";
-import { replaceFile, syncFolder, writeSynced } from "./whole-file.ts";
+import { replaceFile, syncPath, writeSynced } from "./whole-file.ts";
 
 export type { Generation } from "./generation.ts";
 
@@ -75,7 +75,7 @@ export function openCatalogue(folder: string): Catalogue {
       const draftFacts = join(folder, draftFactsName);
       try {
         writeSynced(draftFacts, factsText(generation));
-        syncFolder(folder);
+        syncPath(folder);
         renameSync(draftPath, pathOf(generation.version));
         renameSync(draftFacts, factsOf(generation.version));
       } catch (error) {
@@ -83,7 +83,7 @@ export function openCatalogue(folder: string): Catalogue {
         if (!has(generation.version)) rmSync(pathOf(generation.version), { force: true });
         throw error;
       }
-      syncFolder(folder);
+      syncPath(folder);
     },
     publish(version, time) {
       const found = find(version);
@@ -98,7 +98,7 @@ export function openCatalogue(folder: string): Catalogue {
       // In this order: what is left by a process that is killed here is small and not listed.
       rmSync(pathOf(version), { force: true });
       rmSync(factsOf(version), { force: true });
-      syncFolder(folder);
+      syncPath(folder);
     },
   };
 }

@@ -1,5 +1,13 @@
 /** Writes small files so that they are there whole or not at all, also when the power fails. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** What `replaceFile` leaves behind where its process was killed. */
@@ -15,21 +23,28 @@ export function replaceFile(path: string, text: string): void {
     rmSync(aside, { force: true });
     throw error;
   }
-  syncFolder(dirname(path));
+  syncPath(dirname(path));
 }
 
 export function writeSynced(path: string, text: string): void {
   const file = openSync(path, "w", 0o600);
   try {
-    writeSync(file, text);
+    // Unlike `writeSync` it writes on where the system took a part only, and fails where there is no room for the rest.
+    writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
 }
 
-export function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  fsyncSync(folder);
-  closeSync(folder);
+/** Brings a file to the disk, or what a folder lists. Windows has no way to sync a folder and needs none. */
+export function syncPath(path: string): void {
+  const isFolder = statSync(path).isDirectory();
+  if (isFolder && process.platform === "win32") return;
+  const opened = openSync(path, isFolder ? "r" : "r+");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }

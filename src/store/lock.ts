@@ -1,6 +1,7 @@
 /** A lock that the system releases with the process, however it ends: SQLite's own on a file of its own. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteFault } from "./sqlite-fault.ts";
 import { StoreFault } from "./store-fault.ts";
 
 export interface Lock {
@@ -11,23 +12,24 @@ export interface Lock {
  * Takes the lock at once or not at all.
  * @param path made if it is not there; it stays behind, and means nothing by itself.
  * @param busyMessage what the fault says where another process holds the lock.
- * @throws StoreFault `busy`, or `unusable` where the file cannot be made.
+ * @throws StoreFault `busy`; `unusable` or `full` where the file cannot be made.
  */
 export function takeLock(path: string, busyMessage: string): Lock {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { timeout: 0 });
-    db.exec("pragma locking_mode = exclusive; begin exclusive");
+    // Its journal in memory: on a full disk there would be no room for one, and to prune there takes the lock.
+    db.exec("pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive");
     chmodSync(path, 0o600);
   } catch (error) {
     db?.close();
-    const isBusy = (error as { errcode?: number }).errcode === 5;
-    throw isBusy
-      ? new StoreFault("busy", busyMessage)
-      : new StoreFault(
-          "unusable",
-          `The lock ${path} cannot be taken: ${(error as Error).message}.`,
-        );
+    const fault = sqliteFault(error, path);
+    if (!(fault instanceof StoreFault))
+      throw new StoreFault(
+        "unusable",
+        `The lock ${path} cannot be taken: ${(error as Error).message}.`,
+      );
+    throw fault.kind === "busy" ? new StoreFault("busy", busyMessage) : fault;
   }
   const held = db;
   return { release: () => held.close() };

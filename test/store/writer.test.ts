@@ -11,7 +11,7 @@ import { readLastUse } from "#usage/key-use.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { readTotals } from "#usage/totals.ts";
 import { outcomeOf } from "../support/command-line.ts";
-import { canSetLimits, setLimit, whyNot } from "../cases/storage/process-limits.ts";
+import { canSetLimits, setLimit, whyNot } from "../support/process-limits.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chunkOf, readUsage, request, type TimedRequest } from "../support/usage.ts";

@@ -5,7 +5,7 @@ import { commandDone, mainPath, outcomeOf } from "../../support/command-line.ts"
 import { newKey, type OwnProcess } from "../../support/own-process.ts";
 import { ask } from "../../support/raw-client.ts";
 import { type CaseOf, settles } from "../../support/still-well.ts";
-import { canSetLimits, setLimit, whyNot } from "./process-limits.ts";
+import { canSetLimits, setLimit, whyNot } from "../../support/process-limits.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
 
