@@ -100,12 +100,6 @@ export function stream(question: Omit<Question, "agent">, perSecond: number): St
   };
 }
 
-/** The value below which this share of all lies; 0 where there is none. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
-
 /** Answers that were not 200, as text; empty where there were none. */
 export function othersThan200({ statuses, cut, unanswered }: Books): string {
   const others = [...statuses].filter(([status]) => status !== 200);

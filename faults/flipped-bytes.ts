@@ -45,11 +45,11 @@ export const flippedBytes: Fault = {
       }
     }
     const wrong = broken.length;
-    if (!(await isNoticed(work, dataDir, sound, flipped)))
-      broken.push("`datasets verify` did not name the damaged dataset");
+    const isNamed = await isNoticed(work, dataDir, sound, flipped);
+    if (!isNamed) broken.push("`datasets verify` did not name the damaged dataset");
     return {
       done: `${tries} single bits flipped in a dataset of ${size.toLocaleString("en-US")} bytes, ${right.length} pages compared`,
-      seen: `${refused} refused, ${tries - refused} where nothing served was touched, ${wrong} wrong; \`datasets verify\` names the damaged file`,
+      seen: `${refused} refused, ${tries - refused} where nothing served was touched, ${wrong} wrong; \`datasets verify\` ${isNamed ? "names" : "does not name"} the damaged file`,
       broken,
     };
   },

@@ -52,7 +52,10 @@ async function importWithoutRoom(work: Work, dataDir: string, file: string) {
   if (catalogue.currentVersion() !== before.version) broken.push("another dataset is current");
   if (readdirSync(catalogue.folder).join() !== before.files) broken.push("the import left files");
   await done(work, dataDir, ...args);
-  return { seen: `import refused with exit code ${exitCode}, done once there was room`, broken };
+  return {
+    seen: `import ended with exit code ${exitCode}, and was done once there was room`,
+    broken,
+  };
 }
 
 async function serveWithoutRoom(work: Work, dataDir: string, seconds: number) {
@@ -82,7 +85,7 @@ async function serveWithoutRoom(work: Work, dataDir: string, seconds: number) {
   if (lost > 0) broken.push(`${lost} counts were not written once there was room again`);
   await stop(again);
   return {
-    seen: `${books.statuses.get(200)} × 200 without room, all counts written after it`,
+    seen: `${books.statuses.get(200)} × 200 without room, ${Math.max(0, lost)} counts not written after it`,
     broken,
   };
 }

@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { othersThan200, percentile, stream } from "./ask.ts";
+import { quantile } from "../bench/measure.ts";
+import { othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { done, newKey, serve, stop } from "./program.ts";
 import { publishedFolder } from "./published-folder.ts";
@@ -37,7 +38,7 @@ export const heldLocks: Fault = {
       const slowest = Math.max(...books.milliseconds);
       if (slowest > slowestMax) broken.push(`${store}: an answer took ${Math.round(slowest)} ms`);
       seen.push(
-        `${store} ${books.statuses.get(200)} × 200, p99 ${percentile(books.milliseconds, 0.99).toFixed(1)} ms`,
+        `${store} ${books.statuses.get(200)} × 200, p99 ${quantile(books.milliseconds, 0.99).toFixed(1)} ms`,
       );
     }
     await stop(server);

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { ask, othersThan200, percentile, stream, type Books } from "./ask.ts";
+import { quantile } from "../bench/measure.ts";
+import { ask, othersThan200, stream, type Books } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { newKey, serve, stop, type Server } from "./program.ts";
 import { publishedFolder } from "./published-folder.ts";
@@ -53,7 +54,7 @@ async function withinDescriptors(work: Work, dataDir: string, key: string, count
     broken.push(`silent connections stood for ${closed.toFixed(0)} s`);
   if (server.complaints().length > 0) broken.push(`log: ${server.complaints()[0]}`);
   await stop(server);
-  const p99 = (books: Books) => percentile(books.milliseconds, 0.99).toFixed(1);
+  const p99 = (books: Books) => quantile(books.milliseconds, 0.99).toFixed(1);
   return {
     seen: `p99 ${p99(alone)} ms alone, ${p99(beside)} ms beside them; ${Math.round(growth / mebibyte)} MiB more; gone after ${closed.toFixed(0)} s`,
     broken,

@@ -2,7 +2,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { ask, othersThan200, percentile, stream } from "./ask.ts";
+import { quantile } from "../bench/measure.ts";
+import { ask, othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { done, newKey, serve, start, stop } from "./program.ts";
 import { writeRecords } from "./records.ts";
@@ -51,7 +52,7 @@ export const importBesideReads: Fault = {
     if (!isTaken) broken.push("the server did not take the new dataset over");
     const others = othersThan200(books);
     if (others !== "") broken.push(others);
-    const [calm, busy] = [quiet, books].map(({ milliseconds }) => percentile(milliseconds, 0.99));
+    const [calm, busy] = [quiet, books].map(({ milliseconds }) => quantile(milliseconds, 0.99));
     if (records >= judgedRecords && busy! > 2 * calm!)
       broken.push(`p99 ${busy!.toFixed(1)} ms beside the import, ${calm!.toFixed(1)} ms before`);
     if (logBytes > logBytesMax) broken.push(`a write-ahead log of ${logBytes} bytes`);

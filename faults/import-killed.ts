@@ -26,7 +26,7 @@ export const importKilled: Fault = {
     const catalogue = openCatalogue(join(dataDir, "datasets"));
     const { hashes, milliseconds } = await importEach(work, dataDir, files, catalogue);
     const broken: string[] = [];
-    let published = 0;
+    const ends = { old: 0, new: 0, mixed: 0 };
     for (let i = 0; i < tries; i++) {
       const before = catalogue.current()!;
       const next = hashes.indexOf(before.hash) === 0 ? 1 : 0;
@@ -35,8 +35,10 @@ export const importKilled: Fault = {
       await Promise.race([wait(moment * milliseconds), ended]);
       child.kill("SIGKILL");
       await ended;
-      broken.push(...faultsOf(catalogue, hashes).map((fault) => `try ${i + 1}: ${fault}`));
-      if (catalogue.current()!.hash !== before.hash) published++;
+      const faults = faultsOf(catalogue, hashes);
+      broken.push(...faults.map((fault) => `try ${i + 1}: ${fault}`));
+      const isOld = catalogue.current()?.hash === before.hash;
+      ends[faults.length > 0 ? "mixed" : isOld ? "old" : "new"]++;
       if (i % pruneEvery === pruneEvery - 1)
         await done(work, dataDir, "datasets", "prune", "--keep", "1");
       work.tell(`${i + 1} of ${tries} imports killed`);
@@ -45,7 +47,7 @@ export const importKilled: Fault = {
     broken.push(...litter(catalogue).map((name) => `left behind after the next import: ${name}`));
     return {
       done: `${tries} imports of ${recordCount.toLocaleString("en-US")} records killed, over the ${Math.round(milliseconds)} ms one takes`,
-      seen: `${tries - published} old, ${published} new, 0 mixed`,
+      seen: `${ends.old} old, ${ends.new} new, ${ends.mixed} mixed`,
       broken,
     };
   },

@@ -6,8 +6,8 @@ import { openWork } from "./work.ts";
 
 const usage = `npm run faults -- [--full] [--only NAME] [--tries N] [--seed N]
 
-  --full       as often as docs/reliability.md says (hours); without it as often as CI does (minutes)
-  --only NAME  only the faults whose name holds this, such as F1
+  --full       as often as docs/reliability.md says (an hour or more); without it as often as CI does (minutes)
+  --only NAME  only the faults whose name holds this word, such as F1
   --tries N    as often as this
   --seed N     another row of chances (1)
 
@@ -36,7 +36,8 @@ function readOrder(): Order {
   const chosen = faults.filter(({ name }) =>
     ` ${name} `.includes(values.only === "" ? "" : `${values.only} `),
   );
-  if (chosen.length === 0) throw new Error(`--only: no fault has '${values.only}' in its name.`);
+  if (chosen.length === 0)
+    throw new Error(`--only: no fault has the word '${values.only}' in its name.`);
   const tries = values.tries === undefined ? undefined : whole("tries", values.tries);
   return {
     chosen,

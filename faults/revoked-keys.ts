@@ -3,7 +3,8 @@ import { Agent } from "node:http";
 import { createAccount } from "#accounts/accounts.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openControl } from "#store/stores.ts";
-import { ask, percentile } from "./ask.ts";
+import { quantile } from "../bench/measure.ts";
+import { ask } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { serve, stop } from "./program.ts";
 
@@ -50,7 +51,7 @@ export const revokedKeys: Fault = {
     await stop(server);
     return {
       done: `${tries} keys issued, used and revoked by another process`,
-      seen: `${tries - broken.length} refused at the next request, the slowest 401 after ${Math.max(...milliseconds).toFixed(1)} ms (p50 ${percentile(milliseconds, 0.5).toFixed(1)} ms)`,
+      seen: `${tries - broken.length} refused at the next request, the slowest 401 after ${Math.max(...milliseconds).toFixed(1)} ms (p50 ${quantile(milliseconds, 0.5).toFixed(1)} ms)`,
       broken,
     };
   },
