@@ -1,14 +1,12 @@
 /** C58: another process that holds a SQLite file for half a minute stops nobody's request. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../bench/measure.ts";
 import { othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
+import { hold } from "./hold.ts";
 import { done, newKey, serve, stop } from "./program.ts";
 import { publishedFolder } from "./published-folder.ts";
-import type { Work } from "./work.ts";
 
 const perSecond = 200;
 const path = "/fetch-projects?limit=5";
@@ -54,25 +52,3 @@ export const heldLocks: Fault = {
     };
   },
 };
-
-const holder = `
-  import { DatabaseSync } from "node:sqlite";
-  const db = new DatabaseSync(process.argv[1], { timeout: 5000 });
-  db.exec("BEGIN IMMEDIATE");
-  console.log("held");
-  process.stdin.on("end", () => { db.exec("ROLLBACK"); db.close(); }).resume();
-`;
-
-/** Resolves once the write lock is held; what it resolves to gives it back. */
-async function hold(work: Work, path: string): Promise<() => Promise<void>> {
-  const child = work.adopt(
-    spawn(process.execPath, ["--input-type=module", "-e", holder, path], {
-      stdio: ["pipe", "pipe", "inherit"],
-    }),
-  );
-  await once(child.stdout, "data");
-  return async () => {
-    child.stdin.end();
-    await once(child, "close");
-  };
-}

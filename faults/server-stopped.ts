@@ -2,9 +2,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { usageFile } from "#store/files.ts";
 import { quantile } from "../bench/measure.ts";
 import { stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
+import { hold } from "./hold.ts";
 import { newKey, serve } from "./program.ts";
 import { publishedFolder } from "./published-folder.ts";
 
@@ -12,6 +14,8 @@ const recordCount = 5000;
 const perSecond = 300;
 const endMillisecondsMax = 5000;
 const path = "/fetch-signals?limit=100";
+/** At every fifth stop what was asked cannot be written, for another process holds `usage.sqlite`. */
+const heldEvery = 5;
 
 export const serverStopped: Fault = {
   name: "F8 · server stopped under load",
@@ -28,6 +32,7 @@ export const serverStopped: Fault = {
       const load = stream({ port: server.port, path, key }, perSecond);
       const awkward = await awkwardClients(server.port, key);
       await wait(100 + 200 * work.chance());
+      const free = i % heldEvery === 0 ? await hold(work, usageFile(dataDir)) : async () => {};
       const stoppedAt = performance.now();
       server.child.kill("SIGTERM");
       const slow = awkward.readAll();
@@ -40,12 +45,13 @@ export const serverStopped: Fault = {
       if (cutHere > 0) broken.push(`run ${i + 1}: ${cutHere} answers cut off`);
       cut += cutHere;
       awkward.end();
+      await free();
       work.tell(`${i + 1} of ${tries} servers stopped`);
     }
     const slowest = Math.max(...endMilliseconds);
     if (slowest > endMillisecondsMax) broken.push(`one took ${Math.round(slowest)} ms to end`);
     return {
-      done: `${tries} servers stopped under ${perSecond} requests a second, beside silent, idle, half-sent and slowly read connections`,
+      done: `${tries} servers stopped under ${perSecond} requests a second, beside silent, idle, half-sent and slowly read connections, every fifth while \`usage.sqlite\` is held`,
       seen: `${answered} answers, ${cut} cut off; ended after ${Math.round(quantile(endMilliseconds, 0.5))} ms (slowest ${Math.round(slowest)} ms)`,
       broken,
     };

@@ -160,9 +160,8 @@ export async function openService(
       state = "draining";
       await Promise.all([drain(app.server, connections), follower.close()]);
       await app.close();
-      await office.close();
       overload.close();
-      await recording.close();
+      await Promise.all([office.close(), recording.close()]);
       counters.close();
       keyRing.close();
       await admin.close();

@@ -65,8 +65,8 @@ export function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): 
       ring.close();
       memory.close();
       journal.close();
-      await use.close();
-      await recorder.close();
+      use.close();
+      recorder.close();
       await writer.close();
     },
   };

@@ -3,8 +3,8 @@ import type { Server } from "node:http";
 import { Server as NetServer } from "node:net";
 import { type Connections, owes } from "./connections.ts";
 
-/** Whatever is not finished by then is cut, so that the process ends within five seconds. */
-const patienceMilliseconds = 4000;
+/** Whatever is not finished by then is cut: with what is written and mailed behind it, the process ends within five seconds. */
+const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
 
 /** Resolves when the last connection is closed. */

@@ -37,26 +37,38 @@ interface OpenStore {
 const { dataDir, busyMilliseconds, retention, keptBytesMax } = workerData as WriterSetting;
 const port = parentPort!;
 const kept = openKeptBatches(keptBytesMax);
+/** What came since the last try. */
+let arrived: WriterMessage[] = [];
 let store: OpenStore | undefined;
 let turn = Promise.resolve();
 let isRemoving = false;
 
 port.on("message", (message: WriterMessage) => {
-  turn = turn.then(() => answer(message));
+  // All that came while a try waited for a lock shares the next one, or each would wait anew and the queue grow.
+  if (arrived.push(message) === 1) setImmediate(() => (turn = turn.then(answerArrived)));
 });
 
-async function answer(message: WriterMessage): Promise<void> {
-  let lost = "batch" in message ? kept.add(message.batch) : 0;
+async function answerArrived(): Promise<void> {
+  const messages = arrived;
+  arrived = [];
+  const lost = messages.map((message) => ("batch" in message ? kept.add(message.batch) : 0));
   const fault = await faultOf(writeKept);
-  const isLast = "isLast" in message;
-  if (isLast) lost += kept.requests();
-  const outcome: WriterOutcome = { fault, lost };
-  port.postMessage(outcome);
+  const isLast = "isLast" in messages.at(-1)!;
+  if (isLast) lost[lost.length - 1]! += kept.requests();
+  for (const one of lost) port.postMessage({ fault, lost: one } satisfies WriterOutcome);
   if (isLast) {
     store?.close();
     store = undefined;
     port.close();
-  } else if ("now" in message.batch && !isRemoving) removeFrom(message.batch.now);
+  } else removeAsOf(messages);
+}
+
+/** The last requests that came tell what time it is. */
+function removeAsOf(messages: readonly WriterMessage[]): void {
+  const times = messages.flatMap((message) =>
+    "batch" in message && "now" in message.batch ? [message.batch.now] : [],
+  );
+  if (times.length > 0 && !isRemoving) removeFrom(times.at(-1)!);
 }
 
 /** Stops at the first that fails: to try them all again and again would keep a processor busy. */

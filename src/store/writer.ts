@@ -34,9 +34,12 @@ export const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 
 /** Some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
 
+/** Short, for a batch that has to wait is tried again within seconds, and a stop waits for two tries. */
+const busyDefault = 500;
+
 /** The thread starts with the first batch, since it takes as long to load as all that a server needs to answer. */
 export function openWriter(options: WriterOptions): Writer {
-  const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = 5000 } = options;
+  const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { retention = retentionDefault, keptBytesMax = keptBytesDefault } = options;
   const setting: WriterSetting = { dataDir, busyMilliseconds, retention, keptBytesMax };
   const unsettled = openUnsettled();

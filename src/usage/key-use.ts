@@ -9,8 +9,8 @@ export interface KeyUse {
    * @param networkOf the neighbourhood the request came from; asked for only where it is written.
    */
   note(keyId: string, now: number, networkOf?: () => string): void;
-  /** Resolves when everything noted was handed to the disk, or was tried and is kept by the writer. */
-  close(): Promise<void>;
+  /** Hands over what is left. */
+  close(): void;
 }
 
 const everyMilliseconds = 60_000;
@@ -45,10 +45,7 @@ export function openKeyUse({ writer }: { writer: Writer }): KeyUse {
       });
       timer ??= setTimeout(send, gatherMilliseconds).unref();
     },
-    async close() {
-      send();
-      await writer.settled();
-    },
+    close: send,
   };
 }
 

@@ -46,8 +46,8 @@ export function openRecording(order: RecordingOrder): Recording {
     record,
     lostCount: lost.count,
     async close() {
-      await keyUse.close();
-      await close();
+      keyUse.close();
+      close();
       await writer.close();
       lost.end();
     },

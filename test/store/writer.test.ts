@@ -124,16 +124,19 @@ test("closing tries what is kept a last time", async (t) => {
   assert.equal(faults.at(-1), null);
 });
 
-test("handing over a batch does not wait for a lock that another process holds", async (t) => {
-  const { dataDir, writer } = await writerIn(t);
+test("handing over does not wait for a lock that another process holds, and what is handed over waits together", async (t) => {
+  const busyMilliseconds = 300;
+  const batches = 20;
+  const { dataDir, writer } = await writerIn(t, { busyMilliseconds });
   await (await openUsage(dataDir)).close();
   const unlock = lockOf(dataDir);
   const began = performance.now();
-  for (let second = 0; second < 20; second++) writer.write(use("key_a", second));
+  for (let second = 0; second < batches; second++) writer.write(use("key_a", second));
   const took = performance.now() - began;
   await writer.settled();
   const whole = performance.now() - began;
-  assert.ok(took < whole / 4, `${took} of ${whole} ms`);
+  assert.ok(took < busyMilliseconds, `${took} of ${whole} ms`);
+  assert.ok(whole < (batches * busyMilliseconds) / 2, `${whole} ms`);
   unlock();
   await writer.close();
 });

@@ -18,16 +18,20 @@ async function openUse(t: TestContext) {
     await usage.close();
     return new Map(Array.from(found, ([id, { at: time }]) => [id, time]));
   };
-  return { dataDir, use, lastUse };
+  const close = () => {
+    use.close();
+    return writer.settled();
+  };
+  return { dataDir, use, lastUse, close };
 }
 
 const at = (time: number) => new Date(time).toISOString();
 
 test("the use of a key survives closing", async (t) => {
-  const { use, lastUse } = await openUse(t);
+  const { use, lastUse, close } = await openUse(t);
   use.note("key_a", noon);
   use.note("key_b", noon + 1);
-  await use.close();
+  await close();
   assert.deepEqual(Object.fromEntries(await lastUse()), {
     key_a: at(noon),
     key_b: at(noon + 1),
@@ -35,41 +39,41 @@ test("the use of a key survives closing", async (t) => {
 });
 
 test("a key's use is written at most once a minute, each key by itself", async (t) => {
-  const { use, lastUse } = await openUse(t);
+  const { use, lastUse, close } = await openUse(t);
   for (let time = noon; time < noon + minute; time += 1000) use.note("key_a", time);
   use.note("key_a", noon + minute - 1);
   use.note("key_b", noon + minute - 1);
-  await use.close();
+  await close();
   const found = await lastUse();
   assert.equal(found.get("key_a"), at(noon));
   assert.equal(found.get("key_b"), at(noon + minute - 1));
 });
 
 test("after a minute the next use is written", async (t) => {
-  const { use, lastUse } = await openUse(t);
+  const { use, lastUse, close } = await openUse(t);
   use.note("key_a", noon);
   use.note("key_a", noon + minute);
-  await use.close();
+  await close();
   assert.equal((await lastUse()).get("key_a"), at(noon + minute));
 });
 
 test("a clock that was set back does not keep a key from being noted again", async (t) => {
-  const { use, lastUse } = await openUse(t);
+  const { use, lastUse, close } = await openUse(t);
   use.note("key_a", noon);
   use.note("key_a", noon - 60 * minute);
   use.note("key_a", noon - 59 * minute);
   use.note("key_b", noon - 59 * minute);
-  await use.close();
+  await close();
   assert.equal((await lastUse()).get("key_a"), at(noon - 59 * minute));
 });
 
 test("the network of a key's use is asked for and written with it, at most once a minute", async (t) => {
-  const { dataDir, use } = await openUse(t);
+  const { dataDir, use, close } = await openUse(t);
   let asked = 0;
   const networkOf = () => `203.0.113.${asked++}/24`;
   for (let time = noon; time <= noon + minute; time += 1000) use.note("key_a", time, networkOf);
   use.note("key_b", noon);
-  await use.close();
+  await close();
   assert.equal(asked, 2);
   await readUsage(dataDir, async (usage) => {
     assert.deepEqual(

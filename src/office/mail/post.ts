@@ -16,7 +16,7 @@ export interface Post {
   send(letter: Letter): void;
   /** No mail leaves this service. */
   isOff: boolean;
-  /** Waits for what is under way, a few seconds at most. */
+  /** Waits for what is under way, a second or two at most. */
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Patience {
   closeMilliseconds: number;
 }
 
-const usualPatience: Patience = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 3000 };
+const usualPatience: Patience = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 1500 };
 /** Beyond them the mail server has been away for long, and memory is for other things. */
 const lettersMax = 1000;
 
