@@ -6,10 +6,10 @@ import { knownBrowserMilliseconds } from "./known-browsers.ts";
 import { idleMilliseconds } from "./sessions.ts";
 import { forgetThrottles } from "./throttle.ts";
 
-/** Kept that long after its end, so that the log can tell a link that is over from one that never was. */
+/** Kept that long after its end, for whoever looks into the store why a link was refused. */
 const endedLinkMilliseconds = 7 * 86_400_000;
 
-/** Done with every sign-in too; call it when the pages start and from time to time. */
+/** Done with every sign-in too; to be called from time to time. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write((transaction) => forgetOldRows(transaction, now));
 

@@ -1,10 +1,10 @@
-/** The refusal of a link that does nothing any more: the person reads one sentence, the log may tell why. */
+/** The refusal of a link that does nothing any more: whatever the reason, the person reads one sentence. */
 import { StoreFault } from "#store/store-fault.ts";
 
 export type LinkFaultReason = "unknown" | "expired" | "used";
 
 export class LinkFault extends StoreFault {
-  /** For the log: told to the sender, it would say which guesses come near. */
+  /** Not for the sender, whom it would tell which guesses come near. */
   readonly reason: LinkFaultReason;
 
   constructor(reason: LinkFaultReason) {

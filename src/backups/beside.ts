@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
- * @param path the folder is called after it, with six characters and `.tmp` behind; only its owner may enter it.
+ * @param path the folder is called after it, with `.tmp-` and six characters behind; only its owner may enter it.
  * @param work must let the event loop turn now and then, or no signal is heard.
  */
 export async function withFolderBeside<R>(

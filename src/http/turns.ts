@@ -17,7 +17,7 @@ interface Client {
 export const sharePerTurn = 2;
 
 /**
- * A client on a thousand connections costs others no more than one on eight: what it is not answered yet, it cannot
+ * A client on a thousand connections costs others no more than one on two: what it is not answered yet, it cannot
  * ask again.
  */
 export function openTurns(share = sharePerTurn): Turns {

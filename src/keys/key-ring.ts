@@ -37,7 +37,7 @@ export function openKeyRing({
     isFresh = false;
   };
 
-  // Asking SQLite costs some 3 µs, so it is asked once in a turn of the event loop: a socket that becomes readable
+  // Asking SQLite costs some 2 µs, so it is asked once in a turn of the event loop: a socket that becomes readable
   // after a revocation was committed is read in a later poll, and so after the flag was reset. Only bytes that
   // arrive within the very turn that has asked already, behind others on the same socket, may still find the key.
   const refreshOnceInATurn = () => {

@@ -39,6 +39,7 @@ export function openRetention(
     const surplus = oldest === null ? 0 : newest! - oldest + 1 - logRowsMax;
     return surplus > 0 && removeBelow.run(oldest! + Math.min(surplus, rowsPerStep)).changes > 0;
   };
+  /** What a clock that stood ahead has dated waits for its day, and what follows it too; `removeSurplus` bounds both. */
   const removeOutdated = (now: number) => {
     const end = stepEnd.get(rowsPerStep) as { number: number } | undefined;
     const before = logDays === 0 ? Number.MAX_SAFE_INTEGER : now - logDays * dayMilliseconds;

@@ -57,7 +57,7 @@ test("keys list shows state and last use, of all accounts or of one, and never a
   const writer = openWriter({ dataDir, onFault: assert.ifError });
   const use = openKeyUse({ writer });
   use.note(id, noon - hour, () => "203.0.113.0/24");
-  await use.close();
+  use.close();
   await writer.close();
   await json("accounts", "create", "--name", "Beta");
   assert.deepEqual(await json("keys", "list", "--account", "beta"), []);
