@@ -98,17 +98,16 @@ async function* found(
   usage: UsageStore,
   id: string,
   account: number | undefined,
-  { since = 0, until = Number.POSITIVE_INFINITY, limit = limitDefault }: RequestOptions,
+  { since, until, limit = limitDefault }: RequestOptions,
 ): AsyncGenerator<LoggedRequest[]> {
-  const requests = (await findRequests(usage, id, account)).filter(
-    ({ at }) => Date.parse(at) >= since && Date.parse(at) < until,
-  );
+  const filter = { requestId: id, since, until };
+  const requests = await findRequests(usage, { account, filter, limit });
   if (requests.length === 0)
     throw new StoreFault(
       "not_found",
       `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
     );
-  yield requests.slice(0, limit);
+  yield requests;
 }
 
 function requestTable(requests: readonly LoggedRequest[]): string {

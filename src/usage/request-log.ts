@@ -84,20 +84,21 @@ export async function* requestsInPages(
   }
 }
 
-const sameIdMax = 100;
+export interface FindOrder {
+  /** Only requests of this one; of all where it is left out. */
+  account?: number | undefined;
+  filter: RequestFilter & { requestId: string };
+  limit: number;
+}
 
-/**
- * Newest first; a client may give many requests the same id, of which the newest 100 are found.
- * @param account only requests of this one.
- */
+/** Newest first; a client may give many requests the same id. */
 export async function findRequests(
   usage: UsageStore,
-  requestId: string,
-  account?: number,
+  { account, filter, limit }: FindOrder,
 ): Promise<LoggedRequest[]> {
-  const all = rowsOf(usage).where("request_id", "=", requestId);
+  const all = filtered(rowsOf(usage), filter);
   const query = account === undefined ? all : all.where("account", "=", account);
-  const rows = await newestFirst(query).limit(sameIdMax).execute();
+  const rows = await newestFirst(query).limit(limit).execute();
   return rows.map(requestOf);
 }
 

@@ -84,6 +84,22 @@ test("requests list shows those of one account, newest first, between two times 
   );
 });
 
+test("requests find shows as many of one id as asked for, of the time asked for", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { json, refusal } = allCommands(dataDir);
+  const asked = (at: number) => request({ at, requestId: "same" });
+  await putRequests(
+    dataDir,
+    Array.from({ length: 250 }, (_, i) => asked(noon - hour + i)),
+  );
+  const count = async (...args: string[]) =>
+    (await json("requests", "find", "same", ...args)).length;
+  assert.equal(await count(), 100);
+  assert.equal(await count("--limit", "200"), 200);
+  assert.equal(await count("--until", "2026-11-21T11:00:00.060Z"), 60);
+  await refusal(exitCodes.conflict, "requests", "find", "same", "--since", "2026-11-21T11:01Z");
+});
+
 test("as CSV what a spreadsheet would run is text", async (t) => {
   const { text, beta } = await commandsAfterRequests(t);
   const rows = parse(await text("requests", "list", "--account", beta, "--csv"), { columns: true });
