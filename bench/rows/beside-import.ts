@@ -40,22 +40,19 @@ async function besideImport(
   const bare = await startBare(await sizesOf(await ground.mix(), server.port, published.keys[0]!));
   const bareLoad = startLoadClient();
   bareLoad.prepare(published.requests, requestsOf(await ground.mix(), published.keys));
-  const askFor = (seconds: number) => ask(ground.load, published, server, seconds);
+  const askFor = (seconds: number) =>
+    askOn(ground.load, published, server, (second) => second < seconds);
 
-  await askFor(secondsBefore);
+  // Asked before, so that both times what is asked is remembered, until the new dataset is taken over.
+  await askFor(secondsBefore * waitRounds);
   const before = await watched(server, () => askFor(secondsBefore * waitRounds));
   const beside = await watched(server, async () => {
     let isOver = false;
     const imported = importAndServe(checkout, server, published, dataDir, path);
-    const ofServer: number[] = [];
-    const ofBare: number[] = [];
-    const asked = async (client: LoadClient, asks: RunningServer, all: number[]) => {
-      while (!isOver) all.push(...(await ask(client, published, asks, 1)));
-    };
-    await Promise.all([
+    const [ofServer, ofBare] = await Promise.all([
+      askOn(ground.load, published, server, () => !isOver),
+      askOn(bareLoad, published, bare, () => !isOver),
       imported.finally(() => (isOver = true)),
-      asked(ground.load, server, ofServer),
-      asked(bareLoad, bare, ofBare),
     ]);
     return { ofServer, ofBare };
   });
@@ -78,8 +75,8 @@ async function besideImport(
   ];
 }
 
-const p99Of = (microseconds: ArrayLike<number>) => quantile(Array.from(microseconds), 0.99);
-const textOf = (microseconds: ArrayLike<number>) =>
+const p99Of = (microseconds: readonly number[]) => quantile(microseconds, 0.99);
+const textOf = (microseconds: readonly number[]) =>
   `${(p99Of(microseconds) / 1000).toFixed(1)} ms of ${microseconds.length} requests`;
 
 interface Watched<T> {
@@ -104,25 +101,32 @@ function ownCopy(ground: Ground, { dataDir }: Published): string {
   return copy;
 }
 
-/** @returns µs of each request. */
-async function ask(
+/**
+ * Asks the mix from its beginning, second by second, as long as it is to go on.
+ * @returns µs of each request.
+ */
+async function askOn(
   load: LoadClient,
   { requests }: Published,
   { port }: RunningServer,
-  seconds: number,
-): Promise<Float64Array> {
-  const { microseconds } = allServed(
-    await load.run({
-      port,
-      requests,
-      connections,
-      count: seconds * perSecond,
-      firstRequest: 0,
-      secondsMax: seconds * 2,
-      perSecond,
-    }),
-  );
-  return microseconds;
+  goesOn: (second: number) => boolean,
+): Promise<number[]> {
+  const all: number[] = [];
+  for (let second = 0; goesOn(second); second++) {
+    const { microseconds } = allServed(
+      await load.run({
+        port,
+        requests,
+        connections,
+        count: perSecond,
+        firstRequest: second * perSecond,
+        secondsMax: 2,
+        perSecond,
+      }),
+    );
+    all.push(...microseconds);
+  }
+  return all;
 }
 
 /** Settles when the records of the file are served. */
