@@ -145,6 +145,9 @@ function problemOf(error: FastifyError | Problem | Error): Problem {
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_LENGTH_PARAM_EXCEEDED")
     return new Problem("malformed-request", "The path is not valid percent-encoded UTF-8.");
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge();
+  // The client went away within a body; nobody hears this, but it is no fault of the service either.
+  if (code === "ECONNRESET")
+    return new Problem("malformed-request", "The connection ended before the body did.");
   // Every other method has a route. This one the parser knows and Node's own list of methods does not.
   if (code === "FST_ERR_NOT_FOUND")
     return new Problem(

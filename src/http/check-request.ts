@@ -58,6 +58,12 @@ function refuseUnreadable(request: FastifyRequest): void {
     request.isLast = true;
     throw new Problem("malformed-request", "Only the transfer coding 'chunked' is understood.");
   }
+  if (raw.httpVersion !== "1.1" && raw.httpVersion !== "1.0") {
+    request.isLast = true;
+    throw new Problem("malformed-request", "The request line names no version of HTTP/1.");
+  }
+  // Nothing is upgraded to; the parser drops what came behind such a request all the same.
+  if (asksForUpgrade(raw)) request.isLast = true;
   const hosts = countHosts(raw.rawHeaders);
   if (hosts > 1 || (hosts === 0 && raw.httpVersion === "1.1")) {
     // Whoever reads such a request otherwise than we do may also disagree about what follows it.
@@ -90,6 +96,9 @@ export const bodyTooLarge = () =>
 /** What HTTP/1.0 expects is ignored (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
   expect === undefined || httpVersion !== "1.1" || /(?:^|\W)100-continue(?:$|\W)/i.test(expect);
+
+const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessage) =>
+  upgrade !== undefined && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
 
 /** Node keeps the first of several; which one a proxy in front has kept, nobody knows (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {

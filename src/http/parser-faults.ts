@@ -24,15 +24,16 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
     // The parser has lost its place in the stream, so the connection ends with the answer.
     socket.destroySoon();
   };
-  const last = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
-  server.prependListener(
-    "request",
-    (request: IncomingMessage, response: ServerResponse) =>
-      void last.set(request.socket, { request, response }),
-  );
-  /** What was asked before on the connection is answered first; of those that only wait, thousands at once take turns. */
-  const inTurn = (socket: Socket, act: () => void) => {
-    const response = last.get(socket)?.response;
+  const last = new WeakMap<Socket, Exchange>();
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+    const before = last.get(request.socket)?.response;
+    last.set(request.socket, { request, response, before });
+  });
+  /**
+   * What was asked before on the connection is answered first; of those that only wait, thousands at once take turns.
+   * @param response the last that was asked before.
+   */
+  const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
       turns.enter(`faults ${socket.remoteAddress}`, act);
     else
@@ -44,7 +45,11 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
-    inTurn(socket, () => {
+    const exchange = last.get(socket);
+    // Its own answer would wait for the rest of the body for ever.
+    if (exchange !== undefined && waitsForItsBody(exchange))
+      return inTurn(socket, exchange.before, () => refuse(socket, problemOf(error.code)));
+    inTurn(socket, exchange?.response, () => {
       // A fault in the body of a request that has its answer already must not bring a second one.
       if (last.get(socket)?.request.complete === false) socket.destroySoon();
       else refuse(socket, problemOf(error.code));
@@ -58,13 +63,25 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
       "CONNECT is not allowed here; this is not a proxy.",
       { allowed: ["GET", "HEAD", "OPTIONS"] },
     );
-    inTurn(socket, () => refuse(socket, problem));
+    inTurn(socket, last.get(socket)?.response, () => refuse(socket, problem));
   });
   // In its turn like any other request; check-request.ts refuses it.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);
   });
 }
+
+/** The last that was asked on a connection. */
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Of what was asked before it. */
+  before: ServerResponse | undefined;
+}
+
+/** All else is answered whatever its body holds. */
+const waitsForItsBody = ({ request, response }: Exchange) =>
+  request.method === "POST" && !request.complete && !response.headersSent;
 
 const everyAnswer = (door: FrontDoor, requestId: string): HeaderLines => [
   ...commonHeaders(door.config.corsOrigins, undefined),
@@ -77,7 +94,7 @@ function problemOf(code: string | undefined): Problem {
     case "HPE_HEADER_OVERFLOW":
       return new Problem(
         "headers-too-large",
-        `Request line and headers have more than ${headerBytesMax} bytes.`,
+        `Request line and headers have more than ${headerBytesMax} bytes, or too many lines.`,
         {
           maximum: headerBytesMax,
         },

@@ -62,7 +62,7 @@ const examples: Readonly<Record<Exclude<ProblemCode, "invalid-parameters">, Exam
     },
   ],
   "headers-too-large": [
-    "Request line and headers have more than 16384 bytes.",
+    "Request line and headers have more than 16384 bytes, or too many lines.",
     { maximum: 16_384 },
   ],
   "internal-error": ["The service made a mistake; it has been logged under this request_id."],

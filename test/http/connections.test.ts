@@ -75,16 +75,18 @@ async function firstOf<V>(map: ReadonlyMap<unknown, V>): Promise<V> {
   }
 }
 
-test("a connection that sends nothing, half a request or one line after the other is ended with a 408", async (t) => {
+test("a connection that sends nothing, half a request or form, or one line after the other is ended with a 408", async (t) => {
   const { port } = await openDoor(t, {}, brief);
   const silent = await open(t, port);
   const half = await open(t, port);
   half.write("GET /health HTTP/1.1\r\nHos");
+  const form = await open(t, port);
+  form.write("POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\na=b");
   const dripping = await open(t, port);
   dripping.write("GET /health HTTP/1.1\r\n");
   const drip = setInterval(() => dripping.write("X-Line: 1\r\n"), 5);
   t.after(() => clearInterval(drip));
-  for (const socket of [silent, half, dripping]) {
+  for (const socket of [silent, half, form, dripping]) {
     const text = await readAll(socket);
     assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
     assert.match(text, /"code":"request-timeout"/);

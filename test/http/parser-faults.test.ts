@@ -16,6 +16,7 @@ const bad: Record<string, string> = {
   "bare LF": "GET /fetch-gp HTTP/1.1\nHost: x\n\n",
   "space before colon": "GET /fetch-gp HTTP/1.1\r\nHost : x\r\n\r\n",
   "NUL in a value": "GET /fetch-gp HTTP/1.1\r\nHost: x\u0000y\r\n\r\n",
+  "no version": "GET /fetch-gp\r\nHost: x\r\n\r\n",
   "lower-case method": "get /fetch-gp HTTP/1.1\r\nHost: x\r\n\r\n",
   "TLS hello": "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
   "HTTP/2 preface": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -135,6 +136,29 @@ test("a GET with a body, also one that looks like a request, is one request", as
     assert.equal(status, 200);
     assert.equal(text.match(/^HTTP\/1\.1 \d/gm)?.length, 1);
   }
+});
+
+test("a form that never comes whole is refused behind what was asked before, and the connection ends", async (t) => {
+  const { port, log } = await startService(t);
+  const form = { method: "POST", headers: ["Transfer-Encoding: chunked"] };
+  const broken = requestText("/account/sign-in", { ...form, body: "5\r\nhello\r\nZZ\r\n" });
+  const cutOff = requestText("/account/sign-in", { ...form, body: "5\r\nhel" });
+  for (const bytes of [broken, cutOff]) {
+    const { text } = await sendRaw(port, requestText("/health") + bytes);
+    assert.deepEqual(statusesIn(text), [200, 400]);
+  }
+  assert.deepEqual(
+    log.filter((line) => /"level":50/.test(line)),
+    [],
+  );
+});
+
+test("what follows a request to upgrade is never lost in silence: its answer is the last one, and says so", async (t) => {
+  const { port, key } = await startService(t);
+  const asking = requestText("/health", { headers: ["Connection: Upgrade", "Upgrade: h2c"] });
+  const { headers, text } = await sendRaw(port, asking + requestText("/fetch-projects", { key }));
+  assert.deepEqual(statusesIn(text), [200]);
+  assert.equal(headers["connection"], "close");
 });
 
 test("HTTP/1.0 is answered and the connection closed; Upgrade is ignored; 100-continue is honoured", async (t) => {
