@@ -109,10 +109,21 @@ export function problemBody(
 const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
-/** Text with everything in it that looks like a key cut to 8 characters and `…`, for errors and logs. */
+/**
+ * Text with everything in it that looks like a key cut to 8 characters and `…`, for errors and logs; with its
+ * percent-escapes resolved where only they kept a key from being seen.
+ */
 export function maskKeys(text: string): string {
-  return text.replace(keyLike, (key) => `${key.slice(0, hintLength)}…`);
+  const masked = cutKeys(text);
+  if (!text.includes("%")) return masked;
+  const plain = masked.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  const cut = cutKeys(plain);
+  return cut === plain ? masked : cut;
 }
+
+const cutKeys = (text: string) => text.replace(keyLike, (key) => `${key.slice(0, hintLength)}…`);
 
 const echoedMax = 50;
 

@@ -5,9 +5,5 @@ import { maskKeys } from "#problems.ts";
 export function recordedQuery(url: string): string {
   const mark = url.indexOf("?");
   const text = mark === -1 ? "" : url.slice(mark + 1);
-  const plain = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-  const masked = maskKeys(plain);
-  return masked === plain ? text : masked;
+  return maskKeys(text);
 }

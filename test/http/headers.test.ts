@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
+import { ask } from "../support/raw-client.ts";
 import { startService, type Answer } from "../support/service.ts";
 
 const exposed =
@@ -222,4 +223,14 @@ test("a key that stands in the query by mistake comes back in no link", async (t
   assert.equal(status, 200);
   assert.match(headers.get("link")!, /gp_name=gpr_[0-9A-Za-z]{4}%E2%80%A6&/);
   assert.doesNotMatch(headers.get("link")! + text, new RegExp(service.key.slice(8)));
+});
+
+test("a key one of whose letters is escaped is not echoed, in a path or as the name of a parameter", async (t) => {
+  const { port, key } = await startService(t);
+  const escaped = key.replace("g", "%67");
+  for (const path of [`/${escaped}`, `/errors/${escaped}`, `/fetch-gp?${escaped}%zz=1`]) {
+    const { text } = await ask(port, path);
+    assert.match(text, /^HTTP\/1\.1 40[0-9] /, path);
+    assert.ok(!text.includes(key.slice(10)), path);
+  }
 });
