@@ -1,5 +1,6 @@
 /** `gp-records backup`: saves keys, usage and the dataset that is served in one file, beside a running server. */
 import type { Command } from "commander";
+import { isNoRoom } from "#datasets/disk-space.ts";
 import type { MadeBackup } from "#backups/make-backup.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -64,7 +65,7 @@ function fileFault(error: unknown, file: string): unknown {
   const { code, syscall, path = file } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
   return new CommandFault(
-    code === "ENOSPC" ? exitCodes.diskFull : exitCodes.usage,
+    isNoRoom(error) ? exitCodes.diskFull : exitCodes.usage,
     `No backup was made: ${path} cannot be used (${code}). Choose another place, or give this user access to it.`,
   );
 }
@@ -82,5 +83,5 @@ const madeText = ({ manifest, bytes, sha256 }: MadeBackup, file: string) =>
   [
     `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${file}: ${bytes.toLocaleString("en-US")} bytes.`,
     ...(manifest.dataset === null ? ["No dataset is published, so none is in it."] : []),
-    `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` checks it.`,
+    `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` of it, with DATA_DIR set to another folder, checks it.`,
   ].join("\n");

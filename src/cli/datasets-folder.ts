@@ -1,5 +1,6 @@
 /** Opens the folder of datasets below DATA_DIR, alone if need be, and words what is wrong with it. */
 import { join } from "node:path";
+import { isNoRoom } from "#datasets/disk-space.ts";
 import { finishRestore } from "#backups/restore-folders.ts";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
@@ -65,10 +66,10 @@ export function changeDatasets<R>(
 export function dataFolderFault(error: unknown, dataDir: string): unknown {
   const { code, path = dataDir, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return sqliteFault(error, dataDir);
-  if (code === "ENOSPC")
+  if (isNoRoom(error))
     return new CommandFault(
       exitCodes.diskFull,
-      `${path} cannot be written (${code}). Free some space on its disk.`,
+      `${path} cannot be written (${code}). Free some space on its disk, or lift the limit on the size of files (ulimit -f).`,
     );
   return new CommandFault(
     exitCodes.usage,

@@ -25,9 +25,15 @@ export function refuseTooLittleSpace(folder: string, needed: number): void {
   if (free < needed) throw new DatasetFault(fullWords(folder, needed, free), "full");
 }
 
-/** Result codes of SQLite: the disk is full; a write or sync that failed, as at a quota or `ulimit -f`. */
-const sqliteCodes: readonly unknown[] = [13, 778, 1034];
+/** Results of SQLite: the disk is full; a write, a sync or the growing of a `-shm` failed, as at a quota or `ulimit -f`. */
+const sqliteCodes: readonly unknown[] = [13, 778, 1034, 4874];
 const systemCodes: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
+
+/** Is it for want of room that something could not be written? */
+export function isNoRoom(error: unknown): boolean {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return systemCodes.includes(code) || sqliteCodes.includes(errcode);
+}
 
 /**
  * Removes a draft whose writing an error broke off.
@@ -40,8 +46,7 @@ export function abandonDraft(
 ): unknown {
   const written = sizeOf(path);
   rmSync(path, { force: true });
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  if (!systemCodes.includes(code) && !sqliteCodes.includes(errcode)) return error;
+  if (!isNoRoom(error)) return error;
   const least = Math.max(needed, written);
   return new DatasetFault(fullWords(folder, least, freeBytes(folder)), "full", { cause: error });
 }

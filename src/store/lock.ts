@@ -23,14 +23,20 @@ export function takeLock(path: string, busyMessage: string): Lock {
     chmodSync(path, 0o600);
   } catch (error) {
     db?.close();
-    const fault = sqliteFault(error, path);
-    if (!(fault instanceof StoreFault))
-      throw new StoreFault(
-        "unusable",
-        `The lock ${path} cannot be taken: ${(error as Error).message}.`,
-      );
-    throw fault.kind === "busy" ? new StoreFault("busy", busyMessage) : fault;
+    throw lockFault(error, path, busyMessage);
   }
   const held = db;
   return { release: () => held.close() };
+}
+
+function lockFault(error: unknown, path: string, busyMessage: string): unknown {
+  const fault = sqliteFault(error, path);
+  const kind = fault instanceof StoreFault ? fault.kind : "unusable";
+  if (kind === "busy") return new StoreFault("busy", busyMessage);
+  if (kind === "full") return fault;
+  return new StoreFault(
+    "unusable",
+    `The lock ${path} cannot be taken: ${(error as Error).message}. May this user write its folder? Nothing is kept in it: a file that is damaged can be removed while no gp-records is running.`,
+    { cause: error },
+  );
 }
