@@ -21,14 +21,12 @@ export interface AuditFilter {
   action?: AuditAction | undefined;
   /** From this moment on. */
   since?: number | undefined;
-  /** Only entries older than that one: the last of a page before. */
-  beforeNumber?: number | undefined;
   limit: number;
 }
 
 export async function listAudit(
   database: Kysely<ControlTables>,
-  { account, actor, action, since, beforeNumber, limit }: AuditFilter,
+  { account, actor, action, since, limit }: AuditFilter,
 ): Promise<AuditEntry[]> {
   let query = database
     .selectFrom("audit")
@@ -41,7 +39,6 @@ export async function listAudit(
   if (actor !== undefined) query = query.where("audit.actor", "=", actor);
   if (action !== undefined) query = query.where("audit.action", "=", action);
   if (since !== undefined) query = query.where("audit.at", ">=", new Date(since).toISOString());
-  if (beforeNumber !== undefined) query = query.where("audit.number", "<", beforeNumber);
   return (await query.execute()).map((row) => ({
     number: row.number,
     at: row.at,

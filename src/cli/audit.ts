@@ -1,8 +1,9 @@
 /** `gp-records audit`: who changed what. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { type AuditAction, auditActions } from "#store/audit.ts";
+import { parseCount } from "./count.ts";
 import { withControl } from "./data-dir.ts";
 import { momentParser } from "./moment.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
@@ -31,7 +32,7 @@ export function addAuditCommands(program: Command, surroundings: Surroundings): 
       "only from then on: a day, a time, or how long ago, such as 7d",
       momentParser(surroundings.now),
     )
-    .option("--limit <n>", `how many at most (default: ${limitDefault})`, parseLimit)
+    .option("--limit <n>", `how many at most (default: ${limitDefault})`, parseCount)
     .option("--ndjson", "print a JSON object a line")
     .option(...jsonOption)
     .action(async (options: AuditOptions) => {
@@ -59,10 +60,4 @@ function entriesText(entries: readonly AuditEntry[]): string {
       Object.keys(detail).length === 0 ? "" : JSON.stringify(detail),
     ]),
   );
-}
-
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError("Write how many entries to show, from 1 to 999999.");
-  return Number(text);
 }

@@ -1,11 +1,12 @@
 /** `gp-records requests`: looks into the request log. */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
 import { StoreFault } from "#store/store-fault.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { requestColumns } from "#usage/columns.ts";
 import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";
 import { accountColumns, readAccountNames } from "./account-columns.ts";
+import { parseCount } from "./count.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { CommandFault } from "./command-fault.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -51,14 +52,8 @@ function withTimes(command: Command, { now }: Surroundings): Command {
     command
       .option("--since <time>", "not before this day or time, or how long ago", parseMoment)
       .option("--until <time>", "before this day or time, or how long ago", parseMoment)
-      .option("--limit <n>", `at most so many (default: ${limitDefault})`, parseLimit),
+      .option("--limit <n>", `at most so many (default: ${limitDefault})`, parseCount),
   );
-}
-
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
-  return Number(text);
 }
 
 async function show(

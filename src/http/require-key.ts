@@ -1,6 +1,7 @@
 /** The key of a request: in `x-api-key`, once, and nowhere else. */
 import type { IncomingMessage } from "node:http";
 import { accountUrl } from "#config.ts";
+import { keyPattern } from "#keys/api-key.ts";
 import type { LiveKey } from "#keys/live-key.ts";
 import { failedKeysProblem } from "#limits/quota-problem.ts";
 import { Problem } from "#problems.ts";
@@ -37,16 +38,14 @@ const demoKeyForwarded = () =>
     },
   );
 
-const keyShaped = /gpr_[0-9A-Za-z]{36}/;
-
 /** Names the place where a key was put instead, never the key. */
 function missingKey({ config }: FrontDoor, { url = "", headers }: IncomingMessage): Problem {
   const query = url.slice(url.indexOf("?") + 1);
-  const misplaced = keyShaped.test(query)
+  const misplaced = keyPattern.test(query)
     ? "the query string"
-    : keyShaped.test(headers.authorization ?? "")
+    : keyPattern.test(headers.authorization ?? "")
       ? "the header Authorization"
-      : keyShaped.test(headers.cookie ?? "")
+      : keyPattern.test(headers.cookie ?? "")
         ? "a cookie"
         : undefined;
   const detail =

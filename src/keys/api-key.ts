@@ -12,7 +12,7 @@ const hintLength = 8;
 
 const wholeKey = /^gpr_[0-9A-Za-z]{36}$/;
 
-/** What a scanner for leaked secrets looks for; not global, so it may be tested again and again. */
+/** A key in the middle of other text; not global, so it may be tested again and again. */
 export const keyPattern = /\bgpr_[0-9A-Za-z]{36}\b/;
 
 /** A new key: `gpr_`, 30 random characters (about 178 bits), 6 that check them. */

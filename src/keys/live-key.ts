@@ -6,12 +6,10 @@ import { digestText } from "./api-key.ts";
 /** What a request with a valid key is allowed. */
 export interface LiveKey {
   readonly id: string;
-  readonly name: string;
   /** The first 8 characters of the key. */
   readonly hint: string;
   /** What the quota is counted by. */
   readonly accountNumber: number;
-  readonly accountId: string;
   /** The account's own numbers or those of its plan; the same object until the store changes. */
   readonly quotas: Quotas;
   /** A demo's key; never to be accepted from a request that came through a proxy. */
@@ -38,10 +36,8 @@ function knownKey(row: KeyRow): KnownKey {
   return {
     key: {
       id: row.id,
-      name: row.name,
       hint: row.hint,
       accountNumber: row.account_number,
-      accountId: row.account_id,
       quotas: quotasOf(row),
       isDemo: row.is_demo === 1,
     },

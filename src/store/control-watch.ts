@@ -8,11 +8,10 @@ import { StoreFault } from "./store-fault.ts";
 /** A key together with what its account and its plan say about it. */
 export type KeyRow = Pick<
   ApiKeyTable,
-  "id" | "digest" | "name" | "hint" | "is_demo" | "expires_at" | "revoked_at"
+  "id" | "digest" | "hint" | "is_demo" | "expires_at" | "revoked_at"
 > &
   Pick<AccountTable, "per_minute" | "per_hour" | "per_day" | "suspended_at"> & {
     account_number: number;
-    account_id: string;
   };
 
 /** Every call throws a StoreFault if the store cannot be read now; the next one tries again. */
@@ -31,8 +30,8 @@ const quota = (column: "per_minute" | "per_hour" | "per_day") =>
   `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
 
 const keyRows = `
-  select k.id, k.digest, k.name, k.hint, k.is_demo, k.expires_at, k.revoked_at,
-         a.number as account_number, a.id as account_id,
+  select k.id, k.digest, k.hint, k.is_demo, k.expires_at, k.revoked_at,
+         a.number as account_number,
          ${quota("per_minute")}, ${quota("per_hour")}, ${quota("per_day")},
          coalesce(a.closed_at, a.suspended_at) as suspended_at
   from api_key k join account a on a.number = k.account

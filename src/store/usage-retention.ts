@@ -10,7 +10,8 @@ export interface Retention {
 }
 
 const dayMilliseconds = 86_400_000;
-const hoursKeptDays = 400;
+/** So long the sums of each hour are kept. */
+export const hoursKeptDays = 400;
 const rowsPerStep = 2000;
 
 /**

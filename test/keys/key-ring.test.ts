@@ -46,10 +46,8 @@ test("a valid key is let in with everything a request needs to know of it", asyn
   const live = ring.verify(key);
   assert.deepEqual(live, {
     id,
-    name: "web",
     hint: key.slice(0, 8),
     accountNumber: account.number,
-    accountId: account.id,
     quotas: { minute: null, hour: 5000, day: null },
     isDemo: false,
   });

@@ -49,8 +49,6 @@ test("the log is read by account, actor, action and time, a page after the other
   const subjects = async (filter: object) =>
     (await listAudit(control.database, { limit: 3, ...filter })).map(({ subject }) => subject);
   assert.deepEqual(await subjects({}), ["5", "4", "3"]);
-  const [, , last] = await listAudit(control.database, { limit: 3 });
-  assert.deepEqual(await subjects({ beforeNumber: last!.number }), ["2", "1", "0"]);
   assert.deepEqual(await subjects({ actor: "pe_a" }), ["4", "2", "0"]);
   assert.deepEqual(await subjects({ action: "key.revoked", account: account.number }), ["4", "3"]);
   assert.deepEqual(await subjects({ since: noon + 4 * hour }), ["5", "4"]);

@@ -1,4 +1,5 @@
 /** Hands letters to a mail server over SMTP (RFC 5321). */
+import { isLoopback } from "#config.ts";
 import type { Letter } from "./post.ts";
 
 export interface Carrier {
@@ -58,6 +59,3 @@ function serverOf(smtpUrl: string) {
     ...(username === "" ? {} : { auth }),
   };
 }
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -8,10 +8,8 @@ import { download, page, type Reply, seeOther } from "#office/reply.ts";
 import { type Route, route } from "#office/route.ts";
 import type { AccountVisit, SignedInVisit } from "#office/visit.ts";
 import { settingsPage } from "#pages/account/settings.ts";
+import { hoursKeptDays } from "#store/usage-retention.ts";
 import { readBars } from "#usage/totals.ts";
-
-/** Totals are kept for as many. */
-const usageDays = 400;
 
 const markup = (visit: SignedInVisit, typed: { typedName?: string; fault?: string } = {}): string =>
   settingsPage({
@@ -46,7 +44,12 @@ async function exportAll(visit: SignedInVisit): Promise<Reply> {
 }
 
 async function usageOf({ rooms, now }: SignedInVisit, { number, id }: Membership): Promise<object> {
-  const bars = await readBars(rooms.usage, { account: number, unit: "day", count: usageDays, now });
+  const bars = await readBars(rooms.usage, {
+    account: number,
+    unit: "day",
+    count: hoursKeptDays,
+    now,
+  });
   const days = bars
     .filter(({ requests }) => requests > 0)
     .map(({ at, requests, bytes, byClass, overQuota }) => ({
