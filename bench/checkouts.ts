@@ -10,7 +10,7 @@ export interface Checkout {
   root: string;
 }
 
-export const ownRoot = join(import.meta.dirname, "..");
+const ownRoot = join(import.meta.dirname, "..");
 
 export const ownCheckout: Checkout = { name: "this checkout", root: ownRoot };
 

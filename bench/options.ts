@@ -7,7 +7,7 @@ export const choices = [...(Object.keys(rows) as RowName[]), "steps"] as const;
 export type Choice = (typeof choices)[number];
 
 /** Rows whose process `--profile` can look into. */
-export const profiled = ["warm", "log", "metrics", "cold", "cold-650k", "start", "import"] as const;
+const profiled = ["warm", "log", "metrics", "cold", "cold-650k", "start", "import"] as const;
 export type Profiled = (typeof profiled)[number];
 
 const large: readonly Choice[] = ["cold-650k"];

@@ -27,7 +27,7 @@ export type Ending = "closed" | "reset" | "left" | "dropped" | "stuck";
 /** Longer than any wait of the server. */
 const patienceMilliseconds = 25_000;
 
-export const noTag = 'W/"none"';
+const noTag = 'W/"none"';
 
 export function converse(
   conversation: Conversation,

@@ -40,7 +40,7 @@ export function leaksIn(
 }
 
 /** Is there a third of any key in a text, beside what is shown of keys on purpose? */
-export function hasSecret(text: string, secrets: Secrets): boolean {
+function hasSecret(text: string, secrets: Secrets): boolean {
   return secrets.all.some((secret) => {
     for (let at = hintLength; at + partLength <= secret.length; at += partLength)
       if (text.includes(secret.slice(at, at + partLength))) return true;

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { StoreFault } from "#store/store-fault.ts";
 
-export const passwordLengthMin = 8;
-export const passwordLengthMax = 128;
+const passwordLengthMin = 8;
+const passwordLengthMax = 128;
 
 let common: ReadonlySet<string> | undefined;
 

@@ -3,7 +3,7 @@ import { recordKinds, type RecordKind } from "#records/canonical.ts";
 import type { Generation } from "./catalogue.ts";
 import { immutableUri, openPublished } from "./open-generation.ts";
 
-export const changeKinds = ["added", "removed", "changed"] as const;
+const changeKinds = ["added", "removed", "changed"] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 export interface Change {

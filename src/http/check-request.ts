@@ -8,7 +8,7 @@ import type { FrontDoor } from "./front-door.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-export const targetBytesMax = 8192;
+const targetBytesMax = 8192;
 /** For a form of the account pages; the operations take no body, and ignore a small one. */
 export const bodyBytesMax = 64 * 1024;
 

@@ -3,7 +3,7 @@ import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import { ImportFault } from "./import-fault.ts";
 
 /** Stands for standard input among the files of a command. */
-export const standardInput = "-";
+const standardInput = "-";
 
 /** What a report calls a file. */
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);

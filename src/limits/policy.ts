@@ -14,7 +14,7 @@ export type Quotas = Readonly<Record<WindowName, number>>;
 /** What every account has unless the operator gives it other numbers. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
-export const quotaMin = 1;
+const quotaMin = 1;
 /** Also bounds memory: a request is remembered for a day, in 8 bytes. */
 export const quotaMax = 1_000_000;
 

@@ -31,7 +31,7 @@ export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStanding): Pr
 }
 
 /** The extension members of the problem, in their names on the wire. */
-export function quotaProblemMembers(standing: Standing): Readonly<Record<string, unknown>> {
+function quotaProblemMembers(standing: Standing): Readonly<Record<string, unknown>> {
   return {
     "violated-policies": standing.violated,
     retry_after: standing.retryAfterSeconds,

@@ -1,7 +1,7 @@
 /** The two cookies of the account pages: who is signed in, and which browser has been here before (RFC 6265bis). */
 
 /** A session, and a browser that is known to somebody. */
-export const cookieNames = ["session", "browser"] as const;
+const cookieNames = ["session", "browser"] as const;
 export type CookieName = (typeof cookieNames)[number];
 
 const browserSeconds = 180 * 86_400;

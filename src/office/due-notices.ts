@@ -4,7 +4,7 @@ import type { ListedKey } from "#keys/keys.ts";
 const dayMilliseconds = 86_400_000;
 
 /** Kinds of notices that a key is about to expire, the earliest first. */
-export const expiryKinds = [
+const expiryKinds = [
   { kind: "key-expires-14", days: 14 },
   { kind: "key-expires-3", days: 3 },
 ] as const;

@@ -3,7 +3,7 @@ import { TooOften } from "#accounts/too-often.ts";
 import { StoreFault } from "#store/store-fault.ts";
 import { page, type Reply } from "./reply.ts";
 
-export const statusOf: Readonly<Record<StoreFault["kind"], number>> = {
+const statusOf: Readonly<Record<StoreFault["kind"], number>> = {
   invalid: 400,
   refused: 403,
   not_found: 404,

@@ -1,5 +1,5 @@
 /** How many single-character edits lie between two words (V. I. Levenshtein, 1966). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -10,7 +10,7 @@ export const parameterBounds = {
   offsetMax: 2_147_483_647,
 } as const;
 
-export const pageParameters = ["limit", "offset"] as const;
+const pageParameters = ["limit", "offset"] as const;
 export type PageParameter = (typeof pageParameters)[number];
 export type ParameterName = FilterName | PageParameter;
 

@@ -20,7 +20,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Text as it may stand between tags and in a quoted attribute; unquoted attributes are not safe. */
-export const escapeText = (text: string): string =>
+const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
 /** Templates with their indentation taken off, which is a tenth of a page. */

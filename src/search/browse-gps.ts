@@ -14,7 +14,7 @@ import {
 
 export type Facets = Pick<GpFilter, FacetName>;
 
-export const gpOrders = ["latest", "name"] as const;
+const gpOrders = ["latest", "name"] as const;
 /** By their latest signal, those without any last; or by name, as the operations order all GPs. */
 export type GpOrder = (typeof gpOrders)[number];
 

@@ -30,7 +30,7 @@ export interface WriterOptions {
   keptBytesMax?: number;
 }
 
-export const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
+const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
 /** Some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
 

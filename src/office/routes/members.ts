@@ -14,7 +14,7 @@ import { StoreFault } from "#store/store-fault.ts";
 import { typedAddress } from "./sign-in.ts";
 
 /** Of an account: letters to strangers, with a name in them that the account chose, are worth abusing. */
-export const invitationsADayMax = 50;
+const invitationsADayMax = 50;
 const dayMilliseconds = 86_400_000;
 
 async function viewOf(visit: AccountVisit): Promise<MembersView> {

@@ -22,7 +22,7 @@ export interface OneKeyView {
   now: number;
 }
 
-export const overlapChoices = [
+const overlapChoices = [
   { value: "0", label: "at once" },
   { value: "3600000", label: "in 1 hour" },
   { value: "86400000", label: "in 24 hours" },

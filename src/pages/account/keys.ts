@@ -35,7 +35,7 @@ export interface KeysView {
   now: number;
 }
 
-export const expiries = [
+const expiries = [
   { value: "30", label: "in 30 days" },
   { value: "90", label: "in 90 days" },
   { value: "365", label: "in 365 days" },
