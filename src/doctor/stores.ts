@@ -1,17 +1,17 @@
 /** Are the databases of keys and of usage whole, and of this program's schema? */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { bytesText } from "./bytes.ts";
 import { type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./kept-files.ts";
-import { findHolder, holderText } from "./lock-holders.ts";
 import { lookInto } from "./open-to-look.ts";
+import { unreadableStore, unsoundStore } from "./unreadable-store.ts";
 
 interface StoreWords {
   name: StoreName;
-  /** What puts a file right that cannot be read. */
+  /** What puts a file right that is damaged. */
   remedy: (file: string) => string;
 }
 
@@ -23,7 +23,7 @@ const control: StoreWords = {
 const usage: StoreWords = {
   name: "usage.sqlite",
   remedy: (file) =>
-    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; only when keys were last used is lost.`,
+    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; with it go the totals of 400 days, which bills are made from, the request log, and when keys were last used, but for what a backup has: tar -xf FILE -C ${dirname(file)} usage.sqlite`,
 };
 
 export const controlStore = storeCheck(control);
@@ -34,8 +34,10 @@ function storeCheck(words: StoreWords): Check {
     name: words.name,
     look: (examined) => {
       const file = join(examined.dataDir, words.name);
-      const size = statSync(file, { throwIfNoEntry: false })?.size;
-      if (size === undefined) return [absent(examined.dataDir, file, words)];
+      const stats = statSync(file, { throwIfNoEntry: false });
+      if (stats === undefined) return [absent(examined.dataDir, file, words)];
+      if (!stats.isFile())
+        return [fail(`${file} is not a file`, `Move it elsewhere: mv ${file} ${file}.elsewhere`)];
       return [contentFinding(file, examined, words), ...logFindings(file)];
     },
   };
@@ -53,7 +55,7 @@ function contentFinding(file: string, { isThorough }: Examined, words: StoreWord
   try {
     return lookInto(file, (database) => judgeContent(database, file, words, isThorough));
   } catch (error) {
-    return unreadable(error, file, words);
+    return unreadableStore(error, file, words.remedy(file));
   }
 }
 
@@ -65,7 +67,7 @@ function judgeContent(
 ): Finding {
   const pragma = isThorough ? "integrity_check" : "quick_check";
   const said = String(database.prepare(`pragma ${pragma}(1)`).get()![pragma]);
-  if (said !== "ok") return fail(`${file} is damaged: SQLite says ${said}`, remedy(file));
+  if (said !== "ok") return unsoundStore(said, file, remedy(file));
   const steps = schemaSteps(database);
   const unknown = unknownStep(name, steps);
   if (unknown !== undefined)
@@ -78,27 +80,6 @@ function judgeContent(
     missing === 0
       ? `is whole (${pragma})`
       : `is whole (${pragma}); the next start takes ${missing} steps to the present schema`,
-  );
-}
-
-const busyCode = 5;
-const notADatabaseCode = 26;
-
-function unreadable(error: unknown, file: string, { remedy }: StoreWords): Finding {
-  const { errcode = 0, message } = error as { errcode?: number; message: string };
-  if ((errcode & 0xff) === busyCode) {
-    const holder = findHolder(file);
-    const who = holder === null ? "another process" : holderText(holder);
-    return fail(
-      `${file} is locked by ${who}, so that nobody can read it`,
-      holder === null ? "End that process." : `Let it finish, or end it: kill ${holder.pid}`,
-    );
-  }
-  return fail(
-    (errcode & 0xff) === notADatabaseCode
-      ? `${file} is not an SQLite database`
-      : `${file} cannot be read: ${message}`,
-    remedy(file),
   );
 }
 

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import type { Finding } from "#doctor/check.ts";
 import { controlStore, usageStore } from "#doctor/stores.ts";
+import { unreadableStore, unsoundStore } from "#doctor/unreadable-store.ts";
 import { writers } from "#doctor/writers.ts";
 import { openControl, openUsage } from "#store/stores.ts";
+import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { scribble } from "../support/damage.ts";
 import { finding, look } from "../support/doctor.ts";
 import { holdDatabase } from "../support/holder-process.ts";
+import { canSetLimits, whyNot } from "../support/process-limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 async function folderWithStores(t: TestContext) {
@@ -70,6 +74,95 @@ test("a database cut short is named", async (t) => {
   const { dataDir, control } = await folderWithStores(t);
   truncateSync(control, 3 * 4096);
   assert.match((await finding("fail", controlStore, dataDir)).found, /damaged|malformed/);
+});
+
+/** Nothing that is said of a database that may be whole may cost its content. */
+function assertHarmless({ found, mend }: { found: string; mend: string }): void {
+  assert.match(found, / could not be looked at: .*it may be whole/);
+  assert.doesNotMatch(mend, /restore|\brm\b/);
+  assert.match(mend, /; then run doctor again\.$/);
+}
+
+test("where the disk has no room to read them by, whole databases are not said to be damaged", async (t) => {
+  if (!canSetLimits) return t.skip(whyNot);
+  const { dataDir, control, usage } = await folderWithStores(t);
+  // What reads a database with a write-ahead log makes the file it is shared by, which takes room.
+  for (const file of [control, usage]) writeFileSync(`${file}-wal`, "");
+  const { out } = await outcomeOf(
+    "prlimit",
+    ["--fsize=0", process.execPath, mainPath, "doctor", "--json"],
+    { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0" },
+  );
+  const { checks } = JSON.parse(out) as { checks: (Finding & { check: string; mend: string })[] };
+  const ofStores = checks.filter(({ check }) => check.endsWith(".sqlite"));
+  assert.equal(ofStores.length, 2);
+  for (const one of ofStores) {
+    assert.equal(one.status, "fail");
+    assert.match(one.found, /disk I\/O error/);
+    assertHarmless(one);
+    assert.match(one.mend, /^Free some space/);
+  }
+});
+
+test("databases that cannot be opened now are not said to be damaged", async (t) => {
+  const { dataDir, control, usage } = await folderWithStores(t);
+  for (const file of [control, usage]) mkdirSync(`${file}-wal`);
+  for (const store of [controlStore, usageStore]) {
+    const one = await finding("fail", store, dataDir);
+    assertHarmless(one);
+    assert.match(one.mend, /^Run doctor as the user who owns DATA_DIR/);
+  }
+});
+
+test("only what SQLite calls damaged, or no database, is to be replaced", () => {
+  const errorOf = (errcode: number) => Object.assign(new Error("words"), { errcode });
+  const corruptIndex = 11 | (3 << 8);
+  for (const errcode of [11, corruptIndex, 26])
+    assert.equal(unreadableStore(errorOf(errcode), "/data/a", "replace it").mend, "replace it");
+  const ioErrorRead = 10 | (1 << 8);
+  const fileSystemFaults = ["EACCES", "EPERM", "EROFS", "ENOSPC"].map((code) =>
+    Object.assign(new Error(code), { code }),
+  );
+  for (const error of [...[8, 10, ioErrorRead, 13, 14, 7, 0].map(errorOf), ...fileSystemFaults]) {
+    const { found, mend } = unreadableStore(error, "/data/a", "restore or rm");
+    assertHarmless({ found, mend: mend! });
+  }
+});
+
+test("a page that the disk does not give is told from one that is wrong", () => {
+  const unread = unsoundStore(
+    "Tree 3 page 4: unable to get the page. error code=266",
+    "/data/a",
+    "restore or rm",
+  );
+  assertHarmless({ found: unread.found, mend: unread.mend! });
+  const wrong = unsoundStore(
+    "Tree 3 page 4: btreeInitPage() returns error code 11",
+    "/data/a",
+    "r",
+  );
+  assert.deepEqual([wrong.status, wrong.mend], ["fail", "r"]);
+});
+
+test("what is lost with usage.sqlite is all told", async (t) => {
+  const { dataDir, usage } = await folderWithStores(t);
+  writeFileSync(usage, "not a database\n".repeat(500));
+  const { mend } = await finding("fail", usageStore, dataDir);
+  for (const words of [
+    /totals of 400 days, .*bills/,
+    /the request log/,
+    /when keys were last used/,
+  ])
+    assert.match(mend, words);
+  assert.ok(mend.endsWith(`tar -xf FILE -C ${dataDir} usage.sqlite`), mend);
+});
+
+test("a folder in place of a database is to be moved, not removed", async (t) => {
+  const dataDir = temporaryFolder(t);
+  mkdirSync(join(dataDir, "control.sqlite"));
+  const { found, mend } = await finding("fail", controlStore, dataDir);
+  assert.equal(found, `${join(dataDir, "control.sqlite")} is not a file`);
+  assert.match(mend, /^Move it elsewhere/);
 });
 
 test("the schema of a newer program is named and left as it is", async (t) => {
