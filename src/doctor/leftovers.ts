@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
-import type { Catalogue } from "#datasets/catalogue.ts";
 import { draftFactsName, draftName } from "#datasets/leftovers.ts";
 import { asideShape } from "#datasets/whole-file.ts";
 import { type Check, faultsOr, type Finding, ok, warn } from "./check.ts";
-import { catalogueIn, datasetsFolder, factsPath, wholeVersions } from "./dataset-files.ts";
+import { catalogueIn, datasetsFolder } from "./dataset-files.ts";
+import { findHalves } from "./halves.ts";
 import { namesIn } from "./kept-files.ts";
 import { importLock } from "./locks.ts";
 
@@ -33,9 +33,7 @@ function findLeftovers(dataDir: string): Finding[] {
         `Nothing: the next import removes it. Or now: rm ${join(folder, name)}`,
       ),
     ),
-    ...halves(catalogueIn(dataDir)).map((path) =>
-      warn(`${path} is one of the two files of a dataset, which nobody reads alone`, `rm ${path}`),
-    ),
+    ...findHalves(catalogueIn(dataDir)),
   ];
 }
 
@@ -59,15 +57,4 @@ function restoreLeftovers(dataDir: string): Finding[] {
         ),
       ]
     : [];
-}
-
-/** Files of datasets without the other one that makes a dataset. */
-function halves(catalogue: Catalogue | null): string[] {
-  if (catalogue === null) return [];
-  const whole = new Set(wholeVersions(catalogue));
-  return catalogue
-    .versions()
-    .filter((version) => !whole.has(version))
-    .flatMap((version) => [catalogue.pathOf(version), factsPath(catalogue, version)])
-    .filter((path) => existsSync(path));
 }

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readdirSync, renameSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -10,7 +18,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { leftovers } from "#doctor/leftovers.ts";
 import { locks } from "#doctor/locks.ts";
 import { importRecords } from "../support/dataset.ts";
-import { finding } from "../support/doctor.ts";
+import { finding, look } from "../support/doctor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
@@ -52,15 +60,53 @@ test("what a killed import leaves is named, but not while it runs, and goes as t
   await finding("ok", leftovers, dataDir);
 });
 
-test("one file of a dataset without the other is named", async (t) => {
+const bravo = { record: "gp", id: "bravo", name: "Bravo Capital" };
+
+/** A data folder with an older dataset and the current one, and what takes a file of a version out of it. */
+async function twoDatasets(t: TestContext) {
   const dataDir = temporaryFolder(t);
-  const { published } = await importRecords(openCatalogue(join(dataDir, "datasets")), [acme]);
-  const facts = join(dataDir, "datasets", `${published!.version}.json`);
-  renameSync(facts, join(dataDir, "elsewhere"));
-  const { found, mend } = await finding("warn", leftovers, dataDir);
-  const file = facts.replace(/json$/, "sqlite");
-  assert.ok(found.startsWith(`${file} is one of the two files`), found);
-  assert.equal(mend, `rm ${file}`);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const older = (await importRecords(catalogue, [acme])).published!.version;
+  const newer = (await importRecords(catalogue, [acme, bravo])).published!.version;
+  const pathOf = (version: string, end: string) => join(catalogue.folder, `${version}.${end}`);
+  const takeOut = (version: string, end: string) =>
+    renameSync(pathOf(version, end), join(dataDir, `${version}.${end}`));
+  return { dataDir, older, newer, pathOf, takeOut };
+}
+
+const partners = [
+  ["json", "sqlite"],
+  ["sqlite", "json"],
+] as const;
+
+for (const [missing, left] of partners) {
+  test(`a .${left} without its .${missing} of a dataset that is not served is named, and may go`, async (t) => {
+    const { dataDir, older, pathOf, takeOut } = await twoDatasets(t);
+    takeOut(older, missing);
+    const { found, mend } = await finding("warn", leftovers, dataDir);
+    assert.ok(found.startsWith(`${pathOf(older, left)} is one of the two files`), found);
+    assert.equal(mend, `rm ${pathOf(older, left)}`);
+  });
+
+  test(`a .${left} without its .${missing} of the dataset that is served is never to be removed`, async (t) => {
+    const { dataDir, older, newer, pathOf, takeOut } = await twoDatasets(t);
+    takeOut(newer, missing);
+    const { found, mend } = await finding("fail", leftovers, dataDir);
+    assert.ok(found.startsWith(`${pathOf(newer, left)} is of the dataset to be served`), found);
+    assert.ok(mend.includes(`put ${pathOf(newer, missing)} back from a backup`), mend);
+    assert.ok(mend.endsWith(": gp-records datasets rollback"), mend);
+    takeOut(older, missing);
+    const all = await look(leftovers, dataDir);
+    assert.equal(all.length, 2);
+    for (const one of all) assert.doesNotMatch(one.mend!, /\brm\b|rollback/);
+  });
+}
+
+test("where `current` names nothing, no file of a dataset is to be removed", async (t) => {
+  const { dataDir, newer, takeOut } = await twoDatasets(t);
+  takeOut(newer, "json");
+  writeFileSync(join(dataDir, "datasets", "current"), "garbage\n");
+  assert.doesNotMatch((await finding("warn", leftovers, dataDir)).mend, /\brm\b/);
 });
 
 test("looking for leftovers makes nothing", async (t) => {
