@@ -1,8 +1,8 @@
 /** Is DATA_DIR there, a folder, and one this user may write? */
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Check, fail, type Finding, ok } from "./check.ts";
-import { keptFiles } from "./kept-files.ts";
+import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { isForeign, keptFiles } from "./kept-files.ts";
 
 export const dataFolder: Check = {
   name: "folder",
@@ -14,13 +14,18 @@ function findingOf(dataDir: string): Finding {
   if (stats === undefined) return absentFolder(dataDir);
   if (!stats.isDirectory())
     return fail(
-      `${dataDir} is not a folder`,
-      "Name another folder with DATA_DIR, or move the file.",
+      `DATA_DIR names ${dataDir}, which is ${stats.isFile() ? "a file" : "something else"}, not a folder`,
+      "Name a folder with DATA_DIR.",
     );
   if (!isWritable(dataDir))
     return fail(
       `this user may not write ${dataDir}`,
-      "Run gp-records as its owner, or name another folder with DATA_DIR.",
+      "Name another folder with DATA_DIR, or run gp-records as the owner of this one.",
+    );
+  if (isForeign(dataDir))
+    return warn(
+      `DATA_DIR names ${dataDir}, which does not look like a data folder of gp-records: it holds files, and none of gp-records'`,
+      "Name the right folder with DATA_DIR, or an empty one; if this is the right one, go on.",
     );
   return keptFiles(dataDir).length === 1
     ? ok(`${dataDir} is empty: nothing has been imported or served yet`)

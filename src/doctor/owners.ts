@@ -1,12 +1,12 @@
 /** Do all files belong to the user whose folder it is? What `sudo` made there the server cannot open. */
 import { type Check, fail, type Finding, ok } from "./check.ts";
-import { keptFiles, type KeptFile } from "./kept-files.ts";
+import { type KeptFile, keptFiles, topPaths } from "./kept-files.ts";
 
 export const owners: Check = {
   name: "owners",
   look({ dataDir }) {
     const [folder, ...files] = keptFiles(dataDir);
-    if (folder === undefined) return [ok("nothing is there yet")];
+    if (folder === undefined) return [ok("nothing of gp-records' is there yet")];
     const { uid } = folder.stats;
     const strangers = files.filter(({ stats }) => stats.uid !== uid);
     return [
@@ -17,11 +17,12 @@ export const owners: Check = {
   },
 };
 
-function strangeOwner(folder: KeptFile, [first, ...others]: KeptFile[]): Finding {
+function strangeOwner(folder: KeptFile, strangers: readonly KeptFile[]): Finding {
+  const [first, ...others] = strangers;
   const more = others.length === 0 ? "" : `, and ${others.length} more like it`;
   const { uid, gid } = folder.stats;
   return fail(
     `${first!.path} belongs to user ${first!.stats.uid}, its folder to user ${uid}${more}`,
-    `chown -R ${uid}:${gid} ${folder.path}`,
+    `chown -R ${uid}:${gid} ${topPaths(folder.path, strangers).join(" ")}`,
   );
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
   mkdirSync,
   readdirSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -49,12 +51,36 @@ test("a file in place of the folder is named", async (t) => {
   const file = join(temporaryFolder(t), "file");
   writeFileSync(file, "");
   const { found, mend } = await finding("fail", dataFolder, file);
-  assert.equal(found, `${file} is not a folder`);
+  assert.equal(found, `DATA_DIR names ${file}, which is a file, not a folder`);
   assert.match(mend, /DATA_DIR/);
+  chmodSync(file, 0o644);
+  for (const check of [owners, modes]) await finding("ok", check, file);
 });
 
-test("files that others may read or write are named, and the command that is named mends them", async (t) => {
+test("a folder of other programs, named by mistake, is said to be none of ours and is not to be changed", async (t) => {
+  const dataDir = temporaryFolder(t);
+  chmodSync(dataDir, 0o755);
+  mkdirSync(join(dataDir, "bin"));
+  const { found, mend } = await finding("warn", dataFolder, dataDir);
+  assert.ok(found.startsWith(`DATA_DIR names ${dataDir}, which does not look like`), found);
+  assert.match(mend, /DATA_DIR/);
+  for (const check of [owners, modes]) await finding("ok", check, dataDir);
+  mkdirSync(join(dataDir, "counts"));
+  await finding("ok", dataFolder, dataDir);
+});
+
+test("a new disk, and a home without anything to see, are taken for empty", async (t) => {
+  const dataDir = temporaryFolder(t);
+  mkdirSync(join(dataDir, "lost+found"));
+  writeFileSync(join(dataDir, ".profile"), "");
+  assert.match((await finding("ok", dataFolder, dataDir)).found, /is empty/);
+});
+
+test("files that others may read or write are named, and the command that is named mends them and no other", async (t) => {
   const { dataDir, path } = await folderWithDataset(t);
+  const another = join(dataDir, "notes");
+  writeFileSync(another, "");
+  chmodSync(another, 0o644);
   await finding("ok", modes, dataDir);
   for (const [place, mode, status, words] of [
     [dataDir, 0o755, "warn", "read"],
@@ -65,10 +91,16 @@ test("files that others may read or write are named, and the command that is nam
     chmodSync(place, mode);
     const { found, mend } = await finding(status, modes, dataDir);
     assert.equal(found, `others may ${words} ${place} (mode 0${mode.toString(8)})`);
-    assert.equal(mend, `chmod -R go= ${dataDir}`);
-    chmodSync(place, mode & 0o700);
+    execFileSync("sh", ["-c", mend]);
     await finding("ok", modes, dataDir);
+    assert.equal(statSync(place).mode & 0o777, mode & 0o700);
+    assert.equal(statSync(another).mode & 0o777, 0o644);
   }
+  for (const place of [dataDir, join(dataDir, "datasets"), path]) chmodSync(place, 0o755);
+  assert.equal(
+    (await finding("warn", modes, dataDir)).mend,
+    `chmod go= ${dataDir} && chmod -R go= ${join(dataDir, "datasets")}`,
+  );
 });
 
 test("a file of another user is named", async (t) => {
@@ -83,7 +115,7 @@ test("a file of another user is named", async (t) => {
   } else symlinkSync("/etc/passwd", file);
   const { found, mend } = await finding("fail", owners, dataDir);
   assert.ok(found.startsWith(`${file} belongs to user `), found);
-  assert.match(mend, new RegExp(`^chown -R \\d+:\\d+ ${dataDir}$`));
+  assert.match(mend, new RegExp(`^chown -R \\d+:\\d+ ${join(dataDir, "counts")}$`));
 });
 
 test("a disk without room for three times the largest dataset is named before an import fails", async (t) => {
