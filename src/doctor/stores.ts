@@ -69,6 +69,8 @@ function judgeContent(
   const said = String(database.prepare(`pragma ${pragma}(1)`).get()![pragma]);
   if (said !== "ok") return unsoundStore(said, file, remedy(file));
   const steps = schemaSteps(database);
+  if (name === "control.sqlite" && steps.length === 0 && hasServed(dirname(file)))
+    return emptied(file);
   const unknown = unknownStep(name, steps);
   if (unknown !== undefined)
     return fail(
@@ -82,6 +84,17 @@ function judgeContent(
       : `is whole (${pragma}); the next start takes ${missing} steps to the present schema`,
   );
 }
+
+/** A server makes them once it has made the database of keys, so that they are never older. */
+const hasServed = (dataDir: string) =>
+  namesIn(dataDir).some((name) => name === "usage.sqlite") ||
+  namesIn(join(dataDir, "counts")).length > 0;
+
+const emptied = (file: string): Finding =>
+  fail(
+    `${file} is empty, though a server has run on this folder: no account is in it, so no key works`,
+    "gp-records restore FILE --replace --undo-revocations; revoke again what was revoked since. Without a backup: gp-records accounts create and keys create make new ones.",
+  );
 
 const logBytesMax = 64 * 1024 ** 2;
 

@@ -50,6 +50,23 @@ test("a database of keys that is gone where others are left is a fault", async (
   assert.match(mend, /gp-records restore FILE/);
 });
 
+test("a database of keys that was emptied is told from one that was never used", async (t) => {
+  const { dataDir, control, usage } = await folderWithStores(t);
+  truncateSync(control, 0);
+  const one = await finding("fail", controlStore, dataDir);
+  assert.match(
+    one.found,
+    /control\.sqlite is empty, though .*: no account is in it, so no key works$/,
+  );
+  assert.match(one.mend, /gp-records restore FILE .* accounts create and keys create/);
+  rmSync(usage);
+  await finding("ok", controlStore, dataDir);
+  mkdirSync(join(dataDir, "counts"));
+  await finding("ok", controlStore, dataDir);
+  writeFileSync(join(dataDir, "counts", "00000001.counts"), "");
+  await finding("fail", controlStore, dataDir);
+});
+
 test("a text file in place of a database is named, with what puts it right", async (t) => {
   const { dataDir, control, usage } = await folderWithStores(t);
   for (const file of [control, usage]) writeFileSync(file, "not a database\n".repeat(500));
