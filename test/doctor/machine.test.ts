@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { type TestContext, test } from "node:test";
-import type { Check } from "#doctor/check.ts";
+import { barred } from "#doctor/barred-place.ts";
+import type { Check, Status } from "#doctor/check.ts";
 import { examine } from "#doctor/examine.ts";
 import { judgeLimits, limits } from "#doctor/limits.ts";
 import { port } from "#doctor/port.ts";
@@ -112,6 +113,67 @@ test("a port that is free, and one that another program holds, are told apart", 
   assert.match((await lookAt("ok", "0")).found, /takes a free one/);
   const web = createHttpServer((_, answer) => answer.end("hello"));
   assert.match((await lookAt("fail", await portOf(t, web))).found, /it answers with status 200/);
+});
+
+test("a HOST that nobody can listen on is not said to be free, nor to be held", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const lookAt = (HOST: string, PORT: string) =>
+    finding("fail", port, dataDir, { settings: { HOST, PORT } });
+  // Kept for documentation (RFC 5737), so no machine has it.
+  for (const number of ["8080", "0"]) {
+    const { found, mend } = await lookAt("192.0.2.1", number);
+    assert.equal(found, `nobody can listen on 192.0.2.1:${number} (EADDRNOTAVAIL)`);
+    assert.equal(mend, "Set HOST to an address of this machine.");
+  }
+  // Never a name of anything (RFC 6761).
+  const { found, mend } = await lookAt("gp-records.invalid", "8080");
+  assert.match(found, /^nobody can listen on gp-records\.invalid:8080 \((ENOTFOUND|EAI_AGAIN)\)$/);
+  assert.match(mend, /^Set HOST /);
+});
+
+test("a port that only root may listen on is named, if nobody answers there", () => {
+  const { found, mend } = barred({ host: "127.0.0.1", port: 80 }, "EACCES", {
+    host: "HOST",
+    port: "PORT",
+  });
+  assert.equal(found, "this user may not listen on 127.0.0.1:80 (EACCES)");
+  assert.equal(mend, "Set PORT to a port above 1023.");
+});
+
+test("an ADMIN_ADDRESS that is free, held by another program, or no address of this machine is told", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const lookAt = async (status: Status, ADMIN_ADDRESS: string) => {
+    const [ofPort, admin] = await look(port, dataDir, { settings: { PORT: "0", ADMIN_ADDRESS } });
+    assert.equal(ofPort!.status, "ok");
+    assert.equal(admin!.status, status, admin!.found);
+    return admin!;
+  };
+  const other = createServer();
+  const place = `127.0.0.1:${await portOf(t, other)}`;
+  const held = await lookAt("fail", place);
+  assert.equal(held.found, `${place}, the ADMIN_ADDRESS, is held by another program`);
+  assert.match(held.mend!, /set ADMIN_ADDRESS to another port/);
+  await new Promise((resolve) => other.close(resolve));
+  assert.match((await lookAt("ok", place)).found, /is free$/);
+  const nowhere = await lookAt("fail", "192.0.2.1:9464");
+  assert.equal(nowhere.found, "nobody can listen on 192.0.2.1:9464 (EADDRNOTAVAIL)");
+  assert.equal(nowhere.mend, "Set ADMIN_ADDRESS to an address of this machine.");
+});
+
+test("an ADMIN_ADDRESS that the server of the folder holds is no fault", async (t) => {
+  const service = await startService(t, { settings: { ADMIN_ADDRESS: "127.0.0.1:0" } });
+  const lookAt = async (ADMIN_ADDRESS: string) => {
+    const settings = { PORT: String(service.port), ADMIN_ADDRESS };
+    return (await look(port, service.dataDir, { settings }))[1]!;
+  };
+  const place = service.adminAddress!.replace("http://", "");
+  assert.equal((await lookAt(place)).status, "ok");
+  const other = createServer();
+  const free = `127.0.0.1:${await portOf(t, other)}`;
+  await new Promise((resolve) => other.close(resolve));
+  const { status, found } = await lookAt(free);
+  assert.equal(status, "warn");
+  assert.match(found, /does not listen at .* for its metrics$/);
 });
 
 test("the server of the folder is told from one of another folder, and from one that is not ready", async (t) => {
