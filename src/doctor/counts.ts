@@ -1,6 +1,7 @@
 /** Can the counts of the quotas be read, as the next start of the server will? */
 import { type Check, faultsOr, type Finding, warn } from "./check.ts";
 import { type InspectedSegment, inspectSegments } from "./segments.ts";
+import { unreadFile } from "./unread-file.ts";
 
 const dayMilliseconds = 86_400_000;
 
@@ -13,6 +14,8 @@ export const counts: Check = {
 };
 
 function faultsOf({ path, state, fault }: InspectedSegment): Finding[] {
+  const unread = state === null ? unreadFile([path]) : [];
+  if (unread.length > 0) return unread;
   if (state === null)
     return [
       warn(

@@ -10,6 +10,7 @@ import {
   wholeVersions,
 } from "./dataset-files.ts";
 import { namesIn } from "./kept-files.ts";
+import { unreadFile } from "./unread-file.ts";
 
 export const current: Check = {
   name: "current",
@@ -29,6 +30,8 @@ function findingOf(dataDir: string): Finding {
     return newest === undefined
       ? ok("no dataset is published yet")
       : fail(`${pointer} is missing, so no dataset is served though there are some`, mend);
+  const [unread] = unreadFile([pointer]);
+  if (unread !== undefined) return unread;
   const version = currentVersion(catalogue);
   if (version === null) return fail(`${pointer} does not name a dataset`, mend);
   if (!wholeVersions(catalogue).includes(version))
@@ -38,6 +41,8 @@ function findingOf(dataDir: string): Finding {
 
 /** A dataset can be sound and still of another format. */
 function readability(path: string, version: string): Finding {
+  const [unread] = unreadFile([path]);
+  if (unread !== undefined) return unread;
   try {
     openGeneration(path).db.close();
     return ok(`${version} is the dataset that is served`);

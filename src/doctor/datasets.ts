@@ -2,7 +2,8 @@
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
 import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
-import { catalogueIn, newestPublished, wholeVersions } from "./dataset-files.ts";
+import { catalogueIn, factsPath, newestPublished, wholeVersions } from "./dataset-files.ts";
+import { unreadFile } from "./unread-file.ts";
 
 export const datasets: Check = {
   name: "datasets",
@@ -10,14 +11,19 @@ export const datasets: Check = {
     const catalogue = catalogueIn(dataDir);
     const versions = wholeVersions(catalogue);
     if (catalogue === null || versions.length === 0) return [ok("there is none yet")];
-    const checked = [...checkGenerations(catalogue, isThorough, versions)];
+    const unread = versions.flatMap((version) => unreadVersion(catalogue, version));
+    const readable = versions.filter((version) => unreadVersion(catalogue, version).length === 0);
+    const checked = [...checkGenerations(catalogue, isThorough, readable)];
     const sound = checked.filter(({ fault }) => fault === null).map(({ version }) => version);
     return faultsOr(
-      checked.flatMap((one) => findingOf(one, catalogue, sound)),
+      [...unread, ...checked.flatMap((one) => findingOf(one, catalogue, sound))],
       `${versions.length} of ${versions.length} the same as published, by SHA-256`,
     );
   },
 };
+
+const unreadVersion = (catalogue: Catalogue, version: string): Finding[] =>
+  unreadFile([catalogue.pathOf(version), factsPath(catalogue, version)]);
 
 function findingOf(
   { fault, mend, isCurrent }: GenerationCheck,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { clock } from "#doctor/clock.ts";
@@ -65,6 +66,16 @@ test("a damaged header and another format are named", async (t) => {
   const { found, mend } = await finding("warn", counts, dir, soon);
   assert.match(found, /cannot be read \(it has format 2/);
   assert.ok(mend.endsWith(`rm ${path(0)}`), mend);
+});
+
+test("counts that merely cannot be read now are not to be removed", async (t) => {
+  const dataDir = temporaryFolder(t);
+  // A folder can be opened and not be read, whoever asks: root may read any file.
+  const path = join(dataDir, "counts", "00000001.counts");
+  mkdirSync(path, { recursive: true });
+  const { found, mend } = await finding("fail", counts, dataDir, soon);
+  assert.ok(found.startsWith(`${path} could not be looked at: E`), found);
+  assert.doesNotMatch(mend, /\brm\b/);
 });
 
 test("counts older than a day are said to go by themselves", async (t) => {

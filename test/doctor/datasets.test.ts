@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -92,6 +92,28 @@ test("a pointer that is missing, damaged or leads nowhere is named, and the comm
     await follow(dataDir, mend);
     assert.ok((await finding("ok", current, dataDir)).found.startsWith(newer));
   }
+});
+
+test("what merely cannot be read now is neither to be replaced nor to be removed", async (t) => {
+  const { dataDir, newer, older, pathOf, folder } = await twoDatasets(t);
+  const assertHarmless = (path: string, { found, mend }: { found: string; mend: string }) => {
+    assert.ok(found.startsWith(`${path} could not be looked at: E`), found);
+    assert.match(mend, /^Run doctor as the user who owns DATA_DIR/);
+    assert.doesNotMatch(mend, /restore|publish|delete|\brm\b/);
+  };
+  // A folder can be opened and not be read, whoever asks: root may read any file.
+  const hide = (path: string) => {
+    renameSync(path, `${path}.aside`);
+    mkdirSync(path);
+  };
+  hide(join(folder, `${older}.json`));
+  assertHarmless(join(folder, `${older}.json`), await finding("fail", datasets, dataDir));
+  await finding("ok", current, dataDir);
+  hide(pathOf(newer));
+  assertHarmless(pathOf(newer), await finding("fail", current, dataDir));
+  assert.equal((await look(datasets, dataDir)).length, 2);
+  hide(join(folder, "current"));
+  assertHarmless(join(folder, "current"), await finding("fail", current, dataDir));
 });
 
 test("a dataset of another format is named though its file is sound", async (t) => {
