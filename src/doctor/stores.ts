@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { bytesText } from "./bytes.ts";
 import { type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
+import { emptiedControl } from "./emptied-control.ts";
 import { namesIn } from "./kept-files.ts";
 import { lookInto } from "./open-to-look.ts";
 import { unreadableStore, unsoundStore } from "./unreadable-store.ts";
@@ -69,14 +70,14 @@ function judgeContent(
   const said = String(database.prepare(`pragma ${pragma}(1)`).get()![pragma]);
   if (said !== "ok") return unsoundStore(said, file, remedy(file));
   const steps = schemaSteps(database);
-  if (name === "control.sqlite" && steps.length === 0 && hasServed(dirname(file)))
-    return emptied(file);
   const unknown = unknownStep(name, steps);
   if (unknown !== undefined)
     return fail(
       `${file} was written by a newer gp-records: this version does not know '${unknown}'`,
       "Start the newer version, or restore a backup made before it: gp-records restore FILE --replace",
     );
+  const emptied = name === "control.sqlite" ? emptiedControl(database, file, steps) : null;
+  if (emptied !== null) return emptied;
   const missing = knownSteps[name].length - steps.length;
   return ok(
     missing === 0
@@ -84,17 +85,6 @@ function judgeContent(
       : `is whole (${pragma}); the next start takes ${missing} steps to the present schema`,
   );
 }
-
-/** A server makes them once it has made the database of keys, so that they are never older. */
-const hasServed = (dataDir: string) =>
-  namesIn(dataDir).some((name) => name === "usage.sqlite") ||
-  namesIn(join(dataDir, "counts")).length > 0;
-
-const emptied = (file: string): Finding =>
-  fail(
-    `${file} is empty, though a server has run on this folder: no account is in it, so no key works`,
-    "gp-records restore FILE --replace --undo-revocations; revoke again what was revoked since. Without a backup: gp-records accounts create and keys create make new ones.",
-  );
 
 const logBytesMax = 64 * 1024 ** 2;
 

@@ -3,12 +3,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { createAccount } from "#accounts/accounts.ts";
 import type { Finding } from "#doctor/check.ts";
 import { controlStore, usageStore } from "#doctor/stores.ts";
 import { unreadableStore, unsoundStore } from "#doctor/unreadable-store.ts";
 import { writers } from "#doctor/writers.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
+import { noon } from "../support/control.ts";
 import { scribble } from "../support/damage.ts";
 import { finding, look } from "../support/doctor.ts";
 import { holdDatabase } from "../support/holder-process.ts";
@@ -65,6 +67,21 @@ test("a database of keys that was emptied is told from one that was never used",
   await finding("ok", controlStore, dataDir);
   writeFileSync(join(dataDir, "counts", "00000001.counts"), "");
   await finding("fail", controlStore, dataDir);
+});
+
+test("a database of keys without an account is warned of only where keys were used", async (t) => {
+  const { dataDir, usage } = await folderWithStores(t);
+  await finding("ok", controlStore, dataDir);
+  const db = new DatabaseSync(usage);
+  db.exec("insert into usage_hour values (1, '2026-11-21T09', 'k', 'fetch-gp', 200, 1, 1, 1)");
+  db.close();
+  const { found, mend } = await finding("warn", controlStore, dataDir);
+  assert.match(found, /control\.sqlite holds no account, so no key works, though usage\.sqlite/);
+  assert.match(mend, /gp-records restore FILE .* accounts create/);
+  const store = await openControl(dataDir);
+  await createAccount(store, { name: "Analysts", quotas: {}, now: noon });
+  await store.close();
+  await finding("ok", controlStore, dataDir);
 });
 
 test("a text file in place of a database is named, with what puts it right", async (t) => {
