@@ -17,8 +17,12 @@ export interface Catalogue {
   list(): Generation[];
   /** Versions that have at least one of their two files, oldest first. */
   versions(): string[];
-  /** @throws DatasetFault where there is no such version. */
+  /** Whether there is such a dataset, with both its files. */
+  has(version: string): boolean;
+  /** @throws DatasetFault where there is no such version, or what is known of it cannot be read or is of another. */
   find(version: string): Generation;
+  /** Null where `find` throws. */
+  findReadable(version: string): Generation | null;
   /** @throws DatasetFault where the pointer is there and names no version: nobody may take that for an empty folder. */
   currentVersion(): string | null;
   /** @throws DatasetFault as `find` and `currentVersion` do. */
@@ -44,7 +48,15 @@ export function openCatalogue(folder: string): Catalogue {
       throw new DatasetFault(
         `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
       );
-    return readFacts(factsOf(version));
+    return readFacts(factsOf(version), version);
+  };
+  const findReadable = (version: string) => {
+    try {
+      return find(version);
+    } catch (error) {
+      if (error instanceof DatasetFault) return null;
+      throw error;
+    }
   };
   const versions = () => {
     const names = readdirSync(folder).map((name) => name.replace(/\.(?:sqlite|json)$/, ""));
@@ -63,7 +75,9 @@ export function openCatalogue(folder: string): Catalogue {
   return {
     folder,
     pathOf,
+    has,
     find,
+    findReadable,
     currentVersion,
     list,
     versions,

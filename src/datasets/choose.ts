@@ -40,7 +40,7 @@ function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
  */
 export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
   const current = catalogue.currentVersion();
-  const published = catalogue.list().filter((one) => !isStaged(one));
+  const published = readable(catalogue).filter((one) => !isStaged(one));
   const after = published.find(({ version }) => version === current)?.published_after;
   const before =
     published.find(({ version }) => version === after) ??
@@ -51,6 +51,10 @@ export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generat
     );
   return makeCurrent(catalogue, before, nowMilliseconds);
 }
+
+/** Where one of them cannot be read, the way back to the others must stay open. */
+const readable = (catalogue: Catalogue) =>
+  catalogue.versions().flatMap((version) => catalogue.findReadable(version) ?? []);
 
 /** A file that was damaged since it was built must not be what a server is told to load. */
 function makeCurrent(catalogue: Catalogue, generation: Generation, nowMilliseconds: number) {

@@ -74,6 +74,10 @@ export function versionOf(builtAt: string, hash: string): string {
   return `${builtAt.slice(0, 19).replaceAll(/[-:]/g, "")}Z-${hash.slice(0, 8)}`;
 }
 
+/** The time in a version, as it stands in `built_at`. */
+export const builtAtOf = (version: string) =>
+  version.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z");
+
 /** Whole seconds, RFC 3339 UTC. */
 export const timeOf = (milliseconds: number) =>
   `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;

@@ -23,13 +23,27 @@ export interface Generation {
 
 export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
 
-/** @throws DatasetFault naming the file. */
-export function readFacts(path: string): Generation {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as Generation;
-  } catch (error) {
+/** What helps where the facts cannot be read: without them the file beside it is no dataset, and in nobody's way. */
+export const factsRemedy = "Remove it, or put it back as it was.";
+
+/**
+ * @param version whose facts they are to be, as the name of the file has it.
+ * @throws DatasetFault naming the file.
+ */
+export function readFacts(path: string, version: string): Generation {
+  const facts = parse(path);
+  if (facts?.version !== version)
     throw new DatasetFault(
-      `${path} cannot be read: ${(error as Error).message}. Remove it, or put it back as it was.`,
+      `${path} tells of another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
     );
+  return facts;
+}
+
+/** Any JSON may stand there. */
+function parse(path: string): Generation | null {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Generation | null;
+  } catch (error) {
+    throw new DatasetFault(`${path} cannot be read: ${(error as Error).message}. ${factsRemedy}`);
   }
 }

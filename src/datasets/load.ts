@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { DatasetParts } from "#search/read-model.ts";
 import type { Generation } from "./catalogue.ts";
-import type { Meta } from "./format.ts";
+import { metaFault } from "./facts-fault.ts";
 import { openGeneration, refusalOf } from "./open-generation.ts";
 import { readServed } from "./served.ts";
 
@@ -18,7 +18,8 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
     throw notPublished(path, `it has ${bytes} bytes instead of ${expected.bytes}`);
   const { db, meta } = openGeneration(path);
   try {
-    if (!isOf(meta, expected)) throw new Error("it is another version");
+    const fault = metaFault(meta, expected);
+    if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
     const { index, documents } = readServed(db, meta);
     return { ...index, documents, version: meta.version, updatedAt: meta.built_at };
   } catch (error) {
@@ -30,6 +31,3 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
 
 const notPublished = (path: string, reason: string) =>
   refusalOf(path, `is not the file that was published: ${reason}`);
-
-const isOf = (meta: Meta, { version, hash, built_at }: Generation) =>
-  meta.version === version && meta.hash === hash && meta.built_at === built_at;

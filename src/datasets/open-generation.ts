@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
+import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 
@@ -14,6 +15,9 @@ export const immutableUri = (path: string) =>
 /** What helps where the newest dataset is of no use; ids and other sources come back with their files. */
 export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
+
+/** What helps where a file is as it was published and only what is said of it is not. */
+export const factsMend = "Put it back from a backup, or write in it what the file has.";
 
 /** @param reason the end of a sentence, without its full stop. */
 export const refusalOf = (path: string, reason: string) =>
@@ -51,10 +55,24 @@ export function openGeneration(path: string): OpenGeneration {
 
 /**
  * @param expected what the catalogue says of the file.
- * @throws DatasetFault where it is not the file that was published, or cannot be read.
+ * @throws DatasetFault where it is not the file that was published, what is said of it is not true, or it cannot be read.
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
-  if (existsSync(path) && hashFile(path).sha256 !== expected.sha256)
-    throw refusalOf(path, "is not the file that was published: its SHA-256 differs");
-  return openGeneration(path);
+  if (existsSync(path)) refuseOther(path, expected);
+  const opened = openGeneration(path);
+  const fault = factsFault(opened.db, opened.meta, expected);
+  if (fault === undefined) return opened;
+  opened.db.close();
+  throw new DatasetFault(
+    `${path.replace(/sqlite$/, "json")} is not true of its file: ${fault}. ${factsMend} ${remedy}`,
+  );
+}
+
+function refuseOther(path: string, expected: Generation): void {
+  const { sha256, bytes } = hashFile(path);
+  const other = (reason: string) =>
+    refusalOf(path, `is not the file that was published: ${reason}`);
+  if (sha256 !== expected.sha256) throw other("its SHA-256 differs");
+  // A server, which does not hash the file, would refuse it by its size.
+  if (bytes !== expected.bytes) throw other(`it has ${bytes} bytes instead of ${expected.bytes}`);
 }

@@ -6,7 +6,7 @@ import { buildGeneration, type BuildResult } from "./build.ts";
 import type { Catalogue, Generation } from "./catalogue.ts";
 import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
 import { hashFile } from "./file-hash.ts";
-import { timeOf } from "./format.ts";
+import { builtAtOf, timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import type { Guards } from "./refusal.ts";
 import { verifyGeneration } from "./verify.ts";
@@ -125,7 +125,8 @@ function publishAdded(catalogue: Catalogue, version: string, time: string): Gene
 
 /** Later than every generation there is, also where two builds share a second or the clock was set back. */
 function buildTime(catalogue: Catalogue, nowMilliseconds: number): string {
-  const newest = catalogue.list().at(-1);
-  const earliest = newest === undefined ? 0 : Date.parse(newest.built_at) + 1000;
+  // By their names: what is known of one may be what is damaged.
+  const newest = catalogue.versions().findLast(catalogue.has);
+  const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
 }

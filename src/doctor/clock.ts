@@ -1,7 +1,7 @@
 /** Is the clock plausible: not before what was written last? */
 import { systemClock } from "#limits/clock.ts";
 import { type Check, fail, ok } from "./check.ts";
-import { catalogueIn, readableFacts, wholeVersions } from "./dataset-files.ts";
+import { catalogueIn, wholeVersions } from "./dataset-files.ts";
 import { inspectSegments } from "./segments.ts";
 
 /** Imports that follow each other within a second date themselves a little ahead. */
@@ -36,7 +36,7 @@ export const clock: Check = {
 function datasetTraces(dataDir: string): Trace[] {
   const catalogue = catalogueIn(dataDir);
   return wholeVersions(catalogue).flatMap((version) => {
-    const facts = readableFacts(catalogue!, version);
+    const facts = catalogue!.findReadable(version);
     return [facts?.built_at, facts?.published_at]
       .map((time) => ({ what: `the dataset ${version}`, at: Date.parse(time ?? "") }))
       .filter(({ at }) => !Number.isNaN(at));

@@ -1,7 +1,7 @@
 /** The datasets of a data folder, looked at without making their folder or trusting what is in it. */
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalogue, type Catalogue, type Generation } from "#datasets/catalogue.ts";
+import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 
 export const datasetsFolder = (dataDir: string) => join(dataDir, "datasets");
 
@@ -15,36 +15,17 @@ export function catalogueIn(dataDir: string): Catalogue | null {
 
 /** Versions that have both their files, oldest first. */
 export const wholeVersions = (catalogue: Catalogue | null): string[] =>
-  catalogue === null
-    ? []
-    : catalogue
-        .versions()
-        .filter((version) =>
-          [catalogue.pathOf(version), factsPath(catalogue, version)].every((path) =>
-            existsSync(path),
-          ),
-        );
+  catalogue === null ? [] : catalogue.versions().filter(catalogue.has);
 
 export const factsPath = ({ folder }: Catalogue, version: string) =>
   join(folder, `${version}.json`);
-
-/** What is known of a dataset; null where it cannot be read, which is the matter of a check of its own. */
-export function readableFacts(catalogue: Catalogue, version: string): Generation | null {
-  try {
-    return catalogue.find(version);
-  } catch {
-    return null;
-  }
-}
 
 /** The newest dataset that was the current one before, so that it may be so again. */
 export const newestPublished = (
   catalogue: Catalogue | null,
   versions = wholeVersions(catalogue),
 ): string | undefined =>
-  versions.findLast(
-    (version) => (readableFacts(catalogue!, version)?.published_at ?? null) !== null,
-  );
+  versions.findLast((version) => (catalogue!.findReadable(version)?.published_at ?? null) !== null);
 
 /** Null where the pointer is not there or names nothing. */
 export function currentVersion(catalogue: Catalogue | null): string | null {

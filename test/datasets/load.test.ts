@@ -69,9 +69,15 @@ test("load refuses a file in which anything that is served was changed", async (
     ["delete from array where rowid = (select max(rowid) from array)", /its index differs/],
     ["update array set rowid = 999 where rowid = 5", /its index differs/],
     ["update meta set value = '00000000' where key = 'index_crc32'", /its index differs/],
-    ["update meta set value = '2020-01-01T00:00:00Z' where key = 'built_at'", /another version/],
-    ["update meta set value = replace(value, '2026', '2025') where key = 'version'", /another/],
-    ["delete from meta where key = 'hash'", /another version/],
+    [
+      "update meta set value = '2020-01-01T00:00:00Z' where key = 'built_at'",
+      /"built_at" is "2026-11-01T03:00:00Z" instead of "2020-01-01T00:00:00Z"/,
+    ],
+    [
+      "update meta set value = replace(value, '2026', '2025') where key = 'version'",
+      /"version" is "2026\S+" instead of "2025\S+"/,
+    ],
+    ["delete from meta where key = 'hash'", /"hash" is "\w+" instead of undefined/],
     ["drop table array", /no such table/],
   ] as const) {
     change(path, sql);

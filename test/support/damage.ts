@@ -1,5 +1,6 @@
 /** Damages files the way disks and people do. */
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
 
 /** Turns one bit of the byte at an offset. */
 export function flipByte(path: string, offset: number): void {
@@ -16,4 +17,11 @@ export function scribble(path: string, offset: number, bytes: number): void {
   const file = openSync(path, "r+");
   writeSync(file, Buffer.alloc(bytes, 0xee), 0, bytes, offset);
   closeSync(file);
+}
+
+/** Has the facts beside a dataset say something else. */
+export function changeFacts(folder: string, version: string, change: object): void {
+  const path = join(folder, `${version}.json`);
+  const facts = JSON.parse(readFileSync(path, "utf8")) as object;
+  writeFileSync(path, `${JSON.stringify({ ...facts, ...change }, null, 2)}\n`);
 }

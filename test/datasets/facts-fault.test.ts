@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { publishVersion, rollBack } from "#datasets/choose.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { loadGeneration } from "#datasets/load.ts";
+import { changeFacts } from "../support/damage.ts";
+import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { day, documents, filesOf, gp, importDaily } from "./published.ts";
+
+const factsPath = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
+const publish = (catalogue: Catalogue, version: string) =>
+  publishVersion(catalogue, { version, discardsNewer: false, nowMilliseconds: day(9) });
+const importAgain = (catalogue: Catalogue, id: string) =>
+  importRecords(catalogue, [gp(id)], { nowMilliseconds: day(9) });
+
+async function twoGenerations(catalogue: Catalogue): Promise<[older: string, current: string]> {
+  await importDaily(catalogue, [gp("a")], [gp("b")]);
+  return catalogue.versions() as [string, string];
+}
+
+/** What a disk or an editor may make of the facts, and the words for it. */
+const changes: [change: object, words: RegExp][] = [
+  [{ hash: "0".repeat(64) }, /"hash" is "0{64}" instead of "[0-9a-f]{64}"/],
+  [{ built_at: "2036-11-02T03:00:00Z" }, /"built_at" is "2036\S+" instead of "2026-11-02T/],
+  [{ version: "20261102T030000Z-00000000" }, /"version" is "\S+-00000000" instead of "2026/],
+  [{ records: { gp: 3, principal: 0, signal: 0, project: 0 } }, /"records.gp" is 3 instead of 1/],
+  [{ records: null }, /"records.gp" is undefined instead of 1/],
+  [{ bytes: 5 }, /it has \d+ bytes instead of 5/],
+];
+
+for (const [change, words] of changes)
+  test(`a dataset whose facts say ${JSON.stringify(change)} is not published, gone back to or built upon`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    const [older, current] = await twoGenerations(catalogue);
+    changeFacts(catalogue.folder, current, change);
+    const files = filesOf(catalogue);
+    assert.throws(() => publish(catalogue, current), words);
+    for (const id of ["b", "c"])
+      await assert.rejects(importAgain(catalogue, id), (error) => {
+        assert.ok(error instanceof DatasetFault, String(error));
+        assert.match(error.message, words);
+        return true;
+      });
+    assert.deepEqual(filesOf(catalogue), files);
+
+    publish(catalogue, older);
+    assert.deepEqual(documents(catalogue, "gp").length, 1);
+    assert.equal(openCurrent(catalogue).parts.version, older);
+  });
+
+for (const [change] of changes)
+  test(`where the facts of the current dataset say ${JSON.stringify(change)}, the one before is still gone back to`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    const [older, current] = await twoGenerations(catalogue);
+    changeFacts(catalogue.folder, current, change);
+    assert.equal(rollBack(catalogue, day(9)).version, older);
+    assert.equal(openCurrent(catalogue).parts.version, older);
+    assert.equal((await importAgain(catalogue, "c")).outcome, "built");
+  });
+
+test("without the pointer an import makes anew what the facts kept from being served, and the same again later", async (t) => {
+  for (const [change] of changes) {
+    const catalogue = temporaryCatalogue(t);
+    await importDaily(catalogue, [gp("a")]);
+    const only = catalogue.currentVersion()!;
+    changeFacts(catalogue.folder, only, change);
+    rmSync(join(catalogue.folder, "current"));
+    const { published } = await importAgain(catalogue, "a");
+    assert.ok(published!.version > only);
+    assert.equal(published!.built_at, "2026-11-09T03:00:00Z");
+    assert.equal(openCurrent(catalogue).parts.version, published!.version);
+    assert.equal((await importAgain(catalogue, "a")).outcome, "unchanged");
+  }
+});
+
+test("facts that are put back are believed again", async (t) => {
+  for (const [change] of changes) {
+    const catalogue = temporaryCatalogue(t);
+    const [, current] = await twoGenerations(catalogue);
+    const saved = join(catalogue.folder, "saved");
+    copyFileSync(factsPath(catalogue, current), saved);
+    changeFacts(catalogue.folder, current, change);
+    copyFileSync(saved, factsPath(catalogue, current));
+    publish(catalogue, current);
+    assert.equal((await importAgain(catalogue, "b")).outcome, "unchanged");
+  }
+});
+
+test("a server refuses facts that are not those of the file, but serves where only their counts are wrong", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [, current] = await twoGenerations(catalogue);
+  const facts = catalogue.current()!;
+  const path = catalogue.pathOf(current);
+  for (const [change, words] of changes.slice(0, 3))
+    assert.throws(() => loadGeneration(path, { ...facts, ...change }), words);
+  const miscounted = { ...facts, records: { ...facts.records, gp: 3 } };
+  assert.equal(loadGeneration(path, miscounted).version, current);
+});
+
+test("facts that are of another dataset, or no facts at all, are a fault that names their file", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older, current] = await twoGenerations(catalogue);
+  const facts = factsPath(catalogue, current);
+  copyFileSync(factsPath(catalogue, older), facts);
+  assert.throws(() => catalogue.current(), {
+    name: "DatasetFault",
+    message: `${facts} tells of another dataset: "version" is "${older}" instead of "${current}". Remove it, or put it back as it was.`,
+  });
+  assert.throws(() => catalogue.list(), DatasetFault);
+  assert.equal(catalogue.findReadable(current), null);
+  assert.equal(catalogue.findReadable(older)!.version, older);
+});
+
+test("the version of an import is later than those there are by their names, whatever their facts say", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await twoGenerations(catalogue);
+  changeFacts(catalogue.folder, catalogue.versions()[0]!, { built_at: "2036-01-01T00:00:00Z" });
+  const { published } = await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(2) });
+  assert.equal(published!.built_at, "2026-11-02T03:00:01Z");
+});
