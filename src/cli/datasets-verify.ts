@@ -13,14 +13,15 @@ export function addVerify(datasets: Command, surroundings: Surroundings): void {
   datasets
     .command("verify")
     .description(
-      "check every dataset: its file against its SHA-256, and all records and links in it",
+      "check every dataset: its file against its SHA-256, what is known of it, and all records and links in it",
     )
     .argument("[versions...]", "only these")
     .option(...jsonOption)
     .action(async (versions: string[], options: OutputOptions) => {
       const { checkGenerations } = await import("#datasets/check-generations.ts");
       const catalogue = openDatasets(dataDirOf(surroundings));
-      for (const version of versions) catalogue.find(version);
+      // What is known of one that is there may be what is wrong with it.
+      for (const version of versions) if (!catalogue.has(version)) catalogue.find(version);
       const progress = showProgress("datasets checked");
       const checks: GenerationCheck[] = [];
       const chosen = versions.length === 0 ? catalogue.versions() : versions;

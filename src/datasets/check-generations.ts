@@ -1,16 +1,27 @@
-/** Checks the generations there are: each file against its SHA-256, and all it holds if that is asked for. */
+/** Checks the generations there are: each file and what is known of it against each other, and all it holds if that is asked for. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalogue } from "./catalogue.ts";
+import { findBefore } from "./choose.ts";
 import { fileFault } from "./file-fault.ts";
-import { remedy } from "./open-generation.ts";
+import { factsRemedy } from "./generation.ts";
+import { findFactsFault, remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
+
+/**
+ * - `file`: its file is not what was published
+ * - `facts`: what is known of it cannot be read, or is not true of the file
+ * - `program`: no byte is wrong, but this program cannot read it
+ */
+export type Wrong = "file" | "facts" | "program";
 
 export interface GenerationCheck {
   version: string;
   /** Path of its file. */
   file: string;
   isCurrent: boolean;
+  /** Null where nothing is. */
+  wrong: Wrong | null;
   /** What is wrong, a sentence that names the file; null where nothing is. */
   fault: string | null;
   /** What puts it right; null where nothing has to be. */
@@ -30,12 +41,16 @@ export function* checkGenerations(
   for (const version of versions) {
     const file = catalogue.pathOf(version);
     const isCurrent = version === current;
-    const found = faultOf(catalogue, version, readsBack);
-    // Where no byte is wrong but the program cannot read it, a backup would not help.
-    const isForeign = found?.endsWith(remedy) === true;
-    const fault = isForeign ? found.slice(0, -remedy.length).trimEnd() : found;
-    const mend = fault === null ? null : isForeign ? remedy : mendOf(catalogue, version, isCurrent);
-    yield { version, file, isCurrent, fault, mend };
+    const found = findFault(catalogue, version, readsBack);
+    if (found === null) yield { version, file, isCurrent, wrong: null, fault: null, mend: null };
+    else
+      yield {
+        version,
+        file,
+        isCurrent,
+        ...found,
+        mend: mendOf(catalogue, found.wrong, { version, isCurrent }),
+      };
   }
 }
 
@@ -48,26 +63,60 @@ function currentOrNull(catalogue: Catalogue): string | null {
   }
 }
 
-function faultOf(catalogue: Catalogue, version: string, readsBack: boolean): string | null {
+interface Fault {
+  wrong: Wrong;
+  fault: string;
+}
+
+function findFault(catalogue: Catalogue, version: string, readsBack: boolean): Fault | null {
   const file = catalogue.pathOf(version);
   const facts = factsPathOf(catalogue, version);
-  if (!existsSync(file)) return `${file} is missing, though ${facts} tells of it.`;
-  if (!existsSync(facts)) return `${file} is no dataset without ${facts}.`;
+  const ofFile = (fault: string): Fault => ({ wrong: "file", fault });
+  if (!existsSync(file)) return ofFile(`${file} is missing, though ${facts} tells of it.`);
+  if (!existsSync(facts)) return ofFile(`${file} is no dataset without ${facts}.`);
   try {
-    const fault = fileFault(file, catalogue.find(version));
-    if (fault !== undefined) return `${file} ${fault}.`;
+    const known = catalogue.find(version);
+    const fault = fileFault(file, known);
+    if (fault !== undefined) return ofFile(`${file} ${fault}.`);
+    const untrue = findFactsFault(file, known);
+    if (untrue !== undefined)
+      return { wrong: "facts", fault: `${facts} is not true of its file: ${untrue}.` };
     if (readsBack) verifyGeneration(file);
     return null;
   } catch (error) {
-    return (error as Error).message;
+    return thrownFault((error as Error).message);
   }
+}
+
+/** Without the advice it ends with, in whose place another comes that fits the dataset. */
+function thrownFault(message: string): Fault {
+  const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
+  if (message.endsWith(remedy)) return { wrong: "program", fault: without(remedy) };
+  if (message.endsWith(factsRemedy)) return { wrong: "facts", fault: without(factsRemedy) };
+  return { wrong: "file", fault: message };
 }
 
 const factsPathOf = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
 
-function mendOf(catalogue: Catalogue, version: string, isCurrent: boolean): string {
-  const files = `${catalogue.pathOf(version)} and ${factsPathOf(catalogue, version)}`;
-  return isCurrent
-    ? `Put ${files} back from a backup, or serve the dataset before it with 'gp-records datasets rollback'.`
-    : `It is not served: put ${files} back from a backup, or delete them.`;
+function mendOf(
+  catalogue: Catalogue,
+  wrong: Wrong,
+  { version, isCurrent }: Pick<GenerationCheck, "version" | "isCurrent">,
+): string {
+  // A backup would not help: it holds the same.
+  if (wrong === "program") return remedy;
+  const facts = factsPathOf(catalogue, version);
+  const files = `${catalogue.pathOf(version)} and ${facts}`;
+  if (!isCurrent) return `It is not served: put ${files} back from a backup, or delete them.`;
+  const back =
+    wrong === "file"
+      ? `Put ${files} back from a backup`
+      : `Put ${facts} back from a backup, or write in it what the file has`;
+  return `${back}, and say 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`;
 }
+
+/** What can be served without the current dataset. */
+const wayOn = (catalogue: Catalogue) =>
+  findBefore(catalogue) === undefined
+    ? `remove ${join(catalogue.folder, "current")} and import every source again`
+    : "serve the dataset before it with 'gp-records datasets rollback'";

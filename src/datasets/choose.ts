@@ -34,22 +34,28 @@ function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
   );
 }
 
-/**
- * Makes the generation current that was so before the current one was published; where that is gone, the youngest
- * that is older. One that was only staged is passed over.
- */
+/** Makes the generation current that was so before. @throws DatasetFault where there is none, or its file is not what was built. */
 export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
-  const current = catalogue.currentVersion();
-  const published = readable(catalogue).filter((one) => !isStaged(one));
-  const after = published.find(({ version }) => version === current)?.published_after;
-  const before =
-    published.find(({ version }) => version === after) ??
-    published.findLast(({ version }) => current !== null && version < current);
+  const before = findBefore(catalogue);
   if (before === undefined)
     throw new DatasetFault(
       "There is no older dataset to go back to; 'gp-records datasets list' shows those there are.",
     );
   return makeCurrent(catalogue, before, nowMilliseconds);
+}
+
+/**
+ * The generation that was current before the current one was published; where that is gone, the youngest that is older.
+ * One that was only staged is passed over.
+ */
+export function findBefore(catalogue: Catalogue): Generation | undefined {
+  const current = catalogue.currentVersion();
+  const published = readable(catalogue).filter((one) => !isStaged(one));
+  const after = published.find(({ version }) => version === current)?.published_after;
+  return (
+    published.find(({ version }) => version === after) ??
+    published.findLast(({ version }) => current !== null && version < current)
+  );
 }
 
 /** Where one of them cannot be read, the way back to the others must stay open. */

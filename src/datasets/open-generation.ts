@@ -30,26 +30,48 @@ export interface OpenGeneration {
 
 /** @throws DatasetFault naming the file and what is wrong with it. */
 export function openGeneration(path: string): OpenGeneration {
+  const opened = openAnyFormat(path);
+  const other = otherRules(opened.meta);
+  if (other === undefined) return opened;
+  opened.db.close();
+  throw refusalOf(path, other);
+}
+
+function openAnyFormat(path: string): OpenGeneration {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
     const rows = db.prepare("select key, value from meta").all();
     const meta = Object.fromEntries(rows.map(({ key, value }) => [key, value])) as unknown as Meta;
-    if (meta.format_version !== String(formatVersion))
-      throw refusalOf(
-        path,
-        `has format ${meta.format_version}; this program reads format ${formatVersion}`,
-      );
-    if (meta.fold_version !== String(foldVersion))
-      throw refusalOf(
-        path,
-        `was folded by rule ${meta.fold_version}; this program folds by rule ${foldVersion}`,
-      );
     return { db, meta };
   } catch (error) {
     db?.close();
-    if (error instanceof DatasetFault) throw error;
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** By which format and fold a file was made, where they are not those of this program. */
+function otherRules({ format_version, fold_version }: Meta): string | undefined {
+  if (format_version !== String(formatVersion))
+    return `has format ${format_version}; this program reads format ${formatVersion}`;
+  return fold_version === String(foldVersion)
+    ? undefined
+    : `was folded by rule ${fold_version}; this program folds by rule ${foldVersion}`;
+}
+
+/**
+ * @param facts what the catalogue says of the file.
+ * @returns what of it is not true of the file, in words; undefined too where the format of the file is not read here.
+ * @throws DatasetFault where the file cannot be read.
+ */
+export function findFactsFault(path: string, facts: Generation): string | undefined {
+  const { db, meta } = openAnyFormat(path);
+  try {
+    return otherRules(meta) === undefined ? factsFault(db, meta, facts) : undefined;
+  } catch (error) {
+    throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
+  } finally {
+    db.close();
   }
 }
 

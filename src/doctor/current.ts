@@ -45,7 +45,7 @@ function readability(path: string, version: string): Finding {
   if (unread !== undefined) return unread;
   try {
     openGeneration(path).db.close();
-    return ok(`${version} is the dataset that is served`);
+    return ok(`${version} is the dataset to be served`);
   } catch (error) {
     const { message } = error as Error;
     return fail(message.replace(remedy, "").trimEnd(), remedy);

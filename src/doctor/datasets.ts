@@ -1,4 +1,4 @@
-/** Is every dataset the file that was published? */
+/** Is every dataset the file that was published, and is what is known of it true? */
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
 import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
@@ -17,7 +17,7 @@ export const datasets: Check = {
     const sound = checked.filter(({ fault }) => fault === null).map(({ version }) => version);
     return faultsOr(
       [...unread, ...checked.flatMap((one) => findingOf(one, catalogue, sound))],
-      `${versions.length} of ${versions.length} the same as published, by SHA-256`,
+      `${versions.length} of ${versions.length} the same as published, by SHA-256, and as their VERSION.json says`,
     );
   },
 };
@@ -26,7 +26,7 @@ const unreadVersion = (catalogue: Catalogue, version: string): Finding[] =>
   unreadFile([catalogue.pathOf(version), factsPath(catalogue, version)]);
 
 function findingOf(
-  { fault, mend, isCurrent }: GenerationCheck,
+  { wrong, fault, mend, isCurrent }: GenerationCheck,
   catalogue: Catalogue,
   sound: readonly string[],
 ): Finding[] {
@@ -34,12 +34,11 @@ function findingOf(
   const found = fault.replace(/\.$/, "");
   if (!isCurrent) return [fail(found, mend ?? "")];
   const other = newestPublished(catalogue, [...sound]);
-  return [
-    fail(
-      `${found}; it is the one to be served`,
-      other === undefined
-        ? "gp-records restore FILE --replace"
-        : `gp-records datasets publish ${other}`,
-    ),
-  ];
+  const anotherOne =
+    other === undefined
+      ? "gp-records restore FILE --replace"
+      : `gp-records datasets publish ${other}`;
+  // Where its records are sound, nobody should have to serve older ones.
+  const way = wrong === "facts" ? (mend ?? "") : anotherOne;
+  return [fail(`${found}; it is the one to be served`, way)];
 }

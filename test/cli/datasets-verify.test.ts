@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
+import { changeFacts } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -28,4 +29,27 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
 
   assert.equal((await json("datasets", "verify", newer))[0].fault, null);
   assert.match(await refusal(exitCodes.conflict, "datasets", "verify", "x"), /no dataset 'x'/);
+});
+
+test("verify tells of facts that are not true, also where it is asked for that dataset alone, and what it says mends them", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
+  const { version, hash } = published!;
+  const { text, start, refusal } = datasetCommands(dataDir);
+  for (const change of [{ hash: `0${hash.slice(1)}x` }, { version: `${version.slice(0, -1)}x` }]) {
+    changeFacts(catalogue.folder, version, change);
+    const { exitCode, out, err } = await start("datasets", "verify", version);
+    assert.equal(exitCode, exitCodes.unhealthy, err);
+    assert.match(
+      out,
+      new RegExp(`write in it what the file has, .*'gp-records datasets publish ${version}'`),
+    );
+    assert.match(await refusal(exitCodes.conflict, "datasets", "publish", version), /instead of/);
+
+    const [, member, right] = /"(\w+)" is \S+ instead of "([^"]+)"/.exec(out)!;
+    changeFacts(catalogue.folder, version, { [member!]: right });
+    await text("datasets", "publish", version);
+    assert.match(await text("datasets", "verify"), /sound, current/);
+  }
 });

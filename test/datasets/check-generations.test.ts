@@ -14,6 +14,7 @@ import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations } from "#datasets/check-generations.ts";
 import { hashFile } from "#datasets/file-hash.ts";
+import { changeFacts } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { gp, importDaily } from "./published.ts";
 
@@ -34,6 +35,7 @@ test("sound datasets are told of, oldest first, and which of them is served", as
       version,
       file: catalogue.pathOf(version),
       isCurrent: version === current,
+      wrong: null,
       fault: null,
       mend: null,
     })),
@@ -68,8 +70,11 @@ for (const [what, damage] of damages)
     assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
     assert.equal(second!.fault, null);
 
-    damage(catalogue.pathOf(current));
-    const [, served] = [...checkGenerations(catalogue, false)];
+    const other = temporaryCatalogue(t);
+    await twoGenerations(other);
+    damage(other.pathOf(current));
+    const [before, served] = [...checkGenerations(other, false)];
+    assert.equal(before!.fault, null);
     assert.match(served!.mend!, /'gp-records datasets rollback'\.$/);
   });
 
@@ -104,5 +109,56 @@ test("datasets can be checked while the pointer names nothing", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await twoGenerations(catalogue);
   writeFileSync(join(catalogue.folder, "current"), "?");
+  assert.deepEqual(faults(catalogue), [null, null]);
+});
+
+const untrueFacts: [change: object, words: RegExp][] = [
+  [{ hash: "0".repeat(64) }, /is not true of its file: "hash" is "0{64}" instead of "\w{64}"\.$/],
+  [{ built_at: "2036-11-02T03:00:00Z" }, /"built_at" is "2036\S+" instead of "2026\S+"\.$/],
+  [{ version: "20261102T030000Z-00000000" }, /"version" is "\S+-00000000" instead of "2026\S+"\.$/],
+  [
+    { records: { gp: 3, principal: 0, signal: 0, project: 0 } },
+    /"records.gp" is 3 instead of 1\.$/,
+  ],
+];
+for (const [change, words] of untrueFacts)
+  test(`where the facts of a sound dataset say ${JSON.stringify(change)}, they are at fault, with what mends them`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    const [older, current] = await twoGenerations(catalogue);
+    changeFacts(catalogue.folder, current, change);
+    for (const readsBack of [false, true]) {
+      const [first, second] = [...checkGenerations(catalogue, readsBack)];
+      const facts = join(catalogue.folder, `${current}.json`);
+      assert.equal(first!.fault, null);
+      assert.equal(second!.wrong, "facts");
+      assert.ok(second!.fault!.startsWith(`${facts} `), second!.fault!);
+      assert.match(second!.fault!, words);
+      assert.equal(
+        second!.mend,
+        `Put ${facts} back from a backup, or write in it what the file has, and say 'gp-records datasets publish ${current}'; or serve the dataset before it with 'gp-records datasets rollback'.`,
+      );
+    }
+    changeFacts(catalogue.folder, older, change);
+    const [first] = [...checkGenerations(catalogue, false)];
+    assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
+  });
+
+test("where there is no dataset before the current one, nobody is told to go back to it", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, [gp("a")]);
+  changeFacts(catalogue.folder, catalogue.currentVersion()!, { hash: "?" });
+  const [only] = [...checkGenerations(catalogue, false)];
+  const pointer = join(catalogue.folder, "current");
+  assert.ok(only!.mend!.endsWith(`; or remove ${pointer} and import every source again.`));
+});
+
+test("facts that are not true of a dataset of another format are not held against it", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older] = await twoGenerations(catalogue);
+  const path = catalogue.pathOf(older);
+  const db = new DatabaseSync(path);
+  db.exec("update meta set value = '99' where key = 'format_version'; drop table gp");
+  db.close();
+  changeFacts(catalogue.folder, older, hashFile(path));
   assert.deepEqual(faults(catalogue), [null, null]);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -8,7 +8,7 @@ import { current } from "#doctor/current.ts";
 import { datasets } from "#doctor/datasets.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
-import { flipByte } from "../support/damage.ts";
+import { changeFacts, flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -69,6 +69,28 @@ test("where no other dataset is sound, a backup is", async (t) => {
   for (const version of [older, newer]) flipByte(pathOf(version), 20_000);
   const found = await look(datasets, dataDir);
   assert.equal(found.at(-1)!.mend, "gp-records restore FILE --replace");
+});
+
+test("facts that are not true of the dataset that is served are named, with what keeps it served", async (t) => {
+  const { dataDir, newer, folder } = await twoDatasets(t);
+  const changes = [
+    { hash: "0".repeat(64) },
+    { version: "20261120T030000Z-00000000" },
+    { records: { gp: 99, principal: 0, signal: 0, project: 0 } },
+  ];
+  for (const change of changes) {
+    const path = join(folder, `${newer}.json`);
+    const sound = readFileSync(path);
+    changeFacts(folder, newer, change);
+    for (const isThorough of [false, true]) {
+      const { found, mend } = await finding("fail", datasets, dataDir, { isThorough });
+      assert.ok(found.startsWith(path), found);
+      assert.match(found, / instead of .*; it is the one to be served$/);
+      assert.ok(mend.startsWith(`Put ${path} back from a backup`), mend);
+    }
+    writeFileSync(path, sound);
+    await finding("ok", datasets, dataDir);
+  }
 });
 
 test("a pointer that is missing, damaged or leads nowhere is named, and the command that is named mends it", async (t) => {
