@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalogue } from "#datasets/catalogue.ts";
+import { type Catalogue, type Generation, openCatalogue } from "#datasets/catalogue.ts";
+import { findFactsFault } from "#datasets/open-generation.ts";
 import { knownSteps, type StoreName } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
@@ -30,7 +31,7 @@ export interface BackupOrder {
 
 /**
  * @param folder for copies of the databases.
- * @throws BackupFault where there is nothing to back up, DatasetFault where `current` leads nowhere.
+ * @throws BackupFault where there is nothing to back up, or what is known of the dataset is not true, DatasetFault where `current` leads nowhere.
  */
 export async function gatherContents(
   { dataDir, program, now }: BackupOrder,
@@ -62,6 +63,7 @@ function datasetContents(dataDir: string): { dataset: string | null; files: Cont
   const catalogue = openCatalogue(folder);
   const generation = catalogue.current();
   if (generation === null) return { dataset: null, files: [] };
+  refuseUntrue(catalogue, generation);
   const { version, bytes, sha256 } = generation;
   const facts = readFileSync(join(folder, `${version}.json`), "utf8");
   return {
@@ -75,6 +77,16 @@ function datasetContents(dataDir: string): { dataset: string | null; files: Cont
   };
 }
 
+/** That no byte of the file differs is seen while it is copied; what is known of it would be copied unseen. */
+function refuseUntrue({ folder, pathOf }: Catalogue, generation: Generation): void {
+  const { version } = generation;
+  const fault = findFactsFault(pathOf(version), generation);
+  if (fault !== undefined)
+    throw new BackupFault(
+      `No backup was made: ${join(folder, `${version}.json`)} is not true of its file: ${fault}. \`gp-records doctor\` says what to do.`,
+    );
+}
+
 const pieceBytes = 1024 * 1024;
 
 const fileContent = ({ path, bytes, sha256 }: ManifestFile, place: string): Content => ({
@@ -84,7 +96,8 @@ const fileContent = ({ path, bytes, sha256 }: ManifestFile, place: string): Cont
   read: () => createReadStream(place, { highWaterMark: pieceBytes }),
 });
 
-function textContent(path: string, text: string): Content {
+/** A file that is a text. */
+export function textContent(path: string, text: string): Content {
   const bytes = Buffer.from(text);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {

@@ -2,8 +2,8 @@
 import { mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { Transaction } from "kysely";
-import { openCatalogue } from "#datasets/catalogue.ts";
-import { openGeneration } from "#datasets/open-generation.ts";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile, openControl, openUsage } from "#store/stores.ts";
@@ -36,7 +36,12 @@ export async function makeReady(order: RestoreOrder, folder: string): Promise<Ma
   const manifest = await unpack(archive, folder, (coming) => refuseFullDisk(coming, dataDir));
   for (const name of ["datasets", "counts"])
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  refuseOtherFormat(manifest, join(folder, "datasets"), archive.name);
+  if (manifest.dataset !== null) {
+    const catalogue = openCatalogue(join(folder, "datasets"));
+    const dataset = { catalogue, version: manifest.dataset };
+    refuseOtherFormat(dataset, manifest.program, archive.name);
+    refuseUntrue(dataset, archive.name);
+  }
   await (await openUsage(folder)).close();
   const keys = await makeKeysReady(order, manifest, folder);
   if (keys.areCountsKept) copyCounts(dataDir, join(folder, "counts"));
@@ -53,11 +58,19 @@ function refuseFullDisk({ files }: Manifest, dataDir: string): void {
     );
 }
 
+interface UnpackedDataset {
+  catalogue: Catalogue;
+  version: string;
+}
+
 /** Every byte is as it was, so that only the format or the fold can be another. */
-function refuseOtherFormat({ dataset, program }: Manifest, folder: string, name: string): void {
-  if (dataset === null) return;
+function refuseOtherFormat(
+  { catalogue, version }: UnpackedDataset,
+  program: string,
+  name: string,
+): void {
   try {
-    openGeneration(openCatalogue(folder).pathOf(dataset)).db.close();
+    openGeneration(catalogue.pathOf(version)).db.close();
   } catch (error) {
     throw new BackupFault(
       `The dataset in ${name} is of a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
@@ -66,6 +79,21 @@ function refuseOtherFormat({ dataset, program }: Manifest, folder: string, name:
     );
   }
 }
+
+/** Its bytes can be as they were and still be none that a server takes, where they were so when the backup was made. */
+function refuseUntrue({ catalogue, version }: UnpackedDataset, name: string): void {
+  const facts = catalogue.findReadable(version);
+  const fault =
+    facts === null
+      ? "is not what is known of that dataset"
+      : untrueWords(findFactsFault(catalogue.pathOf(version), facts));
+  if (fault !== undefined)
+    throw new BackupFault(
+      `The dataset in ${name} would not be served: ${version}.json in it ${fault}. Nothing was changed. Restore another backup.`,
+    );
+}
+
+const untrueWords = (fault: string | undefined) => fault && `is not true of its file: ${fault}`;
 
 type KeysReady = Omit<MadeReady, "manifest">;
 const nothingKnown: KeysReady = {

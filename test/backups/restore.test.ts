@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import {
+  appendFileSync,
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -12,12 +14,14 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { gatherContents, textContent } from "#backups/contents.ts";
+import { writeTar } from "#backups/write-tar.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { takeLock } from "#store/lock.ts";
 import { hour, noon } from "../support/control.ts";
-import { flipByte } from "../support/damage.ts";
+import { changeFacts, flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { holdDatabase } from "../support/holder-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -253,6 +257,66 @@ test("a dataset of another format is refused with the version that made it", asy
     restore(temporaryFolder(t), other),
     /dataset in \S+other\.tar is of a format .* made by gp-records 1\.2\.3/,
   );
+});
+
+/** What a disk or an editor may make of what is known of a dataset. */
+const untrueFacts: [change: object, words: RegExp][] = [
+  [{ hash: "0".repeat(64) }, /"hash" is "0{64}" instead of "\w{64}"/],
+  [{ built_at: "2036-11-02T03:00:00Z" }, /"built_at" is "2036\S+" instead of "2026/],
+  [{ records: { gp: 99 } }, /"records.gp" is 99 instead of \d+/],
+];
+
+test("a dataset of which something untrue is known is not backed up, and nothing is left behind", async (t) => {
+  const { dataDir } = await backedUp(t);
+  const place = temporaryFolder(t);
+  const folder = join(dataDir, "datasets");
+  const version = currentOf(dataDir)!;
+  const sound = readFileSync(join(folder, `${version}.json`));
+  for (const [change, words] of untrueFacts) {
+    changeFacts(folder, version, change);
+    await assert.rejects(backup(dataDir, join(place, "backup.tar")), {
+      name: "BackupFault",
+      message: words,
+    });
+    writeFileSync(join(folder, `${version}.json`), sound);
+  }
+  changeFacts(folder, version, { version: "20261102T030000Z-00000000" });
+  await assert.rejects(backup(dataDir, join(place, "backup.tar")), /tells of another dataset/);
+  assert.deepEqual(readdirSync(place), []);
+});
+
+/** A backup as one was made while nobody held what is known of a dataset against it. */
+async function backupWith(dataDir: string, file: string, change: object): Promise<void> {
+  const copies = mkdtempSync(`${file}-`);
+  const order = { dataDir, program: "1.2.3", now: noon };
+  const { manifest, files } = await gatherContents(order, copies);
+  const replaced = files.slice(1).map((one) => {
+    if (!one.path.endsWith(".json")) return one;
+    const facts = JSON.parse(readFileSync(join(dataDir, one.path), "utf8"));
+    return textContent(one.path, JSON.stringify({ ...facts, ...change }));
+  });
+  const named = replaced.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
+  const first = textContent("manifest.json", JSON.stringify({ ...manifest, files: named }));
+  await writeTar([first, ...replaced], noon, async (bytes) => appendFileSync(file, bytes));
+}
+
+test("a backup of a dataset of which something untrue is known is refused, and nothing is changed", async (t) => {
+  const { dataDir } = await backedUp(t);
+  const place = temporaryFolder(t);
+  const others: typeof untrueFacts = [
+    ...untrueFacts,
+    [{ version: "20261102T030000Z-00000000" }, /is not what is known of that dataset/],
+  ];
+  for (const [i, [change, words]] of others.entries()) {
+    const file = join(place, `backup-${i}.tar`);
+    await backupWith(dataDir, file, change);
+    const target = temporaryFolder(t);
+    await assert.rejects(restore(target, file), { name: "BackupFault", message: words });
+    assert.deepEqual(readdirSync(target).toSorted(), ["import.lock", "server.lock"]);
+  }
+  const sound = join(place, "sound.tar");
+  await backupWith(dataDir, sound, {});
+  assert.equal((await restore(temporaryFolder(t), sound)).replaced, null);
 });
 
 test("a backup of an older schema is brought up to date", async (t) => {
