@@ -20,6 +20,7 @@ import { fileSystem, judgeFileSystem } from "#doctor/file-system.ts";
 import { modes } from "#doctor/modes.ts";
 import { owners } from "#doctor/owners.ts";
 import { cast } from "../support/cast.ts";
+import { changeFacts } from "../support/damage.ts";
 import { builtAt, importRecords } from "../support/dataset.ts";
 import { finding } from "../support/doctor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -167,4 +168,12 @@ test("a clock that stands before the newest dataset was set back, and is named",
     found,
     /clock says 2026-11-20T02:00:00Z, but the dataset \S+ is of 2026-11-20T03:00:00Z/,
   );
+});
+
+test("a time beside a dataset that is not that of its name is no fault of the clock", async (t) => {
+  const { dataDir } = await folderWithDataset(t);
+  const { folder, currentVersion } = openCatalogue(join(dataDir, "datasets"));
+  changeFacts(folder, currentVersion()!, { built_at: "2036-11-20T03:00:00Z" });
+  await finding("ok", clock, dataDir, { now: builtAt });
+  await finding("fail", clock, dataDir, { now: builtAt - 3_600_000 });
 });
