@@ -4,6 +4,7 @@ import { adminFinding } from "./admin-address.ts";
 import { askServer, type Reply } from "./ask-server.ts";
 import { barred, mayBeHeld, sameSettings } from "./barred-place.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { catalogueIn, currentVersion } from "./dataset-files.ts";
 import { placeText, whyNotListen } from "./listen.ts";
 import { serverLock } from "./locks.ts";
 
@@ -14,7 +15,7 @@ export const port: Check = {
     const server = serverLock(dataDir)?.text;
     const { adminAddress } = config;
     return [
-      await portFinding(config, server),
+      await portFinding(config, server, currentVersion(catalogueIn(dataDir))),
       ...(adminAddress === null ? [] : [await adminFinding(adminAddress, server)]),
     ];
   },
@@ -22,21 +23,31 @@ export const port: Check = {
 
 const settings = { host: "HOST", port: "PORT" };
 
-async function portFinding(config: Config, server: string | undefined): Promise<Finding> {
+async function portFinding(
+  config: Config,
+  server: string | undefined,
+  named: string | null,
+): Promise<Finding> {
   const why = await whyNotListen(config);
   if (why === null && config.port === 0) return ok("PORT is 0: each start takes a free one");
-  if (why === null) return judgePort(placeText(config), { kind: "nobody" }, server);
+  const judge = (reply: Reply) => judgePort(placeText(config), reply, server, named);
+  if (why === null) return judge({ kind: "nobody" });
   if (!mayBeHeld(why)) return barred(config, why, settings);
   const reply = await askServer(config);
-  if (reply.kind !== "nobody") return judgePort(placeText(config), reply, server);
-  return why === "EADDRINUSE"
-    ? judgePort(placeText(config), { kind: "stranger", why }, server)
-    : barred(config, why, settings);
+  if (reply.kind !== "nobody") return judge(reply);
+  return why === "EADDRINUSE" ? judge({ kind: "stranger", why }) : barred(config, why, settings);
 }
 
-/** @param server what holds the lock of the folder; undefined where no server runs. */
-export function judgePort(place: string, reply: Reply, server: string | undefined): Finding {
-  const elsewhere = "Stop that program, or set PORT to another port.";
+/**
+ * @param server what holds the lock of the folder; undefined where no server runs.
+ * @param named the dataset that `current` names; null where it names none.
+ */
+export function judgePort(
+  place: string,
+  reply: Reply,
+  server: string | undefined,
+  named: string | null,
+): Finding {
   switch (reply.kind) {
     case "nobody":
       return server === undefined
@@ -45,13 +56,29 @@ export function judgePort(place: string, reply: Reply, server: string | undefine
     case "stranger":
       return fail(`${place} is held by another program (${reply.why})`, elsewhere);
     default:
-      if (server === undefined)
-        return fail(`${place} is held by a gp-records of another data folder`, elsewhere);
-      return reply.isReady
-        ? ok(`${place} is held by the server, ${server}, which is ready`)
-        : warn(
-            `the server, ${server}, answers at ${place}, but is not ready: ${reply.reason}`,
-            "Mend what the other lines name; docs/running.md says what clients see meanwhile.",
-          );
+      return server === undefined
+        ? fail(`${place} is held by a gp-records of another data folder`, elsewhere)
+        : judgeServer(`the server, ${server},`, place, reply, named);
   }
+}
+
+const elsewhere = "Stop that program, or set PORT to another port.";
+
+function judgeServer(
+  server: string,
+  place: string,
+  { isReady, reason }: Extract<Reply, { kind: "gp-records" }>,
+  named: string | null,
+): Finding {
+  if (isReady) return ok(`${place} is held by ${server} which is ready`);
+  // Clients read that nothing was published, which is not so: this cannot wait.
+  if (reason === "no_dataset" && named !== null)
+    return fail(
+      `${server} answers at ${place}, but serves no dataset, though ${named} is the one to be served`,
+      `'gp-records datasets verify' and the log of the server say what is wrong with it; once it is mended: gp-records datasets publish ${named}`,
+    );
+  return warn(
+    `${server} answers at ${place}, but is not ready: ${reason}`,
+    "Mend what the other lines name; docs/running.md says what clients see meanwhile.",
+  );
 }

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
 import { barred } from "#doctor/barred-place.ts";
 import type { Check, Status } from "#doctor/check.ts";
 import { examine } from "#doctor/examine.ts";
@@ -10,7 +12,11 @@ import { judgeLimits, limits } from "#doctor/limits.ts";
 import { port } from "#doctor/port.ts";
 import { settings } from "#doctor/settings.ts";
 import { judgeVersions, versions } from "#doctor/versions.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
 import { outcomeOf } from "../support/command-line.ts";
+import { changeFacts } from "../support/damage.ts";
+import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -187,4 +193,26 @@ test("the server of the folder is told from one of another folder, and from one 
   assert.match(elsewhere.found, /held by a gp-records of another data folder/);
   await empty.stop();
   assert.match((await lookAt("warn", ready.dataDir, empty.port)).found, /does not answer at/);
+});
+
+test("a server that serves nothing though a dataset is named is a fault, and what doctor says leads to the mend", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { version, hash } = (await importRecords(catalogue, cast)).published!;
+  changeFacts(catalogue.folder, version, { hash: "0".repeat(64) });
+  const refusing = await startService(t, { dataDir, records: null });
+  assert.equal((await refusing.get("/ready")).body.reason, "no_dataset");
+  const settings = { PORT: String(refusing.port) };
+  const { found, mend } = await finding("fail", port, dataDir, { settings });
+  assert.match(found, new RegExp(`serves no dataset, though ${version} is the one to be served$`));
+  assert.ok(mend.startsWith("'gp-records datasets verify'"), mend);
+  assert.ok(mend.endsWith(`: gp-records datasets publish ${version}`), mend);
+
+  const { text, start } = allCommands(dataDir);
+  assert.match((await start("datasets", "verify")).out, /"hash" is "0{64}" instead of/);
+  changeFacts(catalogue.folder, version, { hash });
+  await text("datasets", "publish", version);
+  await refusing.stop();
+  const serving = await startService(t, { dataDir, records: null });
+  await finding("ok", port, dataDir, { settings: { PORT: String(serving.port) } });
 });
