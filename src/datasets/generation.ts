@@ -23,8 +23,8 @@ export interface Generation {
 
 export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
 
-/** What helps where the facts cannot be read: without them the file beside it is no dataset, and in nobody's way. */
-export const factsRemedy = "Remove it, or put it back as it was.";
+/** What helps where the facts cannot be read depends on whether their dataset is served, which is not known here. */
+export const factsRemedy = "'gp-records datasets verify' says what mends it.";
 
 /**
  * @param version whose facts they are to be, as the name of the file has it.

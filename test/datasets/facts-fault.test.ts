@@ -107,7 +107,7 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
   copyFileSync(factsPath(catalogue, older), facts);
   assert.throws(() => catalogue.current(), {
     name: "DatasetFault",
-    message: `${facts} tells of another dataset: "version" is "${older}" instead of "${current}". Remove it, or put it back as it was.`,
+    message: `${facts} tells of another dataset: "version" is "${older}" instead of "${current}". 'gp-records datasets verify' says what mends it.`,
   });
   assert.throws(() => catalogue.list(), DatasetFault);
   assert.equal(catalogue.findReadable(current), null);
@@ -116,8 +116,9 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
 
 test("the version of an import is later than those there are by their names, whatever their facts say", async (t) => {
   const catalogue = temporaryCatalogue(t);
-  await twoGenerations(catalogue);
-  changeFacts(catalogue.folder, catalogue.versions()[0]!, { built_at: "2036-01-01T00:00:00Z" });
+  const [, newest] = await twoGenerations(catalogue);
+  rollBack(catalogue, day(2));
+  changeFacts(catalogue.folder, newest, { built_at: "2036-01-01T00:00:00Z" });
   const { published } = await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(2) });
   assert.equal(published!.built_at, "2026-11-02T03:00:01Z");
 });
