@@ -271,7 +271,10 @@ test("audit list filters by account, action and time, the newest first, as text,
   assert.match(headings!, /^AT +ACTOR +ACTION +ACCOUNT +SUBJECT +DETAIL$/);
   assert.match(row!, /^2026-11-21T12:00:00Z +operator +account\.limits_changed +ac_/);
   assert.match(await refusal(exitCodes.usage, "audit", "list", "--action", "x"), /Allowed choices/);
-  assert.match(await refusal(exitCodes.usage, "audit", "list", "--limit", "0"), /whole number from 1/);
+  assert.match(
+    await refusal(exitCodes.usage, "audit", "list", "--limit", "0"),
+    /whole number from 1/,
+  );
   assert.match(await refusal(exitCodes.usage, "audit", "list", "--since", "x"), /how long ago/);
   await refusal(exitCodes.conflict, "audit", "list", "--account", "nobody");
 });
