@@ -125,7 +125,7 @@ test("closing tries what is kept a last time", async (t) => {
 });
 
 test("handing over does not wait for a lock that another process holds, and what is handed over waits together", async (t) => {
-  const busyMilliseconds = 300;
+  const busyMilliseconds = 1000;
   const batches = 20;
   const { dataDir, writer } = await writerIn(t, { busyMilliseconds });
   await (await openUsage(dataDir)).close();
