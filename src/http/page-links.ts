@@ -16,8 +16,9 @@ export function pageLinks(
 ): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
+  const filter = withoutKeys(query.filter);
   const to = (target: number, rel: string) =>
-    `<${base}${operation.path}?${shown({ ...query, offset: target })}>; rel="${rel}"`;
+    `<${base}${operation.path}?${canonicalQuery({ filter, limit, offset: target })}>; rel="${rel}"`;
   const links = [to(0, "first")];
   // Pages are counted from the present offset, so that next and prev meet again.
   const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
@@ -29,8 +30,16 @@ export function pageLinks(
   return links.join(", ");
 }
 
-/** A key that was put into the query by mistake must not come back; nothing is found by it anyway. */
-const shown = (query: Query) => maskKeys(canonicalQuery(query)).replaceAll("…", "%E2%80%A6");
+/** A key that was put into the query by mistake must not come back. Cut value by value, links stay well-formed. */
+function withoutKeys({ name, tag, theme, market }: Query["filter"]): Query["filter"] {
+  const cut = (values: readonly string[] | undefined) => values?.map(maskKeys) ?? [];
+  return {
+    name: name === undefined ? undefined : maskKeys(name),
+    tag: cut(tag),
+    theme: cut(theme),
+    market: cut(market),
+  };
+}
 
 function lastOffset(first: number, limit: number, total: number): number {
   if (total <= first) return 0;

@@ -234,3 +234,16 @@ test("a key one of whose letters is escaped is not echoed, in a path or as the n
     assert.ok(!text.includes(key.slice(10)), path);
   }
 });
+
+test("what is cut out of a query leaves its links well-formed, whatever else it holds", async (t) => {
+  const { port, key } = await startService(t);
+  for (const name of [key, key.replace("_", "%255f"), key.replace("g", "%2567")]) {
+    const { status, headers } = await ask(
+      port,
+      `/fetch-principals?gp_name=${name}&tag=a%26b%3E%2C&tag=%E2%82%AC`,
+      { key },
+    );
+    assert.equal(status, 200, name);
+    assert.match(headers["link"]!, /&tag=a%26b%3E%2C&tag=%E2%82%AC&/, name);
+  }
+});
