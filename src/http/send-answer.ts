@@ -32,7 +32,9 @@ export function sendAnswer(
   const lines = [...headersOfAll(config, request), "x-request-id", request.id, ...headers];
   // Fastify makes requests for its own errors without what was decorated.
   lines.push(...(quotaHeaders ?? []));
-  if (request.isLast || state() === "draining") {
+  // Without a length HTTP/1.0 knows an answer's end by the end of the connection alone, and Node ends it.
+  const endsByClosing = body === null && request.raw.httpVersion === "1.0";
+  if (request.isLast || endsByClosing || state() === "draining") {
     lines.push(...closing);
     // For whoever asks the response itself: Node does not read it off these lines.
     reply.raw.shouldKeepAlive = false;

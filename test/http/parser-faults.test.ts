@@ -161,6 +161,17 @@ test("what follows a request to upgrade is never lost in silence: its answer is 
   assert.equal(headers["connection"], "close");
 });
 
+test("nothing is answered behind an answer to HTTP/1.0 that has no length, not even what cannot be read", async (t) => {
+  const { port } = await startService(t);
+  const preflight = "OPTIONS /fetch-gp HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+  // The one before keeps the preflight from being answered before what follows is read.
+  for (const before of ["", requestText("/health")]) {
+    const { text } = await sendRaw(port, `${before}${preflight}GET / HTTP/1.1\r\na b: c\r\n\r\n`);
+    assert.deepEqual(statusesIn(text), before === "" ? [204] : [200, 204]);
+    assert.match(text, /connection: close\r\n/i);
+  }
+});
+
 test("HTTP/1.0 is answered and the connection closed; Upgrade is ignored; 100-continue is honoured", async (t) => {
   const { port, key } = await startService(t);
   assert.equal(
