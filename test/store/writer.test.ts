@@ -270,3 +270,17 @@ test("what was written is there after kill -9", async (t) => {
   assert.deepEqual({ exitCode, err }, { exitCode: null, err: "" });
   assert.deepEqual(await idsIn(dataDir), ["req_1"]);
 });
+
+test("the memory of a batch is given back as soon as it is written", async (t) => {
+  const { writer } = await writerIn(t);
+  const { bytes, ...rest } = chunkOf([request()]);
+  const [batches, batchBytes] = [8, 4 * 1024 * 1024];
+  const before = process.memoryUsage().arrayBuffers;
+  for (let batch = 0; batch < batches; batch++) {
+    const larger = new ArrayBuffer(batchBytes);
+    new Uint8Array(larger).set(new Uint8Array(bytes));
+    writer.write({ kind: "requests", rows: { ...rest, bytes: larger }, now: noon });
+    await writer.settled();
+  }
+  assert.ok(process.memoryUsage().arrayBuffers - before < (batches * batchBytes) / 2);
+});
