@@ -1,8 +1,7 @@
 /** `gp-records datasets diff`: what one dataset has that another has not, or has otherwise. */
 import { Option, type Command } from "commander";
 import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
-import { dataDirOf } from "./data-dir.ts";
-import { openDatasets } from "./datasets-folder.ts";
+import { lookAtDatasets } from "./datasets-folder.ts";
 import { jsonOption, type OutputOptions, printResult, table } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -26,18 +25,19 @@ export function addDiff(datasets: Command, surroundings: Surroundings): void {
       ).conflicts("json"),
     )
     .option(...jsonOption)
-    .action(async (from: string, to: string, options: DiffOptions) => {
-      const { diffGenerations } = await import("#datasets/diff.ts");
-      const catalogue = openDatasets(dataDirOf(surroundings));
-      const sideOf = (version: string): Side => ({
-        generation: catalogue.find(version),
-        path: catalogue.pathOf(version),
-      });
-      const changes = diffGenerations(sideOf(from), sideOf(to));
-      if (options.ndjson === true)
-        for (const change of changes) surroundings.print(JSON.stringify(change));
-      else await summarize(surroundings, options, { from, to }, changes);
-    });
+    .action((from: string, to: string, options: DiffOptions) =>
+      lookAtDatasets(surroundings, async (catalogue) => {
+        const { diffGenerations } = await import("#datasets/diff.ts");
+        const sideOf = (version: string): Side => ({
+          generation: catalogue.find(version),
+          path: catalogue.pathOf(version),
+        });
+        const changes = diffGenerations(sideOf(from), sideOf(to));
+        if (options.ndjson === true)
+          for (const change of changes) surroundings.print(JSON.stringify(change));
+        else await summarize(surroundings, options, { from, to }, changes);
+      }),
+    );
 }
 
 type CountRow = { record: string; source: string } & ChangeCounts;

@@ -45,6 +45,20 @@ export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): L
   };
 }
 
+/** Runs a look at the datasets, for which nobody has to wait. */
+export async function lookAtDatasets<R>(
+  surroundings: Surroundings,
+  look: (catalogue: Catalogue) => R | Promise<R>,
+): Promise<R> {
+  const dataDir = dataDirOf(surroundings);
+  const catalogue = openDatasets(dataDir);
+  try {
+    return await look(catalogue);
+  } catch (error) {
+    throw dataFolderFault(error, dataDir);
+  }
+}
+
 /** Runs a change of the datasets under the import lock. */
 export function changeDatasets<R>(
   surroundings: Surroundings,

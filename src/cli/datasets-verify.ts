@@ -2,8 +2,7 @@
 import type { Command } from "commander";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
 import { CommandFault } from "./command-fault.ts";
-import { dataDirOf } from "./data-dir.ts";
-import { openDatasets } from "./datasets-folder.ts";
+import { lookAtDatasets } from "./datasets-folder.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { showProgress } from "./progress.ts";
@@ -17,19 +16,20 @@ export function addVerify(datasets: Command, surroundings: Surroundings): void {
     )
     .argument("[versions...]", "only these")
     .option(...jsonOption)
-    .action(async (versions: string[], options: OutputOptions) => {
-      const { checkGenerations } = await import("#datasets/check-generations.ts");
-      const catalogue = openDatasets(dataDirOf(surroundings));
-      // What is known of one that is there may be what is wrong with it.
-      for (const version of versions) if (!catalogue.has(version)) catalogue.find(version);
-      const progress = showProgress("datasets checked");
-      const checks: GenerationCheck[] = [];
-      const chosen = versions.length === 0 ? catalogue.versions() : versions;
-      for (const check of checkGenerations(catalogue, true, chosen))
-        progress.show(checks.push(check));
-      progress.clear();
-      report(surroundings, options, checks);
-    });
+    .action((versions: string[], options: OutputOptions) =>
+      lookAtDatasets(surroundings, async (catalogue) => {
+        const { checkGenerations } = await import("#datasets/check-generations.ts");
+        // What is known of one that is there may be what is wrong with it.
+        for (const version of versions) if (!catalogue.has(version)) catalogue.find(version);
+        const progress = showProgress("datasets checked");
+        const checks: GenerationCheck[] = [];
+        const chosen = versions.length === 0 ? catalogue.versions() : versions;
+        for (const check of checkGenerations(catalogue, true, chosen))
+          progress.show(checks.push(check));
+        progress.clear();
+        report(surroundings, options, checks);
+      }),
+    );
 }
 
 function report(

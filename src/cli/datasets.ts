@@ -3,10 +3,9 @@ import type { Command } from "commander";
 import type { Catalogue, Generation } from "#datasets/catalogue.ts";
 import { isOutdated, isStaged } from "#datasets/choose.ts";
 import { CommandFault } from "./command-fault.ts";
-import { dataDirOf } from "./data-dir.ts";
 import { addPublish, addRollback } from "./datasets-choose.ts";
 import { addDiff } from "./datasets-diff.ts";
-import { openDatasets } from "./datasets-folder.ts";
+import { lookAtDatasets } from "./datasets-folder.ts";
 import { addPrune } from "./datasets-prune.ts";
 import { addVerify } from "./datasets-verify.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -21,8 +20,6 @@ export function addDatasetCommands(program: Command, surroundings: Surroundings)
     add(datasets, surroundings);
 }
 
-const catalogueOf = (surroundings: Surroundings) => openDatasets(dataDirOf(surroundings));
-
 const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
 
 function addList(datasets: Command, surroundings: Surroundings): void {
@@ -30,31 +27,32 @@ function addList(datasets: Command, surroundings: Surroundings): void {
     .command("list")
     .description("all datasets, oldest first")
     .option(...jsonOption)
-    .action((options: OutputOptions) => {
-      const catalogue = catalogueOf(surroundings);
-      const current = catalogue.currentVersion();
-      const rows = catalogue.list().map((generation) => ({
-        version: generation.version,
-        records: recordTotal(generation),
-        current: generation.version === current,
-        staged: isStaged(generation),
-        outdated: isOutdated(generation, current),
-        published_at: generation.published_at,
-      }));
-      printResult(surroundings, options, rows, () =>
-        rows.length === 0
-          ? noDataset
-          : table(
-              ["version", "records", "state", "published"],
-              rows.map((row) => [
-                row.version,
-                row.records.toLocaleString("en-US"),
-                stateText(row),
-                timeText(row.published_at),
-              ]),
-            ),
-      );
-    });
+    .action((options: OutputOptions) =>
+      lookAtDatasets(surroundings, (catalogue) => {
+        const current = catalogue.currentVersion();
+        const rows = catalogue.list().map((generation) => ({
+          version: generation.version,
+          records: recordTotal(generation),
+          current: generation.version === current,
+          staged: isStaged(generation),
+          outdated: isOutdated(generation, current),
+          published_at: generation.published_at,
+        }));
+        printResult(surroundings, options, rows, () =>
+          rows.length === 0
+            ? noDataset
+            : table(
+                ["version", "records", "state", "published"],
+                rows.map((row) => [
+                  row.version,
+                  row.records.toLocaleString("en-US"),
+                  stateText(row),
+                  timeText(row.published_at),
+                ]),
+              ),
+        );
+      }),
+    );
 }
 
 function stateText(row: { current: boolean; staged: boolean; outdated: boolean }): string {
@@ -69,15 +67,16 @@ function addShow(datasets: Command, surroundings: Surroundings): void {
     .description("all that is known of one dataset")
     .argument("[version]", "the current one if left out")
     .option(...jsonOption)
-    .action((version: string | undefined, options: OutputOptions) => {
-      const catalogue = catalogueOf(surroundings);
-      const current = catalogue.currentVersion();
-      const wanted = version ?? current;
-      if (wanted === null) throw new CommandFault(exitCodes.conflict, noDataset);
-      const generation = catalogue.find(wanted);
-      const known = { ...generation, current: wanted === current };
-      printResult(surroundings, options, known, () => describe(catalogue, generation));
-    });
+    .action((version: string | undefined, options: OutputOptions) =>
+      lookAtDatasets(surroundings, (catalogue) => {
+        const current = catalogue.currentVersion();
+        const wanted = version ?? current;
+        if (wanted === null) throw new CommandFault(exitCodes.conflict, noDataset);
+        const generation = catalogue.find(wanted);
+        const known = { ...generation, current: wanted === current };
+        printResult(surroundings, options, known, () => describe(catalogue, generation));
+      }),
+    );
 }
 
 function describe(catalogue: Catalogue, generation: Generation): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -38,6 +38,21 @@ test("datasets list shows every dataset, oldest first, and which one is served",
   assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED$/);
   assert.equal(first!.replaceAll(/ +/g, " "), `${older} 1 ${published_at}`);
   assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 current ${published_at}`);
+});
+
+test("commands that only look end with one line where a file cannot be read, as what another user left", async (t) => {
+  const { dataDir, catalogue, older, newer, refusal } = await twoDatasets(t);
+  // A folder can be opened and not be read, whoever asks: root may read any file.
+  const hide = (path: string) => {
+    renameSync(path, `${path}.aside`);
+    mkdirSync(path);
+  };
+  hide(catalogue.pathOf(newer));
+  const oneLine = `error: ${dataDir} cannot be used (EISDIR). Give this user write access to it, or name another folder with DATA_DIR.\n`;
+  assert.equal(await refusal(exitCodes.usage, "datasets", "diff", older, newer), oneLine);
+  hide(join(catalogue.folder, "current"));
+  for (const name of ["list", "show"])
+    assert.equal(await refusal(exitCodes.usage, "datasets", name), oneLine);
 });
 
 test("datasets list tells which datasets are staged, and which of them lack what came since", async (t) => {
