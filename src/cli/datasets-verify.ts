@@ -41,11 +41,12 @@ function report(
     return { version, file, current: isCurrent, fault, mend };
   });
   printResult(surroundings, options, json, () => checks.map(checkText).join("\n"));
-  const damaged = checks.filter(({ fault }) => fault !== null).length;
-  if (damaged > 0)
+  const faulty = checks.filter(({ fault }) => fault !== null);
+  const orUnread = faulty.some(({ wrong }) => wrong === "unread") ? ", or not to be read" : "";
+  if (faulty.length > 0)
     throw new CommandFault(
       exitCodes.unhealthy,
-      `${damaged} of ${checks.length} datasets ${damaged === 1 ? "is" : "are"} not as published.`,
+      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published${orUnread}.`,
     );
 }
 

@@ -6,14 +6,16 @@ import { findBefore } from "./choose.ts";
 import { fileFault } from "./file-fault.ts";
 import { factsRemedy } from "./generation.ts";
 import { findFactsFault, remedy } from "./open-generation.ts";
+import { unreadMend, unreadWords, whyNotRead } from "./unread-file.ts";
 import { verifyGeneration } from "./verify.ts";
 
 /**
  * - `file`: its file is not what was published
  * - `facts`: what is known of it cannot be read, or is not true of the file
  * - `program`: no byte is wrong, but this program cannot read it
+ * - `unread`: the system does not let us read one of its two files, which may be whole
  */
-export type Wrong = "file" | "facts" | "program";
+export type Wrong = "file" | "facts" | "program" | "unread";
 
 export interface GenerationCheck {
   version: string;
@@ -74,6 +76,10 @@ function findFault(catalogue: Catalogue, version: string, readsBack: boolean): F
   const ofFile = (fault: string): Fault => ({ wrong: "file", fault });
   if (!existsSync(file)) return ofFile(`${file} is missing, though ${facts} tells of it.`);
   if (!existsSync(facts)) return ofFile(`${file} is no dataset without ${facts}.`);
+  for (const path of [file, facts]) {
+    const why = whyNotRead(path);
+    if (why !== null) return { wrong: "unread", fault: `${unreadWords(path, why)}.` };
+  }
   try {
     const known = catalogue.find(version);
     const fault = fileFault(file, known);
@@ -105,6 +111,8 @@ function mendOf(
 ): string {
   // A backup would not help: it holds the same.
   if (wrong === "program") return remedy;
+  // Nobody should delete or replace what is perhaps sound.
+  if (wrong === "unread") return unreadMend;
   const facts = factsPathOf(catalogue, version);
   const files = `${catalogue.pathOf(version)} and ${facts}`;
   if (!isCurrent) return `It is not served: put ${files} back from a backup, or delete them.`;

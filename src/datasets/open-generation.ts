@@ -7,6 +7,7 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
+import { unreadMend, unreadWords, whyNotRead } from "./unread-file.ts";
 
 /** As SQLite takes a file that nobody writes: no locks, no journal. */
 export const immutableUri = (path: string) =>
@@ -46,6 +47,8 @@ function openAnyFormat(path: string): OpenGeneration {
     return { db, meta };
   } catch (error) {
     db?.close();
+    const why = whyNotRead(path);
+    if (why !== null) throw new DatasetFault(`${unreadWords(path, why)}. ${unreadMend}`);
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
 }

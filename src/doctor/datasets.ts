@@ -2,8 +2,7 @@
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
 import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
-import { catalogueIn, factsPath, newestPublished, wholeVersions } from "./dataset-files.ts";
-import { unreadFile } from "./unread-file.ts";
+import { catalogueIn, newestPublished, wholeVersions } from "./dataset-files.ts";
 
 export const datasets: Check = {
   name: "datasets",
@@ -11,19 +10,14 @@ export const datasets: Check = {
     const catalogue = catalogueIn(dataDir);
     const versions = wholeVersions(catalogue);
     if (catalogue === null || versions.length === 0) return [ok("there is none yet")];
-    const unread = versions.flatMap((version) => unreadVersion(catalogue, version));
-    const readable = versions.filter((version) => unreadVersion(catalogue, version).length === 0);
-    const checked = [...checkGenerations(catalogue, isThorough, readable)];
+    const checked = [...checkGenerations(catalogue, isThorough, versions)];
     const sound = checked.filter(({ fault }) => fault === null).map(({ version }) => version);
     return faultsOr(
-      [...unread, ...checked.flatMap((one) => findingOf(one, catalogue, sound))],
+      checked.flatMap((one) => findingOf(one, catalogue, sound)),
       `${versions.length} of ${versions.length} the same as published, by SHA-256, and as their VERSION.json says`,
     );
   },
 };
-
-const unreadVersion = (catalogue: Catalogue, version: string): Finding[] =>
-  unreadFile([catalogue.pathOf(version), factsPath(catalogue, version)]);
 
 function findingOf(
   { wrong, fault, mend, isCurrent }: GenerationCheck,
@@ -32,7 +26,7 @@ function findingOf(
 ): Finding[] {
   if (fault === null) return [];
   const found = fault.replace(/\.$/, "");
-  if (!isCurrent) return [fail(found, mend ?? "")];
+  if (!isCurrent || wrong === "unread") return [fail(found, mend ?? "")];
   const other = newestPublished(catalogue, [...sound]);
   const anotherOne =
     other === undefined

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import {
   openSync,
   closeSync,
+  mkdirSync,
   readSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -14,6 +16,7 @@ import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations } from "#datasets/check-generations.ts";
 import { hashFile } from "#datasets/file-hash.ts";
+import { openGeneration } from "#datasets/open-generation.ts";
 import { changeFacts } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { gp, importDaily } from "./published.ts";
@@ -161,4 +164,25 @@ test("facts that are not true of a dataset of another format are not held agains
   db.close();
   changeFacts(catalogue.folder, older, hashFile(path));
   assert.deepEqual(faults(catalogue), [null, null]);
+});
+
+test("of a dataset that the system does not let us read nobody is told to delete or replace anything", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older, current] = await twoGenerations(catalogue);
+  const hidden = [join(catalogue.folder, `${older}.json`), catalogue.pathOf(current)];
+  // A folder can be opened and not be read, whoever asks: root may read any file.
+  for (const path of hidden) {
+    renameSync(path, `${path}.aside`);
+    mkdirSync(path);
+  }
+  const checks = [...checkGenerations(catalogue, true)];
+  for (const [place, { wrong, fault, mend }] of checks.entries()) {
+    assert.equal(wrong, "unread");
+    assert.ok(fault!.startsWith(`${hidden[place]} could not be looked at: E`), fault!);
+    assert.match(mend!, /^Run gp-records as the user who owns DATA_DIR/);
+  }
+  assert.throws(
+    () => openGeneration(catalogue.pathOf(current)),
+    ({ message }: Error) => !/publish|remove/i.test(message) && message.includes(checks[1]!.mend!),
+  );
 });

@@ -120,7 +120,7 @@ test("what merely cannot be read now is neither to be replaced nor to be removed
   const { dataDir, newer, older, pathOf, folder } = await twoDatasets(t);
   const assertHarmless = (path: string, { found, mend }: { found: string; mend: string }) => {
     assert.ok(found.startsWith(`${path} could not be looked at: E`), found);
-    assert.match(mend, /^Run doctor as the user who owns DATA_DIR/);
+    assert.match(mend, /^Run gp-records as the user who owns DATA_DIR/);
     assert.doesNotMatch(mend, /restore|publish|delete|\brm\b/);
   };
   // A folder can be opened and not be read, whoever asks: root may read any file.
