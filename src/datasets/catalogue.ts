@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatasetFault } from "./dataset-fault.ts";
-import { factsText, readFacts, type Generation } from "./generation.ts";
+import { factsText, lastPublished, readFacts, type Generation } from "./generation.ts";
 import { draftFactsName } from "./leftovers.ts";
 import { replaceFile, syncPath, writeSynced } from "./whole-file.ts";
 
@@ -67,9 +67,9 @@ export function openCatalogue(folder: string): Catalogue {
   const currentVersion = () => {
     const version = named();
     if (version === null || versionShape.test(version)) return version;
-    const newest = list().findLast(({ published_at }) => published_at !== null)?.version;
+    const last = lastPublished(list())?.version;
     throw new DatasetFault(
-      `${pointer} does not name a dataset; 'gp-records datasets publish ${newest ?? "VERSION"}' writes it anew.`,
+      `${pointer} does not name a dataset; 'gp-records datasets publish ${last ?? "VERSION"}' writes it anew.`,
     );
   };
   return {

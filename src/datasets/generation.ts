@@ -21,6 +21,13 @@ export interface Generation {
   published_after: string | null;
 }
 
+/** Which of these became the current one last, after a roll-back not the newest; undefined where none ever did. */
+export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
+  generations
+    .filter(({ published_at }) => (published_at ?? null) !== null)
+    .toSorted((a, b) => Date.parse(a.published_at!) - Date.parse(b.published_at!))
+    .at(-1);
+
 export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
 
 /** What helps where the facts cannot be read depends on whether their dataset is served, which is not known here. */

@@ -6,7 +6,7 @@ import {
   catalogueIn,
   currentVersion,
   datasetsFolder,
-  newestPublished,
+  nextToServe,
   wholeVersions,
 } from "./dataset-files.ts";
 import { namesIn } from "./kept-files.ts";
@@ -21,13 +21,13 @@ function findingOf(dataDir: string): Finding {
   const folder = datasetsFolder(dataDir);
   const pointer = join(folder, "current");
   const catalogue = catalogueIn(dataDir);
-  const newest = newestPublished(catalogue);
+  const next = nextToServe(catalogue);
   const mend =
-    newest === undefined
+    next === undefined
       ? `gp-records restore FILE --replace, or: rm ${pointer}, and import every source again.`
-      : `gp-records datasets publish ${newest}`;
+      : `gp-records datasets publish ${next}`;
   if (!namesIn(folder).includes("current"))
-    return newest === undefined
+    return next === undefined
       ? ok("no dataset is published yet")
       : fail(`${pointer} is missing, so no dataset is served though there are some`, mend);
   const [unread] = unreadFile([pointer]);

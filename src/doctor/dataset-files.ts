@@ -2,6 +2,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
+import { findBefore } from "#datasets/choose.ts";
+import { lastPublished } from "#datasets/generation.ts";
 
 export const datasetsFolder = (dataDir: string) => join(dataDir, "datasets");
 
@@ -20,12 +22,19 @@ export const wholeVersions = (catalogue: Catalogue | null): string[] =>
 export const factsPath = ({ folder }: Catalogue, version: string) =>
   join(folder, `${version}.json`);
 
-/** The newest dataset that was the current one before, so that it may be so again. */
-export const newestPublished = (
+/**
+ * What to serve where the current dataset cannot be: what a roll-back would, or else what was current last. One that
+ * was gone back from comes up only where nothing else was published.
+ */
+export function nextToServe(
   catalogue: Catalogue | null,
   versions = wholeVersions(catalogue),
-): string | undefined =>
-  versions.findLast((version) => (catalogue!.findReadable(version)?.published_at ?? null) !== null);
+): string | undefined {
+  if (catalogue === null) return undefined;
+  const before = currentVersion(catalogue) === null ? undefined : findBefore(catalogue)?.version;
+  if (before !== undefined && versions.includes(before)) return before;
+  return lastPublished(versions.flatMap((one) => catalogue.findReadable(one) ?? []))?.version;
+}
 
 /** Null where the pointer is not there or names nothing. */
 export function currentVersion(catalogue: Catalogue | null): string | null {

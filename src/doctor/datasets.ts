@@ -2,7 +2,7 @@
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
 import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
-import { catalogueIn, newestPublished, wholeVersions } from "./dataset-files.ts";
+import { catalogueIn, nextToServe, wholeVersions } from "./dataset-files.ts";
 
 export const datasets: Check = {
   name: "datasets",
@@ -27,7 +27,7 @@ function findingOf(
   if (fault === null) return [];
   const found = fault.replace(/\.$/, "");
   if (!isCurrent || wrong === "unread") return [fail(found, mend ?? "")];
-  const other = newestPublished(catalogue, [...sound]);
+  const other = nextToServe(catalogue, [...sound]);
   const anotherOne =
     other === undefined
       ? "gp-records restore FILE --replace"

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { fail, type Finding, warn } from "./check.ts";
-import { currentVersion, factsPath, newestPublished, wholeVersions } from "./dataset-files.ts";
+import { currentVersion, factsPath, nextToServe, wholeVersions } from "./dataset-files.ts";
 
 export function findHalves(catalogue: Catalogue | null): Finding[] {
   if (catalogue === null) return [];
@@ -22,7 +22,7 @@ export function findHalves(catalogue: Catalogue | null): Finding[] {
 /** Perhaps the only copy of what is served: it is to be made whole, never removed. */
 function servedHalf(catalogue: Catalogue, version: string, whole: readonly string[]): Finding {
   const { there, missing } = filesOf(catalogue, version);
-  const older = newestPublished(
+  const older = nextToServe(
     catalogue,
     whole.filter((one) => one < version),
   );

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { publishVersion, rollBack } from "#datasets/choose.ts";
 import { current } from "#doctor/current.ts";
 import { datasets } from "#doctor/datasets.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -114,6 +115,32 @@ test("a pointer that is missing, damaged or leads nowhere is named, and the comm
     await follow(dataDir, mend);
     assert.ok((await finding("ok", current, dataDir)).found.startsWith(newer));
   }
+});
+
+test("after a roll-back what is named to be served is not the dataset that was gone back from", async (t) => {
+  const { dataDir, newer, older, folder, pathOf } = await twoDatasets(t);
+  const catalogue = openCatalogue(folder);
+  const nowMilliseconds = Date.parse("2026-11-21T12:00:00Z");
+  rollBack(catalogue, nowMilliseconds);
+  const pointer = join(folder, "current");
+  rmSync(pointer);
+  assert.equal(
+    (await finding("fail", current, dataDir)).mend,
+    `gp-records datasets publish ${older}`,
+  );
+  writeFileSync(pointer, "");
+  assert.throws(() => catalogue.currentVersion(), new RegExp(`publish ${older}'`));
+
+  const choice = { discardsNewer: false, nowMilliseconds: nowMilliseconds + 1000 };
+  publishVersion(catalogue, { ...choice, version: newer });
+  const { published } = await importRecords(catalogue, cast.slice(0, 2));
+  rollBack(catalogue, nowMilliseconds + 3000);
+  truncateSync(pathOf(newer), 0);
+  assert.ok(published!.version > newer);
+  assert.equal(
+    (await finding("fail", datasets, dataDir)).mend,
+    `gp-records datasets publish ${older}`,
+  );
 });
 
 test("what merely cannot be read now is neither to be replaced nor to be removed", async (t) => {
