@@ -2,6 +2,7 @@
 import { createReadStream, statSync } from "node:fs";
 import type { Command } from "commander";
 import type { Archive } from "#backups/unpack.ts";
+import { whyNotRead } from "#datasets/unread-file.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
@@ -55,6 +56,13 @@ function openArchive(file: string): Archive {
     throw new CommandFault(
       exitCodes.usage,
       `${file} is not a file. Name one that \`gp-records backup\` made.`,
+    );
+  // Asked before the data folder is made or locked, whose faults are mended in another way.
+  const why = whyNotRead(file);
+  if (why !== null)
+    throw new CommandFault(
+      exitCodes.usage,
+      `${file} cannot be read: ${why}. Give this user read access to it.`,
     );
   return { name: file, read: () => createReadStream(file, { highWaterMark: 1024 * 1024 }) };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -229,6 +229,26 @@ test("a file that is not there is named", async (t) => {
     await refusal(exitCodes.usage, "restore", none),
     `error: ${none} is not a file. Name one that \`gp-records backup\` made.\n`,
   );
+});
+
+test("a backup that this user may not read is named, and nobody is sent to the data folder", async (t) => {
+  const place = temporaryFolder(t);
+  const file = join(place, "backup.tar");
+  writeFileSync(file, "x", { mode: 0o000 });
+  const { refusal } = allCommands(join(place, "data"));
+  // Root may read everything, so for a moment it is somebody else.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chmodSync(place, 0o755);
+  if (isRoot) process.seteuid!(65_534);
+  try {
+    assert.match(
+      await refusal(exitCodes.usage, "restore", file),
+      new RegExp(`^error: ${file} cannot be read: EACCES.*Give this user read access to it\\.\n$`),
+    );
+  } finally {
+    if (isRoot) process.seteuid!(0);
+  }
+  assert.deepEqual(readdirSync(place), ["backup.tar"]);
 });
 
 test("restore refuses at once a folder that cannot be made", async () => {
