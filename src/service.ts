@@ -92,6 +92,7 @@ export async function openService(
       datasets.failed();
       log.error({ err: fault }, "dataset cannot be served");
     },
+    now: () => performance.now(),
   });
   // A worker reads the dataset while this thread loads what takes longest to load.
   const { buildApp } = await import("#http/build-app.ts");

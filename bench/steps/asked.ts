@@ -36,6 +36,7 @@ export async function openPublished(dataDir: string): Promise<ReadModel> {
     catalogue: openCatalogue(join(dataDir, "datasets")),
     onModel() {},
     onFault: (found) => (fault = found),
+    now: () => performance.now(),
   });
   await follower.look();
   await follower.close();

@@ -15,17 +15,23 @@ export interface Follower {
 interface FollowRequest {
   catalogue: Catalogue;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** A generation that cannot be served; the one before stays. */
+  /** A generation that cannot be served; the one before stays. Told once, however often it is tried. */
   onFault: (error: Error) => void;
+  /** Milliseconds of a clock that never goes back. */
+  now: () => number;
 }
 
 /** Half of what is promised, so that a new dataset is noticed within a second. */
 const lookEveryMilliseconds = 500;
 
+/** What hinders may pass: too little memory, too few descriptors, a file that this user was not let to read. */
+export const tryAgainMilliseconds = 60_000;
+
 /** Begins to load the current generation at once. */
-export function followCurrent({ catalogue, onModel, onFault }: FollowRequest): Follower {
+export function followCurrent({ catalogue, onModel, onFault, now }: FollowRequest): Follower {
   let model: ReadModel | null = null;
   let tried: string | null = null;
+  let tryAgainAt = Infinity;
   let looking: Promise<void> | null = null;
   let lastFault = "";
   const closing = new AbortController();
@@ -35,11 +41,13 @@ export function followCurrent({ catalogue, onModel, onFault }: FollowRequest): F
       const generation = catalogue.current();
       // With the time, so that a version that was published again is tried again.
       const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
-      if (generation === null || named === tried) return;
+      if (generation === null || (named === tried && now() < tryAgainAt)) return;
       tried = named;
+      tryAgainAt = now() + tryAgainMilliseconds;
       const order = { path: catalogue.pathOf(generation.version), generation };
       const parts = await load({ ...order, isTakeover: model !== null }, closing.signal);
       model = openReadModel(parts);
+      tryAgainAt = Infinity;
       lastFault = "";
       onModel(model, order);
     } catch (error) {

@@ -75,7 +75,7 @@ function judgeServer(
   if (reason === "no_dataset" && named !== null)
     return fail(
       `${server} answers at ${place}, but serves no dataset, though ${named} is the one to be served`,
-      `'gp-records datasets verify' and the log of the server say what is wrong with it; once it is mended: gp-records datasets publish ${named}`,
+      `'gp-records datasets verify' and the log of the server say what is wrong with it; once it is mended, it is served within a minute, or at once with: gp-records datasets publish ${named}`,
     );
   return warn(
     `${server} answers at ${place}, but is not ready: ${reason}`,

@@ -3,22 +3,24 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { followCurrent, type Follower } from "#datasets/follow-current.ts";
+import { followCurrent, type Follower, tryAgainMilliseconds } from "#datasets/follow-current.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
 
-/** A follower, what it has told so far, and the version it serves. */
+/** A follower with a clock of its own, what it has told so far, and the version it serves. */
 async function follow(t: TestContext, catalogue: Catalogue) {
   const told: string[] = [];
+  const clock = { now: 0 };
   const follower = followCurrent({
     catalogue,
     onModel: ({ parts }) => void told.push(parts.version),
     onFault: ({ message }) => void told.push(message),
+    now: () => clock.now,
   });
   t.after(() => follower.close());
   await follower.look();
-  return { follower, told, served: () => versionOf(follower) };
+  return { follower, clock, told, served: () => versionOf(follower) };
 }
 
 const versionOf = (follower: Follower) => follower.model()?.parts.version ?? null;
@@ -126,6 +128,26 @@ test("a generation that was mended is served once it is published again", async 
   assert.equal(served(), null);
   writeFileSync(path, sound);
   catalogue.publish(version, "2026-11-09T00:00:00Z");
+  await follower.look();
+  assert.equal(served(), version);
+  assert.equal(told.length, 2);
+});
+
+test("what could not be loaded is tried again after a minute, and its fault told once", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const version = await publish(catalogue, "a", 1);
+  const path = catalogue.pathOf(version);
+  const sound = readFileSync(path);
+  appendFileSync(path, "x");
+  const { follower, clock, told, served } = await follow(t, catalogue);
+  clock.now = tryAgainMilliseconds;
+  await follower.look();
+  assert.equal(told.length, 1);
+  writeFileSync(path, sound);
+  clock.now = 2 * tryAgainMilliseconds - 1;
+  await follower.look();
+  assert.equal(served(), null);
+  clock.now++;
   await follower.look();
   assert.equal(served(), version);
   assert.equal(told.length, 2);
