@@ -46,12 +46,12 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
     const exchange = last.get(socket);
+    const isInBody = exchange?.request.complete === false;
     // Its own answer would wait for the rest of the body for ever.
-    if (exchange !== undefined && waitsForItsBody(exchange))
-      return inTurn(socket, exchange.before, () => refuse(socket, problemOf(error.code)));
-    inTurn(socket, exchange?.response, () => {
-      // A fault in the body of a request that has its answer already must not bring a second one.
-      if (last.get(socket)?.request.complete === false) socket.destroySoon();
+    const before = isInBody && !isAnsweredAnyway(exchange) ? exchange.before : exchange?.response;
+    inTurn(socket, before, () => {
+      // A fault in the body of a request that has its answer already, by now at least, must not bring a second one.
+      if (isInBody && isAnsweredAnyway(exchange)) socket.destroySoon();
       else refuse(socket, problemOf(error.code));
     });
   });
@@ -79,9 +79,9 @@ interface Exchange {
   before: ServerResponse | undefined;
 }
 
-/** All else is answered whatever its body holds. */
-const waitsForItsBody = ({ request, response }: Exchange) =>
-  request.method === "POST" && !request.complete && !response.headersSent;
+/** Only a POST may have to wait for its body. */
+const isAnsweredAnyway = ({ request, response }: Exchange) =>
+  request.method !== "POST" || response.headersSent;
 
 const everyAnswer = (door: FrontDoor, requestId: string): HeaderLines => [
   ...commonHeaders(door.config.corsOrigins, undefined),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { requestText, statusesIn } from "../support/raw-client.ts";
@@ -219,4 +220,23 @@ test("an interim answer never stands within the answer to an earlier request", a
   const { text } = await sendRaw(port, ask() + ask("Expect: 100-continue\r\n").repeat(2));
   assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
   assert.equal(text.match(/HTTP\/1\.1 100 Continue\r\n\r\nHTTP/g)?.length, 2);
+});
+
+test("a fault in a body that waits for its turn brings no second answer to a request answered meanwhile", async (t) => {
+  const { port, get } = await startService(t);
+  const opened = async () => {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    let text = "";
+    socket.on("data", (part) => (text += String(part)));
+    return { socket, answers: once(socket, "close").then(() => statusesIn(text)) };
+  };
+  const faulty = await Promise.all(Array.from({ length: 300 }, opened));
+  const forms = await Promise.all(Array.from({ length: 60 }, opened));
+  // By now the service has accepted them all, and reads what they send in one turn.
+  await get("/health");
+  const form = { method: "POST", headers: ["Transfer-Encoding: chunked"], body: "ZZ\r\n" };
+  for (const { socket } of faulty) socket.write("no request\r\n\r\n");
+  for (const { socket } of forms) socket.write(requestText("/fetch-gp", form));
+  for (const { answers } of forms) assert.deepEqual(await answers, [405]);
 });
