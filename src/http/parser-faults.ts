@@ -25,6 +25,7 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
     socket.destroySoon();
   };
   const last = new WeakMap<Socket, Exchange>();
+  const faulty = new WeakSet<Socket>();
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     const before = last.get(request.socket)?.response;
     last.set(request.socket, { request, response, before });
@@ -45,6 +46,9 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
+    // One fault ends the connection; what comes while it waits for its turn is no other one.
+    if (faulty.has(socket)) return;
+    faulty.add(socket);
     const exchange = last.get(socket);
     const isInBody = exchange?.request.complete === false;
     // Its own answer would wait for the rest of the body for ever.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { readConfig } from "#config.ts";
@@ -144,4 +145,23 @@ test("what comes behind a request to close does not destroy the answers before i
     assert.equal(socket.errored, null);
     socket.destroy();
   }
+});
+
+test("however much follows a fault that waits for its turn, it is one fault", async (t) => {
+  const office = () => new Promise<never>(() => {});
+  const { port, connections, server } = await openDoor(t, { office });
+  let asked: ServerResponse | undefined;
+  server.on("request", (_request, response) => (asked = response));
+  const socket = await open(t, port);
+  const { socket: ours } = await firstOf(connections.open);
+  const send = async (text: string) => {
+    const arrived = ours.bytesRead + text.length;
+    socket.write(text);
+    while (ours.bytesRead < arrived) await nextPoll();
+  };
+  await send(request(1, "/account"));
+  await send("no request\r\n\r\n");
+  const waiting = asked!.listenerCount("finish");
+  for (let i = 0; i < 20; i++) await send("more of it");
+  assert.equal(asked!.listenerCount("finish"), waiting);
 });
