@@ -1,7 +1,7 @@
 /** The open connections: what each still owes an answer to, one request at a time. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { closeLingering } from "./lingering-close.ts";
+import { closeLingering, dropWhatComes } from "./lingering-close.ts";
 
 export interface Connection {
   readonly socket: Socket;
@@ -65,8 +65,10 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     const connection: Connection = { socket, isAnswering: false, waiting: [] };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
-    // Node reads on after each answer, whoever has paused the socket.
-    socket.on("resume", () => connection.waiting.length > 0 && socket.pause());
+    // Node reads on after each answer, whoever has paused the socket; behind the last one that is right.
+    socket.on("resume", () => {
+      if (connection.waiting.length > 0 && !socket.writableEnded) socket.pause();
+    });
     socket.once("close", () => {
       connection.waiting.length = 0;
       open.delete(socket);
@@ -74,7 +76,10 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   });
   server.on("request", (request, response) => {
     // Behind an answer that was the last one.
-    if (request.socket.writableEnded) return void request.resume();
+    if (request.socket.writableEnded) {
+      request.resume();
+      return dropWhatComes(request.socket);
+    }
     const connection = open.get(request.socket)!;
     if (!owes(connection)) return begin(connection, [request, response]);
     connection.waiting.push([request, response]);

@@ -17,3 +17,13 @@ export function closeLingering(socket: Socket, milliseconds: number): void {
     socket.once("close", () => clearTimeout(cut));
   };
 }
+
+const drop = () => {};
+
+/** Nothing that comes is parsed any more: of requests behind the last answer one turn could hold a hundred thousand. */
+export function dropWhatComes(socket: Socket): void {
+  socket.removeAllListeners("data");
+  // With this listener Node takes the bytes from the parser.
+  socket.on("data", drop);
+  socket.resume();
+}

@@ -147,6 +147,39 @@ test("what comes behind a request to close does not destroy the answers before i
   }
 });
 
+/** Without a Host: its answer is the last one. */
+const unreadable = "GET /health HTTP/1.1\r\n\r\n";
+
+test("a connection is gone as soon as its client has closed, also where requests came behind the last answer", async (t) => {
+  const { port, connections } = await openDoor(t, {}, { linger: 600_000 });
+  for (const before of ["", request(1, "/openapi.json")]) {
+    const socket = await open(t, port);
+    socket.write(before + unreadable + request(3).repeat(3));
+    assert.match(await readAll(socket), /HTTP\/1\.1 400 [^]*connection: close/);
+    socket.end();
+    for (let polls = 0; connections.open.size > 0; polls++) {
+      assert.ok(polls < 10_000, "the end of the client was not seen");
+      await nextPoll();
+    }
+  }
+});
+
+test("of what comes behind the last answer hardly anything is parsed", async (t) => {
+  const { port, server } = await openDoor(t);
+  let parsed = 0;
+  server.on("request", () => parsed++);
+  for (const before of ["", request(1, "/openapi.json")]) {
+    const socket = await open(t, port);
+    const answers = readAll(socket);
+    socket.write(before + unreadable);
+    await answers;
+    const sent = 100_000;
+    socket.end(request(3).repeat(sent));
+    await once(socket, "close");
+    assert.ok(parsed < sent / 10, `${parsed} requests`);
+  }
+});
+
 test("however much follows a fault that waits for its turn, it is one fault", async (t) => {
   const office = () => new Promise<never>(() => {});
   const { port, connections, server } = await openDoor(t, { office });
