@@ -15,7 +15,10 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
       for (const connection of open.values())
         if (!owes(connection)) connection.socket.destroySoon();
     }, sweepEveryMilliseconds);
-    const cut = setTimeout(() => server.closeAllConnections(), patienceMilliseconds);
+    // That of HTTP servers forgets a connection once it was asked to CONNECT, which may still owe answers.
+    const cut = setTimeout(() => {
+      for (const { socket } of open.values()) socket.destroy();
+    }, patienceMilliseconds);
     // That of HTTP servers would close connections whose answer is not sent yet.
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);

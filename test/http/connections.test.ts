@@ -3,7 +3,9 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { readConfig } from "#config.ts";
+import { drain } from "#http/drain.ts";
 import { openDoor } from "../support/door.ts";
 import { sendRaw } from "../support/raw-request.ts";
 
@@ -178,6 +180,20 @@ test("of what comes behind the last answer hardly anything is parsed", async (t)
     await once(socket, "close");
     assert.ok(parsed < sent / 10, `${parsed} requests`);
   }
+});
+
+test("a server that drains waits for no client that asked to CONNECT before it had its answers", async (t) => {
+  const office = () => new Promise<never>(() => {});
+  const { port, connections, server } = await openDoor(t, { office });
+  const socket = await open(t, port);
+  socket.write(request(1, "/account") + "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
+  await once(server, "connect");
+  // An end alone would leave the side of the server open.
+  t.after(() => socket.resetAndDestroy());
+  const patience = new AbortController();
+  const late = setTimeout(5000, "late", { signal: patience.signal }).catch(() => {});
+  assert.equal(await Promise.race([drain(server, connections), late]), undefined);
+  patience.abort();
 });
 
 test("however much follows a fault that waits for its turn, it is one fault", async (t) => {
