@@ -1,6 +1,6 @@
 /** Copies a database as it is at one moment, while others go on reading and writing it. */
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { hashFile } from "#datasets/file-hash.ts";
 import { schemaSteps, type StoreName } from "#store/schema-steps.ts";
@@ -22,7 +22,7 @@ const pagesAtOnce = 2 ** 31 - 1;
 /**
  * Null where there is no such database.
  * @param folder for the copy; only its owner may read it.
- * @throws BackupFault where the database is damaged, StoreFault where it cannot be read.
+ * @throws BackupFault where the database is damaged or emptied, StoreFault where it cannot be read.
  */
 export async function takeSnapshot(
   dataDir: string,
@@ -30,13 +30,22 @@ export async function takeSnapshot(
   folder: string,
 ): Promise<Snapshot | null> {
   const file = join(dataDir, name);
-  if (!existsSync(file)) return null;
+  if (isMissing(file)) return null;
   const copy = join(folder, name);
   try {
     await copyDatabase(file, copy);
     return { path: name, copy, steps: checkedSteps(copy, file), ...hashFile(copy) };
   } catch (error) {
     throw sqliteFault(roomFault(error, copy), file);
+  }
+}
+
+/** What a folder that is closed to this user holds is not missing, though `existsSync` says so. */
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -52,7 +61,7 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
   chmodSync(copy, 0o600);
 }
 
-/** A damaged database must not take the place of an older backup that is sound. */
+/** A database that is damaged or emptied must not take the place of an older backup that is sound. */
 function checkedSteps(copy: string, file: string): string[] {
   const database = new DatabaseSync(copy);
   try {
@@ -63,8 +72,17 @@ function checkedSteps(copy: string, file: string): string[] {
       throw new BackupFault(
         `${file} is damaged, so no backup was made: SQLite says ${said}. Restore it from an earlier one.`,
       );
+    if (isEmptied(database, file))
+      throw new BackupFault(
+        `${file} is empty, so no backup was made. Restore it from an earlier one; on a folder that was never used, start the server first.`,
+      );
     return schemaSteps(database);
   } finally {
     database.close();
   }
 }
+
+/** A file without a table is what is left of keys that were lost; one for usage may be about to be filled. */
+const isEmptied = (database: DatabaseSync, file: string) =>
+  basename(file) === "control.sqlite" &&
+  database.prepare("select 1 from sqlite_schema limit 1").get() === undefined;

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -13,6 +21,7 @@ import { cast } from "../support/cast.ts";
 import { commandDone, commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
 import { flipByte, scribble } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
+import { asOrdinaryUser } from "../support/ordinary-user.ts";
 import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { startService } from "../support/service.ts";
@@ -128,7 +137,22 @@ test("what cannot be backed up soundly is not, and no file is left behind", asyn
   flipByte(dataset, 20_000);
   scribble(join(dataDir, "control.sqlite"), 4096, 8192);
   assert.match(await refusal(exitCodes.conflict, "backup", file), /control\.sqlite is damaged/);
+  truncateSync(join(dataDir, "control.sqlite"));
+  assert.match(await refusal(exitCodes.conflict, "backup", file), /control\.sqlite is empty/);
   assert.deepEqual(readdirSync(place), []);
+});
+
+test("a data folder that is closed to this user is not taken for an empty one", async (t) => {
+  const { dataDir, file, place, refusal } = await folders(t);
+  chmodSync(place, 0o777);
+  for (const mode of [0o000, 0o644]) {
+    chmodSync(dataDir, mode);
+    assert.match(
+      await asOrdinaryUser(() => refusal(exitCodes.usage, "backup", file)),
+      /control\.sqlite cannot be opened\. Is it there, and may this user read and write it\?\n$/,
+    );
+  }
+  chmodSync(dataDir, 0o700);
 });
 
 test("a disk that is full leaves no file behind", async (t) => {
@@ -235,19 +259,12 @@ test("a backup that this user may not read is named, and nobody is sent to the d
   const place = temporaryFolder(t);
   const file = join(place, "backup.tar");
   writeFileSync(file, "x", { mode: 0o000 });
+  chmodSync(place, 0o755);
   const { refusal } = allCommands(join(place, "data"));
-  // Root may read everything, so for a moment it is somebody else.
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) chmodSync(place, 0o755);
-  if (isRoot) process.seteuid!(65_534);
-  try {
-    assert.match(
-      await refusal(exitCodes.usage, "restore", file),
-      new RegExp(`^error: ${file} cannot be read: EACCES.*Give this user read access to it\\.\n$`),
-    );
-  } finally {
-    if (isRoot) process.seteuid!(0);
-  }
+  assert.match(
+    await asOrdinaryUser(() => refusal(exitCodes.usage, "restore", file)),
+    new RegExp(`^error: ${file} cannot be read: EACCES.*Give this user read access to it\\.\n$`),
+  );
   assert.deepEqual(readdirSync(place), ["backup.tar"]);
 });
 
