@@ -100,6 +100,16 @@ export function stream(question: Omit<Question, "agent">, perSecond: number): St
   };
 }
 
+const warmingSeconds = 3;
+const warmingPerSecond = 1000;
+
+/** The first answers of a process, and the first that this one asks for, wait for code to be compiled. */
+export async function warmUp(question: Omit<Question, "agent">): Promise<void> {
+  const unmeasured = stream(question, warmingPerSecond);
+  await wait(warmingSeconds * 1000);
+  await unmeasured.end();
+}
+
 /** Answers that were not 200, as text; empty where there were none. */
 export function othersThan200({ statuses, cut, unanswered }: Books): string {
   const others = [...statuses].filter(([status]) => status !== 200);

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../bench/measure.ts";
-import { ask, othersThan200, stream, type Books } from "./ask.ts";
+import { ask, othersThan200, stream, warmUp, type Books } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { newKey, serve, stop, type Server } from "./program.ts";
 import { publishedFolder } from "./published-folder.ts";
@@ -38,6 +38,7 @@ export const idleConnections: Fault = {
 
 async function withinDescriptors(work: Work, dataDir: string, key: string, count: number) {
   const server = await serve(work, { dataDir, settings: { CONNECTIONS_MAX: String(count + 500) } });
+  await warmUp({ port: server.port, path, key });
   const alone = await measured(server, key);
   const residentBefore = residentBytes(server);
   work.tell(`opening ${count} connections`);

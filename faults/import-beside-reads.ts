@@ -3,15 +3,13 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../bench/measure.ts";
-import { ask, othersThan200, stream } from "./ask.ts";
+import { ask, othersThan200, stream, warmUp } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { done, newKey, serve, start, stop } from "./program.ts";
 import { writeRecords } from "./records.ts";
 
 const perSecond = 200;
 const path = "/fetch-projects?limit=5";
-/** The first answers of a process wait for its code to be compiled. */
-const warmingMilliseconds = 1000;
 const quietMilliseconds = 5000;
 const logBytesMax = 64 * 2 ** 20;
 
@@ -32,9 +30,7 @@ export const importBesideReads: Fault = {
     const key = await newKey(work, dataDir);
     const server = await serve(work, { dataDir });
     const { port } = server;
-    const unmeasured = stream({ port, path, key }, perSecond);
-    await wait(warmingMilliseconds);
-    await unmeasured.end();
+    await warmUp({ port, path, key });
     const before = stream({ port, path, key }, perSecond);
     await wait(quietMilliseconds);
     const quiet = await before.end();

@@ -49,7 +49,7 @@ export const importKilled: Fault = {
     for (const file of files) await done(work, dataDir, ...importOf(file));
     broken.push(...litter(catalogue).map((name) => `left behind after the next import: ${name}`));
     return {
-      done: `${tries} imports of ${recordCount.toLocaleString("en-US")} records killed, over the some ${Math.round(milliseconds)} ms one takes`,
+      done: `${tries} imports of ${recordCount.toLocaleString("en-US")} records killed, over the ${Math.round(milliseconds)} ms or so one takes`,
       seen: `${ends.old} old, ${ends.new} new, ${ends.mixed} mixed`,
       broken,
     };
