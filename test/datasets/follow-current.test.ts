@@ -118,15 +118,21 @@ test("a follower keeps what it serves when the pointer or its file is gone or da
   assert.match(told[2]!, /There is no dataset/);
 });
 
-test("a generation that was mended is served once it is published again", async (t) => {
+/** A follower of the one dataset there is, whose file is damaged until it is mended. */
+async function followDamaged(t: TestContext) {
   const catalogue = temporaryCatalogue(t);
   const version = await publish(catalogue, "a", 1);
   const path = catalogue.pathOf(version);
   const sound = readFileSync(path);
   appendFileSync(path, "x");
-  const { follower, told, served } = await follow(t, catalogue);
+  const mend = () => writeFileSync(path, sound);
+  return { catalogue, version, mend, ...(await follow(t, catalogue)) };
+}
+
+test("a generation that was mended is served once it is published again", async (t) => {
+  const { catalogue, version, mend, follower, told, served } = await followDamaged(t);
   assert.equal(served(), null);
-  writeFileSync(path, sound);
+  mend();
   catalogue.publish(version, "2026-11-09T00:00:00Z");
   await follower.look();
   assert.equal(served(), version);
@@ -134,16 +140,11 @@ test("a generation that was mended is served once it is published again", async 
 });
 
 test("what could not be loaded is tried again after a minute, and its fault told once", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const version = await publish(catalogue, "a", 1);
-  const path = catalogue.pathOf(version);
-  const sound = readFileSync(path);
-  appendFileSync(path, "x");
-  const { follower, clock, told, served } = await follow(t, catalogue);
+  const { version, mend, follower, clock, told, served } = await followDamaged(t);
   clock.now = tryAgainMilliseconds;
   await follower.look();
   assert.equal(told.length, 1);
-  writeFileSync(path, sound);
+  mend();
   clock.now = 2 * tryAgainMilliseconds - 1;
   await follower.look();
   assert.equal(served(), null);
