@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
+import { watchCalmSeconds } from "../bench/calm-seconds.ts";
 import { median, quantile, spread } from "../bench/measure.ts";
 import { makeMix } from "../bench/mix.ts";
 import { choices, OptionFault, optionsHelp, readOptions } from "../bench/options.ts";
@@ -99,4 +100,23 @@ test("medians and spreads are those of the figures, in any order", () => {
   assert.equal(quantile([4, 1, 2, 3], 0.99), 4);
   assert.equal(spread([8, 10, 10, 12]), 0.1);
   assert.ok(Number.isNaN(median([])));
+});
+
+test("what was measured in seconds in which the machine was away is left out, and they are counted", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let stolen = 70;
+  const figures = [1];
+  const watch = watchCalmSeconds(figures, () => stolen);
+  const second = (stolenMeanwhile: number, ...more: number[]) => {
+    figures.push(...more);
+    stolen += stolenMeanwhile;
+    t.mock.timers.tick(1000);
+  };
+  second(0, 2, 3);
+  second(1, 400, 500);
+  second(0, 4);
+  assert.equal(watch.calm, 2);
+  second(0);
+  figures.push(6);
+  assert.deepEqual(watch.end(), { figures: [2, 3, 4], calm: 3, away: 1 });
 });

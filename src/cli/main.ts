@@ -1,7 +1,6 @@
 /** The command line of gp-records, and the only place that ends the process. */
 import { exitCodes } from "./exit-codes.ts";
 import type { AddCommands } from "./program.ts";
-import { standBack } from "#datasets/stand-back.ts";
 
 // Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});
@@ -9,7 +8,7 @@ process.stderr.on("error", () => {});
 
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (args[0] === "import") standBack();
+if (args[0] === "import") (await import("./make-way.ts")).makeWay(process.env);
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,

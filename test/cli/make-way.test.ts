@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { constants, getPriority } from "node:os";
+import { type TestContext, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { coresOf } from "#datasets/leave-core.ts";
+import { spawnServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** Starts an import that reads a line it refuses, and calls this again and again until it has ended. */
+async function watchImport(t: TestContext, dataDir: string, look: (pid: number) => void) {
+  const args = ["bin/gp-records", "import", "ndjson", "-", "--source", "own"];
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  child.stdin.end("no record\n");
+  const ended = once(child, "exit");
+  while (child.exitCode === null) {
+    look(child.pid!);
+    await wait(1);
+  }
+  await ended;
+}
+
+const coresIn = (pid: number | "self") => coresOf(readFileSync(`/proc/${pid}/status`, "utf8"));
+
+test("an import leaves the processor to whoever wants it", async (t) => {
+  let lowest = getPriority();
+  await watchImport(t, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
+  assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);
+});
+
+test(
+  "an import leaves one core to the server of its data folder, and none without a server (Linux)",
+  { skip: process.platform !== "linux" },
+  async (t) => {
+    const all = coresIn("self");
+    const served = temporaryFolder(t);
+    await spawnServer(t, { dataDir: served }).address;
+    let used: number[] = [];
+    const look = (pid: number) => (used = coresIn(pid));
+    await watchImport(t, temporaryFolder(t), look);
+    assert.deepEqual(used, all);
+    await watchImport(t, served, look);
+    assert.deepEqual(used, all.length === 1 ? all : all.slice(1));
+  },
+);
