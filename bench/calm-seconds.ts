@@ -47,7 +47,7 @@ export function watchCalmSeconds(
 }
 
 /** Hundredths of a second in which a virtual machine wanted a core and was not given it (proc(5)); 0 where nobody counts them. */
-function stolenTicks(): number {
+export function stolenTicks(): number {
   if (process.platform !== "linux") return 0;
   const [, ...columns] = readFileSync("/proc/stat", "utf8").split("\n", 1)[0]!.split(/\s+/);
   return Number(columns[7] ?? 0);
