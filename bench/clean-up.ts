@@ -19,8 +19,9 @@ for (const [signal, exitCode] of [
 ] as const)
   process.on(signal, () => process.exit(exitCode));
 
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "gp-records-bench-"));
+/** @param what the run is, for whoever finds its folder. */
+export function temporaryFolder(what: "bench" | "fuzz", parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, `gp-records-${what}-`));
   // A child killed just before may still be about to write.
   whenDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   return folder;

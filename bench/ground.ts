@@ -39,7 +39,7 @@ export interface Ground {
 const otherSeed = 7;
 
 export function layGround(compareTo: string | null, tell: (what: string) => void): Ground {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder("bench");
   const checkouts = compareTo === null ? [ownCheckout] : [ownCheckout, checkOut(compareTo, folder)];
   const load = startLoadClient();
   let folders = 0;

@@ -32,30 +32,26 @@ export async function fuzzImports({
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1000;
   const sums = { tried: 0, taken: 0, linesRejected: 0, linesRead: 0, refused: 0, documents: 0 };
-  try {
-    while (sums.tried < imports && seconds() < secondsMax) {
-      const one = makeImport(seed, ++sums.tried);
-      const { complaints, outcome } = await tryImport(shop, one);
-      for (const complaint of complaints)
-        findings.add({
-          ...complaint,
-          replay: `--only-import ${one.number}`,
-          evidence: evidenceOf(one, 1500),
-        });
-      if (outcome === null) sums.refused++;
-      else {
-        sums.taken++;
-        sums.linesRead += outcome.read;
-        sums.linesRejected += outcome.rejected;
-        sums.documents += outcome.documents;
-      }
-      if (sums.tried % progressEvery === 0)
-        process.stderr.write(
-          `${sums.tried} of ${imports} imports, ${sums.refused} refused, ${findings.count} findings\n`,
-        );
+  while (sums.tried < imports && seconds() < secondsMax) {
+    const one = makeImport(seed, ++sums.tried);
+    const { complaints, outcome } = await tryImport(shop, one);
+    for (const complaint of complaints)
+      findings.add({
+        ...complaint,
+        replay: `--only-import ${one.number}`,
+        evidence: evidenceOf(one, 1500),
+      });
+    if (outcome === null) sums.refused++;
+    else {
+      sums.taken++;
+      sums.linesRead += outcome.read;
+      sums.linesRejected += outcome.rejected;
+      sums.documents += outcome.documents;
     }
-  } finally {
-    shop.close();
+    if (sums.tried % progressEvery === 0)
+      process.stderr.write(
+        `${sums.tried} of ${imports} imports, ${sums.refused} refused, ${findings.count} findings\n`,
+      );
   }
   return { findings, ...sums, seconds: seconds() };
 }

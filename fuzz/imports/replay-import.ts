@@ -5,17 +5,13 @@ import { openWorkshop } from "./workshop.ts";
 
 export async function replayImport(seed: number, number: number): Promise<string> {
   const shop = await openWorkshop();
-  try {
-    const one = makeImport(seed, number);
-    const { complaints, outcome, words } = await tryImport(shop, one);
-    return [
-      evidenceOf(one, Number.POSITIVE_INFINITY),
-      outcome === null ? "refused" : JSON.stringify(outcome),
-      words,
-      ...complaints.map(({ rule, detail }) => `BROKEN ${rule}: ${detail}`),
-      `${complaints.length} rules broken`,
-    ].join("\n");
-  } finally {
-    shop.close();
-  }
+  const one = makeImport(seed, number);
+  const { complaints, outcome, words } = await tryImport(shop, one);
+  return [
+    evidenceOf(one, Number.POSITIVE_INFINITY),
+    outcome === null ? "refused" : JSON.stringify(outcome),
+    words,
+    ...complaints.map(({ rule, detail }) => `BROKEN ${rule}: ${detail}`),
+    `${complaints.length} rules broken`,
+  ].join("\n");
 }

@@ -1,13 +1,5 @@
 /** The folder imports are tried in: a dataset that must stay as it is, and the files of the moment. */
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +12,7 @@ import { readNdjson } from "#importers/ndjson.ts";
 import { recordKinds } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { cast } from "../../test/support/cast.ts";
+import { temporaryFolder } from "../../bench/clean-up.ts";
 import { importRecords } from "../../test/support/dataset.ts";
 import type { FuzzImport } from "./make-import.ts";
 
@@ -37,13 +30,12 @@ export interface Workshop {
   take(one: FuzzImport, watch: (entry: SourceEntry) => void): Promise<Taken>;
   /** Files of the folder of datasets that are new, lost or changed. */
   litter(): string[];
-  close(): void;
 }
 
 const source = "fuzz";
 
 export async function openWorkshop(): Promise<Workshop> {
-  const folder = mkdtempSync(join(quickFolder(), "gp-records-fuzz-"));
+  const folder = temporaryFolder("fuzz", quickFolder());
   const tablePath = join(folder, "table.txt");
   const mappingPath = join(folder, "mapping.json");
   const catalogue = openCatalogue(join(folder, "datasets"));
@@ -67,7 +59,6 @@ export async function openWorkshop(): Promise<Workshop> {
       return { collected, documents };
     },
     litter: () => differences(before, tracesOf(catalogue)),
-    close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

@@ -1,11 +1,10 @@
 /** The real program in a process of its own, with records and keys, watched from outside. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
+import { endWithUs, temporaryFolder } from "../../bench/clean-up.ts";
 import { importRecords } from "../../test/support/dataset.ts";
 import { watchLog, type LogWatch } from "./watch-log.ts";
 import { issueSecrets, type Secrets } from "./secrets.ts";
@@ -31,17 +30,15 @@ const answerCacheBytes = 4 * 1024 * 1024;
 const patienceMilliseconds = 10_000;
 
 export async function startServer(records: readonly CanonicalRecord[]): Promise<FuzzServer> {
-  const dataDir = mkdtempSync(join(tmpdir(), "gp-records-fuzz-"));
+  const dataDir = temporaryFolder("fuzz");
   const { outcome } = await importRecords(openCatalogue(join(dataDir, "datasets")), records, {
     source,
     nowMilliseconds: Date.now(),
   });
   if (outcome !== "built") throw new Error(`the records of the fuzz were ${outcome}`);
   const secrets = await issueSecrets(dataDir, Date.now());
-  const child = spawn(
-    process.execPath,
-    ["--expose-gc", "--import", collectorPath, mainPath, "serve"],
-    {
+  const child = endWithUs(
+    spawn(process.execPath, ["--expose-gc", "--import", collectorPath, mainPath, "serve"], {
       env: {
         PATH: process.env["PATH"],
         NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
@@ -50,7 +47,7 @@ export async function startServer(records: readonly CanonicalRecord[]): Promise<
         ANSWER_CACHE_BYTES: String(answerCacheBytes),
       },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
-    },
+    }),
   );
   const log = watchLog(child, secrets);
   const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
@@ -72,7 +69,6 @@ export async function startServer(records: readonly CanonicalRecord[]): Promise<
       const patience = setTimeout(() => child.kill("SIGKILL"), patienceMilliseconds);
       await ended;
       clearTimeout(patience);
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
       return child.exitCode;
     },
   };
