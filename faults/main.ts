@@ -52,15 +52,9 @@ function tell(text: string): void {
 
 async function attempt(fault: Fault, tries: number, seed: number): Promise<Finding> {
   const work = openWork(seed, tell);
-  const end = () => {
-    work.end();
-    process.exit(130);
-  };
-  process.once("SIGINT", end).once("SIGTERM", end);
   try {
     return await fault.attempt(work, tries);
   } finally {
-    process.off("SIGINT", end).off("SIGTERM", end);
     work.end();
     tell("");
   }

@@ -1,8 +1,8 @@
 /** What every attempt works with: folders of its own, children that end with it, and chances that can be repeated. */
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder, whenDone } from "../bench/clean-up.ts";
 import { startRandom } from "#demo/random.ts";
 
 export interface Work {
@@ -18,8 +18,13 @@ export interface Work {
 }
 
 export function openWork(seed: number, tell: (text: string) => void): Work {
-  const root = mkdtempSync(join(tmpdir(), "gp-records-faults-"));
+  const root = temporaryFolder("faults");
   const children = new Set<ChildProcess>();
+  const end = () => {
+    for (const child of children) child.kill("SIGKILL");
+    rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  };
+  whenDone(end);
   return {
     folder: () => mkdtempSync(join(root, "data-")),
     adopt(child) {
@@ -29,9 +34,6 @@ export function openWork(seed: number, tell: (text: string) => void): Work {
     },
     chance: startRandom(seed, "faults"),
     tell,
-    end() {
-      for (const child of children) child.kill("SIGKILL");
-      rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-    },
+    end,
   };
 }
