@@ -77,18 +77,11 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
   };
 }
 
-/**
- * Documents pass through the worker in pieces that V8 frees with its youngest objects. Were there room for many, all of
- * a dataset would lie in memory twice, and stay in that of the process.
- */
-const maxYoungGenerationSizeMb = 1;
-
 /** Whoever aborts does not wait for a load that may take seconds. */
 function load(workerData: Loading, signal: AbortSignal): Promise<DatasetParts> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./load-worker.ts", import.meta.url), {
       workerData,
-      resourceLimits: { maxYoungGenerationSizeMb },
     });
     const stop = () => void worker.terminate();
     signal.addEventListener("abort", stop);
