@@ -2,14 +2,16 @@
 import { messageFrom } from "./message-from.ts";
 import type { RunningServer } from "./servers.ts";
 
-/** `endDelay` gives the longest turn of its event loop, in ms; `processor` µs; `memory` bytes. */
+/** `endDelay` gives the longest turn of its event loop, in ms; `processor` µs; `memory` bytes;
+ * `memoryParts` InsideMemory. */
 export type InsideQuestion =
   | "beginProfile"
   | "endProfile"
   | "beginDelay"
   | "endDelay"
   | "processor"
-  | "memory";
+  | "memory"
+  | "memoryParts";
 
 export async function askInside<T = void>(
   { child }: RunningServer,

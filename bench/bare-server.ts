@@ -25,4 +25,7 @@ function serve({ bodyBytes, order, headerBytes }: BareOrder): void {
 }
 
 process.once("message", serve);
-process.on("disconnect", () => process.exit());
+// Whoever watches it has let go of the channel, which is all that keeps it until it listens.
+process.channel!.ref();
+// Node keeps what it has compiled only where a process ends by itself.
+for (const end of ["disconnect", "SIGTERM"]) process.on(end, () => process.exit());

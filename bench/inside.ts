@@ -1,8 +1,10 @@
 /** Loaded into a server that is watched: answers what cannot be seen from outside of its process. */
 import { Session } from "node:inspector/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { getHeapCodeStatistics, getHeapStatistics } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 import type { InsideQuestion } from "./ask-inside.ts";
+import type { InsideMemory } from "./profiles/memory.ts";
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
 const session = new Session();
@@ -33,6 +35,14 @@ const answers: Record<InsideQuestion, () => unknown> = {
     return user + system;
   },
   memory: () => process.memoryUsage.rss(),
+  memoryParts(): InsideMemory {
+    // Sources that Node carries in its binary count as external memory, but lie in the file.
+    const { external_script_source_size: sources } = getHeapCodeStatistics();
+    return {
+      heap: getHeapStatistics().total_physical_size,
+      arrays: process.memoryUsage().external - sources,
+    };
+  },
 };
 
 // Workers of the program load this file too.

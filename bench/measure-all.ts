@@ -2,8 +2,8 @@
 import { quick, thorough, type Effort } from "./effort.ts";
 import { type Ground, layGround } from "./ground.ts";
 import type { Choice, Options } from "./options.ts";
-import { profileRow } from "./profile-row.ts";
-import { profileReport, report } from "./report.ts";
+import { profile } from "./profiles/profile.ts";
+import { report, surroundings } from "./report.ts";
 import { type Figure, rows, type RowName } from "./rows.ts";
 import { measureBesideImport } from "./rows/beside-import.ts";
 import { type CostResult, type CostRow, costSetups, measureCost } from "./rows/cost.ts";
@@ -50,8 +50,8 @@ export async function measureAll(options: Options, tell: (what: string) => void)
   const ground = layGround(options.compareTo, tell);
   if (options.profile !== null) {
     tell(`profiling ${options.profile}`);
-    const profiles = await profileRow(ground, options.profile, effort);
-    return { report: profileReport(options.profile, profiles), isWhole: true };
+    const text = await profile(ground, options.profile, effort);
+    return { report: `${surroundings()}\n\n${text}`, isWhole: true };
   }
   const measured = await measure(ground, options, effort, tell);
   return {

@@ -6,8 +6,17 @@ import { rows, type RowName } from "./rows.ts";
 export const choices = [...(Object.keys(rows) as RowName[]), "steps"] as const;
 export type Choice = (typeof choices)[number];
 
-/** Rows whose process `--profile` can look into. */
-const profiled = ["warm", "log", "metrics", "cold", "cold-650k", "start", "import"] as const;
+/** Rows `--profile` can look into. */
+const profiled = [
+  "warm",
+  "log",
+  "metrics",
+  "cold",
+  "cold-650k",
+  "start",
+  "memory",
+  "import",
+] as const;
 export type Profiled = (typeof profiled)[number];
 
 const large: readonly Choice[] = ["cold-650k"];
@@ -27,7 +36,7 @@ export const optionsHelp = {
   rows: `only these rows, separated by commas: ${choices.join(", ")}`,
   "650k": "also the rows that need 650,000 records, which take minutes to import",
   compare: "measure another commit of this repository too, in turn with this checkout",
-  profile: `where the time of one row goes, by function: ${profiled.join(", ")}`,
+  profile: `where the time or the memory of one row goes: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
   help: "print this",
 } as const;

@@ -1,10 +1,8 @@
 /** What a run says in the end: on what it was measured, the tables, and how to read them. */
-import type { Profiler } from "node:inspector";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { type Checkout, ownCommit } from "./checkouts.ts";
 import type { Measured } from "./measure-all.ts";
-import type { Options, Profiled } from "./options.ts";
-import { functionTimes, partTimes, type SelfTime } from "./profile.ts";
+import type { Options } from "./options.ts";
 import type { CostResult } from "./rows/cost.ts";
 import { asMarkdown, asText, comparedCells, figureCells, stepCells } from "./table.ts";
 
@@ -26,23 +24,11 @@ export function report(
   ].join("\n\n");
 }
 
-const functionCount = 30;
-
-export function profileReport(row: Profiled, profiles: readonly Profiler.Profile[]): string {
-  const lines = (times: readonly SelfTime[]) =>
-    asText(times.map(({ place, share }) => [`${(share * 100).toFixed(1)} %`.padStart(6), place]));
-  return [
-    `Processor time of '${row}', itself without what it calls; idle time left out.`,
-    lines(functionTimes(profiles, functionCount)),
-    lines(partTimes(profiles)),
-  ].join("\n\n");
-}
-
 /** Before the run has added its own. */
 const loadAtStart = loadavg()[0]!;
 
 /** Without these a figure says nothing. */
-function surroundings(): string {
+export function surroundings(): string {
   const model = cpus()[0]?.model.trim() ?? "unknown processor";
   const command = ["npm run bench", ...process.argv.slice(2)];
   if (command.length > 1) command.splice(1, 0, "--");

@@ -86,11 +86,14 @@ export interface BareOrder {
   headerBytes: number;
 }
 
-export async function startBare(order: BareOrder): Promise<RunningServer> {
+export async function startBare(
+  order: BareOrder,
+  { isWatched = !hasProc, settings = {} }: Pick<ProgramOrder, "isWatched" | "settings"> = {},
+): Promise<RunningServer> {
   const child = endWithUs(
     fork(join(import.meta.dirname, "bare-server.ts"), {
-      env: {},
-      execArgv: hasProc ? [] : ["--import", insidePath],
+      env: settings,
+      execArgv: isWatched ? ["--import", insidePath] : [],
     }),
   );
   const answer = messageFrom<number>(child);

@@ -1,27 +1,45 @@
-/** How long the event loop of a server was busy at one go, in the seconds in which the machine was not away. */
+/** How long the event loop of a server was busy at one go, second by second. */
 import { setTimeout as wait } from "node:timers/promises";
 import { askInside } from "../bench/ask-inside.ts";
 import { stolenTicks } from "../bench/calm-seconds.ts";
 import type { RunningServer } from "../bench/servers.ts";
 
-/** @returns what ends the watch and gives the longest turn of each second, in ms. */
-export function watchTurns(server: RunningServer): { end(): Promise<number[]> } {
-  const turns: number[] = [];
+/** The longest turn of about a second. */
+export interface WatchedSecond {
+  longestTurn: number;
+  /** By `performance.now()`. */
+  begunAt: number;
+  endedAt: number;
+  /** Was the machine there all the time? */
+  isCalm: boolean;
+}
+
+export interface TurnWatch {
+  /** Those that have ended so far. */
+  readonly seconds: readonly WatchedSecond[];
+  /** Waits for the last one. */
+  end(): Promise<void>;
+}
+
+export function watchTurns(server: RunningServer): TurnWatch {
+  const seconds: WatchedSecond[] = [];
   let isOver = false;
   const watching = (async () => {
     while (!isOver) {
       const stolen = stolenTicks();
+      const begunAt = performance.now();
       await askInside(server, "beginDelay");
       await wait(1000);
-      const turn = await askInside<number>(server, "endDelay");
-      if (stolenTicks() === stolen) turns.push(turn);
+      const longestTurn = await askInside<number>(server, "endDelay");
+      const endedAt = performance.now();
+      seconds.push({ longestTurn, begunAt, endedAt, isCalm: stolenTicks() === stolen });
     }
   })();
   return {
+    seconds,
     async end() {
       isOver = true;
       await watching;
-      return turns;
     },
   };
 }

@@ -2,22 +2,43 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { join } from "node:path";
-import { askInside } from "./ask-inside.ts";
-import { importRecords } from "./data-folders.ts";
-import type { Effort } from "./effort.ts";
-import type { Ground } from "./ground.ts";
-import { allServed } from "./load.ts";
-import type { Profiled } from "./options.ts";
-import { connections, costSetups, type CostRow } from "./rows/cost.ts";
-import { startProgram } from "./servers.ts";
+import { askInside } from "../ask-inside.ts";
+import { importRecords } from "../data-folders.ts";
+import type { Effort } from "../effort.ts";
+import type { Ground } from "../ground.ts";
+import { allServed } from "../load.ts";
+import { connections, costSetups, type CostRow } from "../rows/cost.ts";
+import { startProgram } from "../servers.ts";
+import { asText } from "../table.ts";
+import { functionTimes, partTimes, type SelfTime } from "./self-times.ts";
 
 /** Visits that are sampled after the warm-up. */
 const visitCount = 5;
 
-/** @returns a profile of each thread. */
-export async function profileRow(
+export type ProcessorRow = CostRow | "start" | "import";
+
+export async function profileProcessor(
   ground: Ground,
-  row: Profiled,
+  row: ProcessorRow,
+  effort: Effort,
+): Promise<string> {
+  const profiles = await profilesOf(ground, row, effort);
+  return [
+    `Processor time of '${row}', itself without what it calls; idle time left out.`,
+    linesOf(functionTimes(profiles, functionCount)),
+    linesOf(partTimes(profiles)),
+  ].join("\n\n");
+}
+
+const functionCount = 30;
+
+const linesOf = (times: readonly SelfTime[]) =>
+  asText(times.map(({ place, share }) => [`${(share * 100).toFixed(1)} %`.padStart(6), place]));
+
+/** One of each thread. */
+async function profilesOf(
+  ground: Ground,
+  row: ProcessorRow,
   effort: Effort,
 ): Promise<Profiler.Profile[]> {
   if (row === "import") return profileImport(ground);
