@@ -6,9 +6,12 @@ import type { AddCommands } from "./program.ts";
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
+/** Commands that may be at work for long, beside a server. */
+const readAllRecords = new Set(["import", "datasets", "backup", "restore", "doctor"]);
+
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (args[0] === "import") (await import("./make-way.ts")).makeWay(process.env);
+if (readAllRecords.has(args[0] ?? "")) (await import("./make-way.ts")).makeWay(process.env);
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,

@@ -1,4 +1,4 @@
-/** An import makes way for whoever wants the processor: it has time, and who asks meanwhile has not. */
+/** A command that is long at work makes way for whoever wants the processor: it has time, and who asks meanwhile has not. */
 import { readConfig } from "#config.ts";
 import { leaveCore } from "#datasets/leave-core.ts";
 import { standBack } from "#datasets/stand-back.ts";
@@ -9,7 +9,7 @@ type Environment = Surroundings["environment"];
 
 export function makeWay(environment: Environment): void {
   standBack();
-  // Without a server nobody waits for a core, and with all of them an import is done sooner.
+  // Without a server nobody waits for a core, and with all of them the work is done sooner.
   if (isServed(environment)) leaveCore();
 }
 

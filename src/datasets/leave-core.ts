@@ -1,5 +1,5 @@
 /**
- * Leaves one core to the server beside an import: whoever wakes up on a core that is busy waits until a turn has ended
+ * Leaves one core to the server beside a command: whoever wakes up on a core that is busy waits until a turn has ended
  * there, for milliseconds, however low the priority of whose turn it is.
  */
 import { execFileSync } from "node:child_process";

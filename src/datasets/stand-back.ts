@@ -1,4 +1,4 @@
-/** Leaves the processor to whoever wants it: an import has time, and so has a takeover; who asks meanwhile has not. */
+/** Leaves the processor to whoever wants it: a command has time, and so has a takeover; who asks meanwhile has not. */
 import { readdirSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 

@@ -9,10 +9,17 @@ import { coresOf } from "#datasets/leave-core.ts";
 import { spawnServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Starts an import that reads a line it refuses, and calls this again and again until it has ended. */
-async function watchImport(t: TestContext, dataDir: string, look: (pid: number) => void) {
-  const args = ["bin/gp-records", "import", "ndjson", "-", "--source", "own"];
-  const child = spawn(process.execPath, args, {
+/** An import that reads a line it refuses. */
+const importing = "import ndjson - --source own";
+
+/** Starts a command, and calls this again and again until it has ended. */
+async function watch(
+  t: TestContext,
+  command: string,
+  dataDir: string,
+  look: (pid: number) => void,
+) {
+  const child = spawn(process.execPath, ["bin/gp-records", ...command.split(" ")], {
     env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
     stdio: ["pipe", "ignore", "ignore"],
   });
@@ -28,11 +35,12 @@ async function watchImport(t: TestContext, dataDir: string, look: (pid: number) 
 
 const coresIn = (pid: number | "self") => coresOf(readFileSync(`/proc/${pid}/status`, "utf8"));
 
-test("an import leaves the processor to whoever wants it", async (t) => {
-  let lowest = getPriority();
-  await watchImport(t, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
-  assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);
-});
+for (const command of [importing, "datasets verify", "backup b.tar", "restore b.tar", "doctor"])
+  test(`\`${command}\` leaves the processor to whoever wants it`, async (t) => {
+    let lowest = getPriority();
+    await watch(t, command, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
+    assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);
+  });
 
 test(
   "an import leaves one core to the server of its data folder, and none without a server (Linux)",
@@ -43,9 +51,9 @@ test(
     await spawnServer(t, { dataDir: served }).address;
     let used: number[] = [];
     const look = (pid: number) => (used = coresIn(pid));
-    await watchImport(t, temporaryFolder(t), look);
+    await watch(t, importing, temporaryFolder(t), look);
     assert.deepEqual(used, all);
-    await watchImport(t, served, look);
+    await watch(t, importing, served, look);
     assert.deepEqual(used, all.length === 1 ? all : all.slice(1));
   },
 );
