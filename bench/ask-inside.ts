@@ -3,7 +3,8 @@ import { messageFrom } from "./message-from.ts";
 import type { RunningServer } from "./servers.ts";
 
 /** `endDelay` gives the longest turn of its event loop, in ms; `processor` µs; `memory` bytes;
- * `memoryParts` InsideMemory. */
+ * `memoryParts` InsideMemory;
+ * `endCollections` Collection[]. */
 export type InsideQuestion =
   | "beginProfile"
   | "endProfile"
@@ -11,7 +12,9 @@ export type InsideQuestion =
   | "endDelay"
   | "processor"
   | "memory"
-  | "memoryParts";
+  | "memoryParts"
+  | "beginCollections"
+  | "endCollections";
 
 export async function askInside<T = void>(
   { child }: RunningServer,

@@ -1,12 +1,16 @@
 /** Loaded into a server that is watched: answers what cannot be seen from outside of its process. */
 import { Session } from "node:inspector/promises";
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { getHeapCodeStatistics, getHeapStatistics } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 import type { InsideQuestion } from "./ask-inside.ts";
+import { machineMilliseconds } from "./machine-clock.ts";
+import type { Collection } from "./profiles/beside-import.ts";
 import type { InsideMemory } from "./profiles/memory.ts";
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
+const collections: Collection[] = [];
+const observer = new PerformanceObserver((list) => enterCollections(list.getEntries()));
 const session = new Session();
 const samplingMicroseconds = 200;
 
@@ -34,6 +38,15 @@ const answers: Record<InsideQuestion, () => unknown> = {
     const { user, system } = process.cpuUsage();
     return user + system;
   },
+  beginCollections() {
+    collections.length = 0;
+    observer.observe({ entryTypes: ["gc"] });
+  },
+  endCollections() {
+    enterCollections(observer.takeRecords());
+    observer.disconnect();
+    return collections;
+  },
   memory: () => process.memoryUsage.rss(),
   memoryParts(): InsideMemory {
     // Sources that Node carries in its binary count as external memory, but lie in the file.
@@ -44,6 +57,12 @@ const answers: Record<InsideQuestion, () => unknown> = {
     };
   },
 };
+
+function enterCollections(entries: readonly PerformanceEntry[]): void {
+  const machineStart = machineMilliseconds() - performance.now();
+  for (const { startTime, duration } of entries)
+    collections.push({ begunAt: machineStart + startTime, milliseconds: duration });
+}
 
 // Workers of the program load this file too.
 if (isMainThread) {

@@ -2,6 +2,7 @@
 import { setInterval } from "node:timers/promises";
 import { type Connection, openConnection } from "./connection.ts";
 import type { LoadMessage, LoadOrder, LoadResult } from "./load.ts";
+import { watchRequests } from "./request-waits.ts";
 
 /** How long the last answers may take. */
 const patienceMilliseconds = 10_000;
@@ -38,11 +39,13 @@ interface Tally {
   result(): LoadResult;
 }
 
-function openTally({ requests, count, firstRequest, secondsMax }: LoadOrder): Tally {
+function openTally(order: LoadOrder): Tally {
+  const { requests, count, firstRequest, secondsMax, watchedPid } = order;
   const texts = prepared.get(requests)!;
   const microseconds = new Float64Array(count);
   const statuses = new Uint16Array(count);
   const startedAt = performance.now();
+  const watch = watchedPid === undefined ? null : watchRequests(watchedPid);
   let [asked, answered, bytes] = [0, 0, 0];
   const secondsSoFar = () => (performance.now() - startedAt) / 1000;
   return {
@@ -51,9 +54,11 @@ function openTally({ requests, count, firstRequest, secondsMax }: LoadOrder): Ta
     asked: () => asked,
     async askNext(connection) {
       const number = asked++;
+      watch?.begin(number);
       const askedAt = performance.now();
       const answer = await connection.ask(texts[(firstRequest + number) % texts.length]!);
       microseconds[number] = (performance.now() - askedAt) * 1000;
+      watch?.end(number);
       statuses[number] = answer.status;
       bytes += answer.bodyBytes;
       answered++;
@@ -64,6 +69,7 @@ function openTally({ requests, count, firstRequest, secondsMax }: LoadOrder): Ta
       seconds: secondsSoFar(),
       microseconds: microseconds.slice(0, answered),
       statuses: statuses.slice(0, answered),
+      waits: watch?.waits ?? null,
     }),
   };
 }

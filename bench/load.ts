@@ -3,6 +3,7 @@ import { fork } from "node:child_process";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
 import { messageFrom } from "./message-from.ts";
+import type { RequestWaits } from "./request-waits.ts";
 
 export interface LoadOrder {
   port: number;
@@ -16,6 +17,8 @@ export interface LoadOrder {
   secondsMax: number;
   /** Asks at this rate, whatever the answers do; without it each connection asks when it has its answer. */
   perSecond?: number;
+  /** A process whose waits for a core are told, and the client's own (Linux). */
+  watchedPid?: number;
 }
 
 export interface LoadResult {
@@ -27,6 +30,8 @@ export interface LoadResult {
   microseconds: Float64Array;
   /** In the same order. */
   statuses: Uint16Array;
+  /** In the same order; null where no process is watched. */
+  waits: RequestWaits | null;
 }
 
 /** What a load client is told. */

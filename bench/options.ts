@@ -16,6 +16,7 @@ const profiled = [
   "start",
   "memory",
   "import",
+  "import-p99",
 ] as const;
 export type Profiled = (typeof profiled)[number];
 
@@ -36,7 +37,7 @@ export const optionsHelp = {
   rows: `only these rows, separated by commas: ${choices.join(", ")}`,
   "650k": "also the rows that need 650,000 records, which take minutes to import",
   compare: "measure another commit of this repository too, in turn with this checkout",
-  profile: `where the time or the memory of one row goes: ${profiled.join(", ")}`,
+  profile: `where the time or the memory of one row goes, or what its slowest requests waited for: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
   help: "print this",
 } as const;

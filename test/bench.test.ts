@@ -7,6 +7,7 @@ import { watchCalmSeconds } from "../bench/calm-seconds.ts";
 import { median, quantile, spread } from "../bench/measure.ts";
 import { makeMix } from "../bench/mix.ts";
 import { choices, OptionFault, optionsHelp, readOptions } from "../bench/options.ts";
+import { watchRequests } from "../bench/request-waits.ts";
 import { gradeOf, type Row, rows } from "../bench/rows.ts";
 
 const page = readFileSync("docs/bench.md", "utf8");
@@ -120,3 +121,18 @@ test("what was measured in seconds in which the machine was away is left out, an
   figures.push(6);
   assert.deepEqual(watch.end(), { figures: [2, 3, 4], calm: 3, away: 1 });
 });
+
+test(
+  "what server and client waited for a core is told for each request, however many are under way (Linux)",
+  { skip: process.platform !== "linux" },
+  () => {
+    const { waits, begin, end } = watchRequests(process.ppid);
+    begin(0);
+    begin(1);
+    end(1);
+    end(0);
+    assert.ok(waits.askedAt[0]! <= waits.askedAt[1]!);
+    for (const [outer, inner] of [waits.server, waits.client])
+      assert.ok(0 <= inner! && inner! <= outer!);
+  },
+);
