@@ -2,62 +2,71 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { stolenTicks } from "./calm-seconds.ts";
 import type { Checkout } from "./checkouts.ts";
 import { importRecords } from "./data-folders.ts";
+import type { Effort } from "./effort.ts";
 import { fetchOnce } from "./fetch-once.ts";
 import type { Ground, Published } from "./ground.ts";
-import { allServed, type LoadClient, startLoadClient } from "./load.ts";
-import type { RequestWaits } from "./request-waits.ts";
+import { startLoadClient } from "./load.ts";
+import { type Asked, type AskedServer, askOn } from "./paced-load.ts";
 import { requestsOf, sizesOf } from "./requests.ts";
 import { type RunningServer, startBare, startProgram } from "./servers.ts";
 
-const perSecond = 200;
-const connections = 16;
+/** How long is asked without an import, for each round of waiting times. */
+const calmSeconds = 2;
+const secondsMax = 8;
 const takeoverSecondsMax = 60;
 
-/** A server and who asks it. */
-export interface AskedServer {
-  server: RunningServer;
-  client: LoadClient;
-}
-
-/** Requests of the seconds in which the machine was not away; of all, where it always was. */
-export interface Asked {
-  microseconds: number[];
-  /** Of requests that were watched; empty where none was. */
-  waits: RequestWaits;
-}
-
 export interface Scene {
-  program: AskedServer;
-  bare: AskedServer;
-  /** Asks 200 times a second, second by second, as long as it is to go on; the mix from its beginning. */
-  askOn(
-    whom: AskedServer,
-    goesOn: (second: number) => boolean,
+  server: RunningServer;
+  /** Asks the program 200 times a second while nothing is imported, until enough seconds were calm. */
+  askAlone(isWatched?: boolean): Promise<Asked>;
+  /** Asks both 200 times a second while this many datasets are imported and taken over, one after the other. */
+  askBesideImports(
+    imports: number,
     isWatched?: boolean,
-  ): Promise<Asked>;
-  /** Settles when the records of the file are served. */
-  importAndServe(path: string): Promise<void>;
+  ): Promise<{ ofProgram: Asked; ofBare: Asked }>;
   end(): Promise<void>;
 }
 
-export async function laySceneOfImport(ground: Ground, checkout: Checkout): Promise<Scene> {
+export async function laySceneOfImport(
+  ground: Ground,
+  checkout: Checkout,
+  { waitRounds }: Effort,
+): Promise<Scene> {
   const published = await ground.published(checkout, 1);
+  const files = [await ground.otherRecords(), await ground.records(1)];
   const { keys, requests } = published;
   const dataDir = ownCopy(ground, published);
   const server = await startProgram({ root: checkout.root, dataDir, isWatched: true });
-  const bare = await startBare(await sizesOf(await ground.mix(), server.port, keys[0]!));
+  const bareServer = await startBare(await sizesOf(await ground.mix(), server.port, keys[0]!));
   const bareClient = startLoadClient();
   bareClient.prepare(requests, requestsOf(await ground.mix(), keys));
+  const program: AskedServer = { server, client: ground.load, requests };
+  const bare: AskedServer = { server: bareServer, client: bareClient, requests };
   return {
-    program: { server, client: ground.load },
-    bare: { server: bare, client: bareClient },
-    askOn: (whom, goesOn, isWatched = false) => askOn(whom, requests, goesOn, isWatched),
-    importAndServe: (path) => importAndServe(checkout, server.port, keys[0]!, dataDir, path),
+    server,
+    askAlone: (isWatched = false) =>
+      askOn(
+        program,
+        (seconds, calm) => calm < calmSeconds * waitRounds && seconds < secondsMax * waitRounds,
+        isWatched,
+      ),
+    async askBesideImports(imports, isWatched = false) {
+      let isOver = false;
+      const importAll = async () => {
+        for (let i = 0; i < imports; i++)
+          await importAndServe(checkout, server.port, keys[0]!, dataDir, files[i % 2]!.path);
+      };
+      const [ofProgram, ofBare] = await Promise.all([
+        askOn(program, () => !isOver, isWatched),
+        askOn(bare, () => !isOver, isWatched),
+        importAll().finally(() => (isOver = true)),
+      ]);
+      return { ofProgram, ofBare };
+    },
     async end() {
-      await Promise.all([server.stop(), bare.stop()]);
+      await Promise.all([server.stop(), bareServer.stop()]);
     },
   };
 }
@@ -69,42 +78,6 @@ function ownCopy(ground: Ground, { dataDir }: Published): string {
     cpSync(join(dataDir, name), join(copy, name), { recursive: true });
   return copy;
 }
-
-async function askOn(
-  { server, client }: AskedServer,
-  requests: string,
-  goesOn: (second: number) => boolean,
-  isWatched: boolean,
-): Promise<Asked> {
-  const [all, calm] = [noneAsked(), noneAsked()];
-  for (let second = 0; goesOn(second); second++) {
-    const stolen = stolenTicks();
-    const { microseconds, waits } = allServed(
-      await client.run({
-        port: server.port,
-        requests,
-        connections,
-        count: perSecond,
-        firstRequest: second * perSecond,
-        secondsMax: 2,
-        perSecond,
-        ...(isWatched && { watchedPid: server.pid }),
-      }),
-    );
-    for (const kept of stolenTicks() === stolen ? [all, calm] : [all]) {
-      kept.microseconds.push(...microseconds);
-      for (const of of waitKinds) kept.waits[of].push(...(waits?.[of] ?? []));
-    }
-  }
-  return calm.microseconds.length > 0 ? calm : all;
-}
-
-const waitKinds = ["askedAt", "server", "client"] as const;
-
-const noneAsked = (): Asked => ({
-  microseconds: [],
-  waits: { askedAt: [], server: [], client: [] },
-});
 
 async function importAndServe(
   { root }: Checkout,

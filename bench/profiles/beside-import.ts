@@ -1,11 +1,11 @@
 /** Where the slowest requests beside an import spent their time: without a core, behind collections of garbage, or else. */
 import { askInside } from "../ask-inside.ts";
-import { type Asked, laySceneOfImport } from "../beside-import.ts";
+import { laySceneOfImport } from "../beside-import.ts";
 import type { Effort } from "../effort.ts";
 import type { Ground } from "../ground.ts";
 import { quantile } from "../measure.ts";
+import type { Asked } from "../paced-load.ts";
 import { hasProc } from "../process-cost.ts";
-import { secondsBefore } from "../rows/beside-import.ts";
 import { asText } from "../table.ts";
 
 /** V8 collected garbage in the thread; milliseconds of the machine's clock. */
@@ -25,35 +25,18 @@ interface Slowest {
 }
 
 /** @throws Error where there is no /proc. */
-export async function profileBesideImport(
-  ground: Ground,
-  { repeats, waitRounds }: Effort,
-): Promise<string> {
+export async function profileBesideImport(ground: Ground, effort: Effort): Promise<string> {
   if (!hasProc) throw new Error("--profile import-p99 needs /proc, which only Linux has.");
-  const files = [await ground.otherRecords(), await ground.records(1)];
-  const { program, bare, askOn, importAndServe, end } = await laySceneOfImport(
-    ground,
-    ground.checkouts[0]!,
-  );
-  const seconds = secondsBefore * waitRounds;
-  await askOn(program, (second) => second < seconds);
-  await askInside(program.server, "beginCollections");
-  const before = await askOn(program, (second) => second < seconds, true);
-  let isOver = false;
-  const importing = (async () => {
-    for (let i = 0; i < repeats; i++) await importAndServe(files[i % files.length]!.path);
-  })().finally(() => (isOver = true));
-  const [beside, ofBare] = await Promise.all([
-    askOn(program, () => !isOver, true),
-    askOn(bare, () => !isOver, true),
-    importing,
-  ]);
-  const collections = await askInside<Collection[]>(program.server, "endCollections");
-  await end();
-
+  const scene = await laySceneOfImport(ground, ground.checkouts[0]!, effort);
+  await scene.askAlone();
+  await askInside(scene.server, "beginCollections");
+  const before = await scene.askAlone(true);
+  const { ofProgram, ofBare } = await scene.askBesideImports(effort.repeats, true);
+  const collections = await askInside<Collection[]>(scene.server, "endCollections");
+  await scene.end();
   return reportOf([
     ["before", slowestOf(before, collections)],
-    [`beside ${repeats} imports`, slowestOf(beside, collections)],
+    [`beside ${effort.repeats} imports`, slowestOf(ofProgram, collections)],
     ["bare node:http meanwhile", slowestOf(ofBare, [])],
   ]);
 }

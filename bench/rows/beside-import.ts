@@ -9,8 +9,6 @@ import { watchOwnDelay } from "../own-delay.ts";
 import type { Figure } from "../rows.ts";
 import type { RunningServer } from "../servers.ts";
 
-export const secondsBefore = 2;
-
 export async function measureBesideImport(ground: Ground, effort: Effort): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const checkout of ground.checkouts)
@@ -18,32 +16,18 @@ export async function measureBesideImport(ground: Ground, effort: Effort): Promi
   return figures;
 }
 
-async function besideImport(
-  ground: Ground,
-  checkout: Checkout,
-  { waitRounds }: Effort,
-): Promise<Figure[]> {
-  const { path } = await ground.otherRecords();
-  const { program, bare, askOn, importAndServe, end } = await laySceneOfImport(ground, checkout);
-  const { server } = program;
-  const askFor = (seconds: number) => askOn(program, (second) => second < seconds);
-
+async function besideImport(ground: Ground, checkout: Checkout, effort: Effort): Promise<Figure[]> {
+  const scene = await laySceneOfImport(ground, checkout, effort);
+  const { server } = scene;
   // Asked before, so that both times what is asked is remembered, until the new dataset is taken over.
-  await askFor(secondsBefore * waitRounds);
-  const before = await watched(server, () => askFor(secondsBefore * waitRounds));
-  const beside = await watched(server, async () => {
-    let isOver = false;
-    const [ofServer, ofBare] = await Promise.all([
-      askOn(program, () => !isOver),
-      askOn(bare, () => !isOver),
-      importAndServe(path).finally(() => (isOver = true)),
-    ]);
-    return { ofServer: ofServer.microseconds, ofBare: ofBare.microseconds };
-  });
-  await end();
+  await scene.askAlone();
+  const before = await watched(server, () => scene.askAlone());
+  const beside = await watched(server, () => scene.askBesideImports(effort.repeats));
+  await scene.end();
   const { name } = checkout;
   const { microseconds } = before.result;
-  const { ofServer, ofBare } = beside.result;
+  const ofProgram = beside.result.ofProgram.microseconds;
+  const ofBare = beside.result.ofBare.microseconds;
   const ofIdle = `${beside.idleGap.toFixed(1)} ms in a process with nothing to do`;
   return [
     {
@@ -55,8 +39,8 @@ async function besideImport(
     {
       row: "import-p99",
       checkout: name,
-      value: p99Of(ofServer) / p99Of(microseconds),
-      note: `${textOf(ofServer)} against ${textOf(microseconds)}; ${textOf(ofBare)} at a bare server meanwhile`,
+      value: p99Of(ofProgram) / p99Of(microseconds),
+      note: `${textOf(ofProgram)} against ${textOf(microseconds)}; ${textOf(ofBare)} at a bare server meanwhile`,
     },
   ];
 }
