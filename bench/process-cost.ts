@@ -29,8 +29,13 @@ function runTime(thread: string): number {
 
 export async function residentBytes(server: RunningServer): Promise<number> {
   if (!hasProc) return askInside<number>(server, "memory");
-  const status = readFileSync(`/proc/${server.pid}/status`, "latin1");
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+  return statusBytes(server, "VmRSS");
+}
+
+/** A size from `/proc/PID/status`, by its name there. */
+export function statusBytes({ pid }: RunningServer, name: "VmRSS" | "RssFile"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
 }
 
 /** Processor time of all children that have ended, in seconds; NaN where it is not known. */

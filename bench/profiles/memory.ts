@@ -1,9 +1,8 @@
 /** What resident memory consists of right after the first answer, beside a server without records and a bare one. */
-import { readFileSync } from "node:fs";
 import { askInside } from "../ask-inside.ts";
 import { fetchOnce } from "../fetch-once.ts";
 import type { Ground } from "../ground.ts";
-import { hasProc } from "../process-cost.ts";
+import { hasProc, statusBytes } from "../process-cost.ts";
 import { type RunningServer, startBare, startProgram } from "../servers.ts";
 import { asText } from "../table.ts";
 
@@ -62,15 +61,9 @@ export async function profileMemory(ground: Ground): Promise<string> {
 
 async function partsAfterFirstAnswer(server: RunningServer): Promise<Parts> {
   await fetchOnce(server.port, "/fetch-signals?limit=20");
-  const outside = pagesOf(server.pid);
-  const parts = { ...outside, ...(await askInside<InsideMemory>(server, "memoryParts")) };
+  const files = statusBytes(server, "RssFile");
+  const resident = statusBytes(server, "VmRSS");
+  const inside = await askInside<InsideMemory>(server, "memoryParts");
   await server.stop();
-  return parts;
-}
-
-function pagesOf(pid: number) {
-  const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  const bytesOf = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
-  return { files: bytesOf("RssFile"), resident: bytesOf("VmRSS") };
+  return { files, resident, ...inside };
 }
