@@ -2,9 +2,10 @@
 import { messageFrom } from "./message-from.ts";
 import type { RunningServer } from "./servers.ts";
 
-/** `endDelay` gives the longest turn of its event loop, in ms; `processor` µs; `memory` bytes;
- * `memoryParts` InsideMemory;
- * `endCollections` Collection[]. */
+/**
+ * `endDelay` gives the longest turn of its event loop, in ms; `processor` µs; `memory` bytes; `memoryParts` an
+ * InsideMemory; `endCollections` a Collection[].
+ */
 export type InsideQuestion =
   | "beginProfile"
   | "endProfile"

@@ -1,6 +1,6 @@
 /** Where the slowest requests beside an import spent their time: without a core, behind collections of garbage, or else. */
 import { askInside } from "../ask-inside.ts";
-import { laySceneOfImport } from "../beside-import.ts";
+import { laySceneOfImport } from "../scene-of-import.ts";
 import type { Effort } from "../effort.ts";
 import type { Ground } from "../ground.ts";
 import { quantile } from "../measure.ts";

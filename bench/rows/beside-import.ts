@@ -1,6 +1,6 @@
 /** What readers notice of an import on the same machine: 200 requests a second before it and beside it (C58, F12). */
 import { askInside } from "../ask-inside.ts";
-import { laySceneOfImport } from "../beside-import.ts";
+import { laySceneOfImport } from "../scene-of-import.ts";
 import type { Checkout } from "../checkouts.ts";
 import type { Effort } from "../effort.ts";
 import type { Ground } from "../ground.ts";

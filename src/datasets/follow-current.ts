@@ -80,9 +80,7 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
 /** Whoever aborts does not wait for a load that may take seconds. */
 function load(workerData: Loading, signal: AbortSignal): Promise<DatasetParts> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./load-worker.ts", import.meta.url), {
-      workerData,
-    });
+    const worker = new Worker(new URL("./load-worker.ts", import.meta.url), { workerData });
     const stop = () => void worker.terminate();
     signal.addEventListener("abort", stop);
     worker.once("message", resolve);
