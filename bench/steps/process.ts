@@ -1,9 +1,25 @@
 /** Measures the steps of a request by calling the program's own functions, in a process of its own. */
-import { inTurn, median } from "../measure.ts";
-import { accessSteps } from "./access.ts";
-import { answeringSteps } from "./answering.ts";
-import { askedOf, openPublished } from "./asked.ts";
+import { openAnswerCache } from "#http/answer-cache.ts";
+import { countRequest } from "#http/enforce-limits.ts";
+import { answerTag } from "#http/entity-tag.ts";
+import { pageLinks } from "#http/page-links.ts";
+import { makeRequestId } from "#http/request-id.ts";
+import { openKeyRing } from "#keys/key-ring.ts";
+import { systemClock } from "#limits/clock.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { hintsFor } from "#operations/hints.ts";
+import { operations } from "#operations/index.ts";
+import { answer } from "#operations/page.ts";
+import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { controlFile } from "#store/stores.ts";
+import { openWriter } from "#store/writer.ts";
+import { openKeyUse } from "#usage/key-use.ts";
+import { openRecorder } from "#usage/recorder.ts";
+import { type Candidate, inTurn, median } from "../measure.ts";
+import { type Asked, askedOf, openPublished, pageSizeMax } from "./asked.ts";
 import type { StepFigure, StepsOrder } from "./measure-steps.ts";
+import { step } from "./step.ts";
 import { wholeSteps } from "./whole.ts";
 
 async function measure(order: StepsOrder): Promise<StepFigure[]> {
@@ -28,3 +44,102 @@ process.on("disconnect", () => process.exit());
 process.once("message", async (order: StepsOrder) => {
   process.send!(await measure(order));
 });
+
+interface AccessOrder {
+  keys: readonly string[];
+  dataDir: string;
+  /** For counts and usage that are measured apart. */
+  scratchDir: string;
+  count: number;
+}
+
+interface AccessSteps {
+  steps: Candidate<number>[];
+  close(): Promise<void>;
+}
+
+/** The steps that decide whether a request is admitted. */
+function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessSteps {
+  const ring = openKeyRing({ path: controlFile(dataDir) });
+  const live = keys.map((key) => ring.verify(key));
+  const clock = systemClock();
+  const memory = openMemoryCounters({ dir: null, clock, onFault: refuse });
+  const journal = openMemoryCounters({ dir: scratchDir, clock, onFault: refuse });
+  const writer = openWriter({ dataDir: scratchDir, onFault: refuse });
+  const use = openKeyUse({ writer });
+  const recorder = openRecorder({ writer, now: Date.now });
+  const ids = Array.from({ length: count }, () => makeRequestId());
+  const keyOf = (i: number) => live[i % live.length]!;
+  return {
+    steps: [
+      step("key verified", count, (i) => ring.verify(keys[i % keys.length]!)),
+      step("keys read again if changed (once a turn of the loop)", count, () => ring.answers()),
+      step("usage recorded", count, (i) =>
+        recorder.record({
+          account: keyOf(i).accountNumber,
+          key: keyOf(i).id,
+          operation: operations[i % operations.length]!.name,
+          status: 200,
+          milliseconds: 0.25,
+          bytes: 10_000 + i,
+          dataset: "20261121T090000Z-1",
+          problem: null,
+          requestId: ids[i]!,
+          query: null,
+        }),
+      ),
+      step("use of the key noted", count, (i) => use.note(keyOf(i).id, Date.now())),
+      step("counted in memory, headers", count, (i) => countRequest(memory, keyOf(i))),
+      step("the same with the journal", count, (i) => {
+        countRequest(journal, keyOf(i));
+        journal.keep();
+      }),
+    ],
+    async close() {
+      ring.close();
+      memory.close();
+      journal.close();
+      use.close();
+      recorder.close();
+      await writer.close();
+    },
+  };
+}
+
+/** What cannot be saved would make a step look quick. */
+function refuse(fault: Error | null): void {
+  if (fault !== null) throw fault;
+}
+
+/** The steps from the text of a query to its answer. */
+function answeringSteps(
+  askedAt: (i: number) => Asked,
+  model: ReadModel,
+  count: number,
+): Candidate<number>[] {
+  const { version } = model.parts;
+  const cache = openAnswerCache(2 ** 30);
+  for (let i = 0; i < count; i++) {
+    const { etag, body } = askedAt(i);
+    cache.add(etag, { identity: body, encoded: {}, headers: [] });
+  }
+  const each = (name: string, call: (asked: Asked) => unknown) =>
+    step(name, count, (i) => call(askedAt(i)));
+  return [
+    step("request id", count, () => makeRequestId()),
+    each("parameters read", ({ operation, text }) =>
+      readQuery(operation, text, pageSizeMax, operations),
+    ),
+    each("canonical query", ({ query }) => canonicalQuery(query)),
+    each("entity tag", ({ operation, canonical }) =>
+      answerTag(version, operation.name, canonical, "json"),
+    ),
+    each("answer found in the cache", ({ etag }) => cache.find(etag)),
+    each("search", ({ operation, query }) => operation.select(model, query)),
+    each("hints", ({ query, selection }) => hintsFor(model, query, selection, false)),
+    each("search, hints and documents", ({ operation, query }) => answer(operation, model, query)),
+    each("links to other pages", ({ operation, query, total }) =>
+      pageLinks(operation, query, total, null),
+    ),
+  ];
+}

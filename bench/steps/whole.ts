@@ -1,5 +1,6 @@
-/** Whole requests without a socket: all of the program's own work, and what Node's objects alone take. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+/** Whole requests as Node's HTTP objects, without a socket: all of the program's own work, system calls left out. */
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { openLog } from "#cli/log.ts";
 import { readConfig } from "#config.ts";
 import { openService, type Service } from "#service.ts";
@@ -7,7 +8,6 @@ import type { Candidate } from "../measure.ts";
 import { costSetups } from "../rows/cost.ts";
 import type { Asked } from "./asked.ts";
 import { awaitedStep } from "./step.ts";
-import { handle } from "./without-socket.ts";
 
 interface WholeOrder {
   askedAt: (i: number) => Asked;
@@ -78,4 +78,44 @@ async function start(dataDir: string, row: "warm" | "log" | "metrics"): Promise<
   const service = await openService(config, openLog(config.logLevel).logger);
   await service.start();
   return service;
+}
+
+/** Stands in for a socket: takes what is written and keeps nothing. */
+class Sink extends Socket {
+  override readonly remoteAddress = "127.0.0.1";
+  override _write(_chunk: unknown, _encoding: unknown, done: () => void): void {
+    done();
+  }
+  override _writev(_chunks: unknown, done: () => void): void {
+    done();
+  }
+}
+
+const sink = new Sink();
+
+/** Hands one GET to the handler; resolves to the status when the answer is finished. */
+function handle(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
+): Promise<number> {
+  const request = new IncomingMessage(sink);
+  request.method = "GET";
+  request.url = url;
+  request.httpVersion = "1.1";
+  request.httpVersionMajor = 1;
+  request.httpVersionMinor = 1;
+  for (const [name, value] of Object.entries(headers)) {
+    request.headers[name] = value;
+    request.rawHeaders.push(name, value);
+  }
+  request.push(null);
+  const response = new ServerResponse(request);
+  response.assignSocket(sink);
+  return new Promise((resolve) => {
+    response.once("finish", () => {
+      response.detachSocket(sink);
+      resolve(response.statusCode);
+    });
+    handler(request, response);
+  });
 }
