@@ -1,6 +1,6 @@
 /** Headers: a key or none, what is accepted, what is known already, and noise. */
 import { chance, pick, weighted, type Random } from "#demo/random.ts";
-import { acceptEncodings, accepts, requestIds, tags } from "./header-values.ts";
+import { acceptEncodings, accepts, hosts, requestIds, tags } from "./header-values.ts";
 import type { Header } from "./request.ts";
 import { roles, validRoles, type Role } from "./secrets.ts";
 
@@ -89,6 +89,7 @@ export function makeHeaders(random: Random): Header[] {
 
 function hostHeaders(random: Random): Header[] {
   if (chance(random, 0.97)) return [["host", "127.0.0.1"]];
+  if (chance(random, 0.5)) return [["host", pick(random, hosts)]];
   return pick<Header[]>(random, [
     [],
     [["host", ""]],

@@ -1,6 +1,7 @@
 /** The target of a request: an operation, its alias, a public page, or something nobody serves. */
 import { chance, pick, weighted, type Random } from "#demo/random.ts";
 import type { ReferenceQuery } from "../../test/support/reference.ts";
+import { hosts } from "./header-values.ts";
 import { makeQuery, type OperationPath } from "./make-query.ts";
 import { escapeOf, unreadable } from "./texts.ts";
 
@@ -56,6 +57,9 @@ const nowhere = [
   `/errors/${"x".repeat(5000)}`,
 ];
 
+/** Without white space, which would end the target. */
+const urlHosts = ["", ...hosts.filter((one) => !/\s/.test(one))];
+
 const kinds = weighted<(random: Random, questions: readonly ReferenceQuery[]) => string>([
   [(random, questions) => operationTarget(random, questions, ""), 60],
   [(random, questions) => operationTarget(random, questions, "/v1"), 12],
@@ -63,6 +67,11 @@ const kinds = weighted<(random: Random, questions: readonly ReferenceQuery[]) =>
   [(random) => pick(random, nowhere) + pick(random, ["", "?gp_name=stone"]), 3],
   [(random) => `/${pick(random, ["fetch-gp", "x", ""])}${pick(random, unreadable)}`, 1],
   [(random, questions) => `http://evil.example${operationTarget(random, questions, "")}`, 1],
+  [
+    (random, questions) =>
+      `http://${pick(random, urlHosts)}${operationTarget(random, questions, "")}`,
+    0.5,
+  ],
   [(random) => `/fetch-gp?gp_name=${"x".repeat(pick(random, [8200, 9000, 12_000]))}`, 0.5],
   [
     (random) =>

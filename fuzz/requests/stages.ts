@@ -68,8 +68,24 @@ export function framed(request: FuzzRequest): Stage {
   const hosts = valuesOf(request, "host");
   if (hosts.length > 1 || (hosts.length === 0 && request.version.trim() === "HTTP/1.1"))
     return surely(malformed);
+  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(request.target)?.[1];
+  if (hosts.some((host) => !isHost(host))) return surely(malformed);
+  if (authority !== undefined && (!isHost(authority) || /^(?::|$)/.test(authority)))
+    return surely(malformed);
   if (hosts.length === 0 && request.version !== "HTTP/1.0") return perhaps(malformed);
   return pass;
+}
+
+/** A name or an address in brackets, and a port (RFC 3986 §3.2.2). A key in its place is a name. */
+function isHost(text: string): boolean {
+  const name = text.replace(/:\d*$/, "");
+  const [, address] = /^\[(.*)\]$/.exec(name) ?? [];
+  if (address !== undefined)
+    return (
+      URL.canParse(`http://[${address}]/`) || /^v[0-9a-f]+\.[-\w.~!$&'()*+,;=:]+$/i.test(address)
+    );
+  const plain = name.replaceAll(/\{\{[a-z-]+\}\}|%[0-9a-f]{2}/gi, "");
+  return plain.split("").every((one) => /[-\w.~!$&'()*+,;=]/.test(one));
 }
 
 export const lengthOk = ({ target }: FuzzRequest): Stage =>

@@ -1,5 +1,6 @@
 /** The first look at every request, before its path's own work: can it be read, are we open, is the method right? */
 import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { echo, Problem } from "#problems.ts";
 import { nearest } from "#operations/edit-distance.ts";
@@ -73,6 +74,7 @@ function refuseUnreadable(request: FastifyRequest): void {
       `The request has ${hosts === 0 ? "no" : "more than one"} Host header.`,
     );
   }
+  refuseNoHost(request);
   if (!canBeMet(raw))
     throw new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met.");
   if (originalUrl.length > targetBytesMax)
@@ -99,6 +101,51 @@ const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
 
 const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessage) =>
   upgrade !== undefined && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
+
+/**
+ * A proxy in front, or whoever builds a link or a cache key from it, may read more into such a text than a name
+ * (RFC 9112 §3.2).
+ */
+function refuseNoHost(request: FastifyRequest): void {
+  const { headers, originalUrl } = request;
+  // Empty where the target has no authority (RFC 9110 §7.2).
+  if (!isAuthority(headers.host ?? "")) {
+    request.isLast = true;
+    throw new Problem(
+      "malformed-request",
+      "The Host header is no host: it takes a name or an address, and a port, as in records.example:8080.",
+    );
+  }
+  if (originalUrl.startsWith("/")) return;
+  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(originalUrl)?.[1];
+  // The host of an http URL may not be empty (RFC 9110 §4.2.1).
+  if (authority === undefined || (/^[^:]/.test(authority) && isAuthority(authority))) return;
+  request.isLast = true;
+  throw new Problem(
+    "malformed-request",
+    "The address names no host: between // and the path it takes a name or an address, and a port.",
+  );
+}
+
+/** A name, percent-encoded where need be, or an address in brackets; then a port (RFC 3986 §3.2.2, §3.2.3). */
+const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([^\]]*)\])(?::[0-9]*)?$/i;
+const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
+
+/** Nearly all requests of a service name one host. */
+let latestAuthority = "";
+
+function isAuthority(text: string): boolean {
+  if (text === latestAuthority) return true;
+  const found = authorityShape.exec(text);
+  const address = found?.[1];
+  if (found === null || (address !== undefined && !isBracketed(address))) return false;
+  latestAuthority = text;
+  return true;
+}
+
+/** Node takes a zone behind the address, which has no place in a URL. */
+const isBracketed = (address: string) =>
+  (isIPv6(address) && !address.includes("%")) || futureAddress.test(address);
 
 /** Node keeps the first of several; which one a proxy in front has kept, nobody knows (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {

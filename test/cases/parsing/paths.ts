@@ -182,7 +182,7 @@ export async function pathCases(caseOf: CaseOf, { port, key }: OwnProcess): Prom
       ])
         for (const target of [
           `http://evil.example${path}`,
-          `https://u:p@evil.example:81${path}`,
+          `https://evil.example:81${path}`,
           path,
         ]) {
           const head = `GET ${target} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example\r\nConnection: close\r\n`;
