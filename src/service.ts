@@ -33,7 +33,9 @@ export interface Service {
   app: FastifyInstance;
   /** Where metrics are served, once started; null for nowhere. */
   adminAddress(): string | null;
-  /** Listens; resolves to the address once the current dataset is loaded. */
+  /** Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. */
+  listen(): Promise<string>;
+  /** Listens, if it does not yet; resolves to the address once the current dataset is loaded. */
   start(): Promise<string>;
   /** Finishes what it has begun, within five seconds; nothing counted is lost. */
   stop(): Promise<void>;
@@ -146,12 +148,19 @@ export async function openService(
     failing,
   ]);
 
+  let listening: Promise<string> | undefined;
+  const listen = () => (listening ??= listenOnce());
+  const listenOnce = async () => {
+    await admin.listen();
+    return app.listen({ host: config.host, port: config.port });
+  };
+
   return {
     app,
     adminAddress: admin.address,
+    listen,
     async start() {
-      await admin.listen();
-      const address = await app.listen({ host: config.host, port: config.port });
+      const address = await listen();
       await follower.look();
       if (config.smtpUrl !== null) office.open();
       state = "running";

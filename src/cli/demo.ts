@@ -1,13 +1,19 @@
 /** What `serve --demo` does before it serves: invented records, and a key for whoever sits at this machine. */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { ConfigFault, isLoopback, type Config } from "#config.ts";
 import { createAccount } from "#accounts/accounts.ts";
 import { findAccount } from "#accounts/find-account.ts";
+import { writeSynced } from "#datasets/whole-file.ts";
 import type { DemoSize } from "#demo/invent.ts";
+import { digestBytes, readKey } from "#keys/api-key.ts";
+import type { KeyState } from "#keys/key-state.ts";
 import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import { openControl, type ControlStore } from "#store/stores.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
 import { showProgress } from "./progress.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 const demoAccount = "demo";
 const keyLifetimeMilliseconds = 24 * 3_600_000;
@@ -28,8 +34,13 @@ export function demoConfig(config: Config): Config {
   return Object.freeze({ ...config, isDemo: true, signUp: "open" });
 }
 
-export interface Demo {
+export interface DemoKey {
   key: string;
+  /** RFC 3339. */
+  expiresAt: string;
+}
+
+export interface Demo extends DemoKey {
   /** How many records were invented now; 0 where some were there already. */
   inventedCount: number;
 }
@@ -44,10 +55,46 @@ export async function prepareDemo(
   size?: Readonly<DemoSize>,
 ): Promise<Demo> {
   const inventedCount = await inventIfEmpty(dataDir, now, size);
+  return withDemoStore(dataDir, async (control) => {
+    if (inventedCount > 0) await noteInvented(control, dataDir, now);
+    return { ...(await demoKey(control, dataDir, now)), inventedCount };
+  });
+}
+
+/**
+ * Makes and prints another key whenever the present one has expired, for as long as a demo runs.
+ * @returns ends that.
+ */
+export function renewDemoKey(
+  { dataDir }: Config,
+  present: DemoKey,
+  { now, print, complain }: Surroundings,
+): () => void {
+  let { key, expiresAt } = present;
+  const renew = async () => {
+    if (now() < Date.parse(expiresAt)) return;
+    const made = await withDemoStore(dataDir, (control) => demoKey(control, dataDir, now()));
+    if (made.key !== key)
+      print(`The key has expired. A new one, until ${timeText(made)}: ${made.key}`);
+    ({ key, expiresAt } = made);
+  };
+  // Not once at the end: a machine that sleeps stops its timers, and the key expires by the clock.
+  const timer = setInterval(() => {
+    renew().catch(({ message }: Error) => complain(`error: no new key could be made: ${message}`));
+  }, 60_000);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+async function withDemoStore<R>(
+  dataDir: string,
+  work: (control: ControlStore) => Promise<R>,
+): Promise<R> {
   const control = await openControl(dataDir);
   try {
-    if (inventedCount > 0) await noteInvented(control, dataDir, now);
-    return { key: await renewKey(control, now), inventedCount };
+    return await work(control);
+  } catch (error) {
+    throw dataFolderFault(error, dataDir);
   } finally {
     await control.close();
   }
@@ -94,31 +141,63 @@ async function noteInvented(control: ControlStore, dataDir: string, now: number)
   );
 }
 
-/** The key of an earlier start is printed on some screen still, so it ends now. */
-async function renewKey(control: ControlStore, now: number): Promise<string> {
+/** The store has digests alone, so what every start of a day prints again is kept beside it, for its owner. */
+const keyFile = (dataDir: string) => join(dataDir, "demo.key");
+
+/** The key that was made at an earlier start, or a new one where that has ended or its file is gone. */
+async function demoKey(control: ControlStore, dataDir: string, now: number): Promise<DemoKey> {
+  const kept = await findKeptKey(control, dataDir, now);
+  if (kept !== null) return kept;
   const account =
     (await findAccount(control.database, demoAccount)) ??
     (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
-  for (const old of await listKeys(control, { accountNumber: account.number, now }))
-    if (old.isDemo && old.state !== "revoked") await revokeKey(control, old.id, now, service);
-  const issued = await issueKey(control, {
-    account,
-    name: "demo",
-    expiresAt: now + keyLifetimeMilliseconds,
-    isDemo: true,
-    actor: service,
-    now,
-  });
-  return issued.key;
+  // Whoever removes the file wants another key in the place of the one that was in it.
+  for (const lost of await listKeys(control, { accountNumber: account.number, now }))
+    if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
+  const expiresAt = now + keyLifetimeMilliseconds;
+  const order = { account, name: "demo", expiresAt, isDemo: true, actor: service, now };
+  const { key } = await issueKey(control, order);
+  // Removed first: one that is there would keep its mode.
+  rmSync(keyFile(dataDir), { force: true });
+  writeSynced(keyFile(dataDir), `${key}\n`);
+  return { key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-export function demoText(address: string, { key, inventedCount }: Demo): string {
+/** Null where the store does not have it, as after a restore, or it works no more. */
+async function findKeptKey(
+  control: ControlStore,
+  dataDir: string,
+  now: number,
+): Promise<DemoKey | null> {
+  const key = readKeyFile(keyFile(dataDir));
+  const reading = readKey(key);
+  if ("fault" in reading) return null;
+  const [found] = await listKeys(control, { digest: digestBytes(reading.digest), now });
+  if (found === undefined || !found.isDemo || !isLive(found) || found.expiresAt === null)
+    return null;
+  return { key, expiresAt: found.expiresAt };
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+const isLive = ({ state }: { state: KeyState }) => state !== "revoked" && state !== "expired";
+
+export function demoText(address: string, demo: Demo): string {
+  const { key, inventedCount } = demo;
   const records =
     inventedCount > 0 ? ` with ${inventedCount.toLocaleString("en-US")} invented records` : "";
   return `
 gp-records answers at ${address}${records}
 
-  your key, for 24 hours    ${key}
+  your key                  ${key}
+  it works until            ${timeText(demo)}, after a restart too
   a first query             curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
   the reference             ${address}/docs
   keys of your own          ${address}/account
@@ -126,3 +205,6 @@ gp-records answers at ${address}${records}
 Ctrl-C ends it.
 `;
 }
+
+/** "2026-11-22 09:00 UTC" */
+const timeText = ({ expiresAt }: DemoKey) => `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;

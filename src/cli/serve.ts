@@ -15,7 +15,7 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
     .description("answer requests until SIGTERM or SIGINT; a second one ends at once")
     .option(
       "--demo",
-      "invent 65,000 records if there are none, and print a key that works for a day",
+      "invent 65,000 records if there are none, and print a key that works for a day, over restarts too",
     )
     .action(async (options: { demo?: boolean }) => {
       const given = readConfig(surroundings.environment);
@@ -26,19 +26,35 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
       const log = openLog(config.logLevel);
       const service = await open(config, log.logger);
       try {
-        const prepared = await demo?.prepareDemo(config, surroundings.now());
-        await serve(service, config, (address) =>
-          surroundings.print(
-            prepared === undefined
-              ? `gp-records answers at ${address}`
-              : demo!.demoText(address, prepared),
-          ),
-        );
+        if (demo === null)
+          await serve(service, config, (address) =>
+            surroundings.print(`gp-records answers at ${address}`),
+          );
+        else await serveDemo(service, config, demo, surroundings);
       } finally {
         await service.stop();
         await log.close();
       }
     });
+}
+
+/** Listens first: whoever has to choose another port should not wait for records, nor be given a key. */
+async function serveDemo(
+  service: Service,
+  config: Config,
+  demo: typeof import("./demo.ts"),
+  surroundings: Surroundings,
+): Promise<void> {
+  await service.listen().catch((error: unknown) => {
+    throw listenFault(error, config);
+  });
+  const prepared = await demo.prepareDemo(config, surroundings.now());
+  const endRenewal = demo.renewDemoKey(config, prepared, surroundings);
+  try {
+    await serve(service, config, (address) => surroundings.print(demo.demoText(address, prepared)));
+  } finally {
+    endRenewal();
+  }
 }
 
 async function open(config: Config, logger: Logger): Promise<Service> {

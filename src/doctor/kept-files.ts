@@ -8,7 +8,7 @@ export interface KeptFile {
 }
 
 const ownName =
-  /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.(?:lock|holder)|datasets|counts)$/;
+  /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.(?:lock|holder)|demo\.key|datasets|counts)$/;
 
 /** What a restore made there, at its work or when it was done. */
 const restoreName = /^(?:\.restore(?:-draft)?|replaced-.*)$/;

@@ -91,10 +91,14 @@ export interface ListedKey {
   madeBy: string | null;
 }
 
-/** Keys of one account or, without `accountNumber`, of all: by account, oldest first. */
+/** Keys of one account, the one with this digest, or all: by account, oldest first. */
 export async function listKeys(
   control: ControlStore,
-  { accountNumber, now }: { accountNumber?: number | undefined; now: number },
+  {
+    accountNumber,
+    digest,
+    now,
+  }: { accountNumber?: number | undefined; digest?: Uint8Array; now: number },
 ): Promise<ListedKey[]> {
   let query = control.database
     .selectFrom("api_key")
@@ -106,6 +110,7 @@ export async function listKeys(
     .orderBy("api_key.created_at")
     .orderBy("api_key.id");
   if (accountNumber !== undefined) query = query.where("account.number", "=", accountNumber);
+  if (digest !== undefined) query = query.where("api_key.digest", "=", digest);
   return (await query.execute()).map((row) => ({
     id: row.id,
     account: row.account_id,

@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { prepareDemo } from "#cli/demo.ts";
+import { prepareDemo, renewDemoKey } from "#cli/demo.ts";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { listKeys } from "#keys/keys.ts";
+import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
+import { day, noon } from "../support/control.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { startServer } from "../support/server-process.ts";
@@ -16,13 +21,15 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const smallDemo = { seed: 1, gps: 60, principals: 30, signals: 20, projects: 10 };
 
-const prepareSmallDemo = (dataDir: string) =>
-  prepareDemo(readConfig({ DATA_DIR: dataDir }), Date.now(), smallDemo);
+const prepareSmallDemo = (dataDir: string, now = Date.now()) =>
+  prepareDemo(readConfig({ DATA_DIR: dataDir }), now, smallDemo);
 
 const keysOf = async (dataDir: string) =>
   JSON.parse((await command(["keys", "list", "--json"], { dataDir })).out) as {
+    id: string;
     is_demo: boolean;
     state: string;
+    expires_at: string;
   }[];
 
 test("the demo is refused where others could reach it, and each setting that says so is named", async (t) => {
@@ -75,15 +82,12 @@ test("a later start of the demo", async (t) => {
     assert.equal(page.meta.dataset_version, dataset!.version);
   });
 
-  await t.test("prints a new key and ends the old one", async () => {
-    assert.notEqual(key, oldKey);
-    const { status, body } = await ask({ "x-api-key": oldKey });
-    assert.deepEqual([status, body.code], [401, "api-key-revoked"]);
-    const states = (await keysOf(dataDir)).map(({ is_demo, state }) => [is_demo, state]);
-    assert.deepEqual(states, [
-      [true, "revoked"],
-      [true, "expiring"],
-    ]);
+  await t.test("prints the key of the first, and until when it works", async () => {
+    assert.equal(key, oldKey);
+    const [only, ...others] = await keysOf(dataDir);
+    assert.deepEqual([only!.state, others], ["expiring", []]);
+    const until = `${only!.expires_at.slice(0, 16).replace("T", " ")} UTC`;
+    assert.ok(printed.includes(`works until            ${until}`), printed);
   });
 
   await t.test("never takes its key from a request that was forwarded", async () => {
@@ -123,4 +127,109 @@ test("the demo leaves real records and real keys as they are", async (t) => {
     keys.filter(({ is_demo }) => !is_demo).map(({ state }) => state),
     ["active"],
   );
+});
+
+test("a demo that cannot listen ends at once: it invents nothing, and the key of an earlier start works on", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const startOn = (dataDir: string) =>
+    datasetCommands(dataDir, { PORT: String(port) }).refusal(exitCodes.busy, "serve", "--demo");
+
+  const fresh = temporaryFolder(t);
+  assert.match(await startOn(fresh), /^error: 127\.0\.0\.1:\d+ is in use by another program\./);
+  assert.deepEqual(openCatalogue(join(fresh, "datasets")).list(), []);
+  assert.deepEqual(await keysOf(fresh), []);
+
+  const used = temporaryFolder(t);
+  const { key } = await prepareSmallDemo(used, noon);
+  const before = await keysOf(used);
+  await startOn(used);
+  assert.deepEqual(await keysOf(used), before);
+  assert.equal((await prepareSmallDemo(used, noon)).key, key);
+});
+
+test("the key of a demo works for its 24 hours whatever is started meanwhile, then another is made", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { key, expiresAt } = await prepareSmallDemo(dataDir, noon);
+  assert.equal(Date.parse(expiresAt), noon + day);
+  assert.deepEqual(await prepareSmallDemo(dataDir, noon + day - 1), {
+    key,
+    expiresAt,
+    inventedCount: 0,
+  });
+  const next = await prepareSmallDemo(dataDir, noon + day);
+  assert.notEqual(next.key, key);
+  assert.equal(Date.parse(next.expiresAt), noon + 2 * day);
+  const control = await openControl(dataDir);
+  const keys = await listKeys(control, { now: noon + day });
+  await control.close();
+  assert.deepEqual(
+    keys.map(({ state }) => state),
+    ["expired", "expiring"],
+  );
+});
+
+test("the file of the demo's key is for its owner alone, whatever stood there before", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const file = join(dataDir, "demo.key");
+  writeFileSync(file, "no key", { mode: 0o644 });
+  const { key } = await prepareSmallDemo(dataDir);
+  assert.equal(readFileSync(file, "utf8"), `${key}\n`);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+});
+
+test("a demo whose key is not known any more, or was revoked, makes another and ends the lost one", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await prepareSmallDemo(dataDir);
+  rmSync(join(dataDir, "demo.key"));
+  const second = await prepareSmallDemo(dataDir);
+  assert.notEqual(second.key, first.key);
+  const [lost, present] = await keysOf(dataDir);
+  assert.deepEqual([lost!.state, present!.state], ["revoked", "expiring"]);
+  await command(["keys", "revoke", present!.id], { dataDir });
+  const third = await prepareSmallDemo(dataDir);
+  assert.notEqual(third.key, second.key);
+  assert.equal((await prepareSmallDemo(dataDir)).key, third.key);
+});
+
+test("no real key is taken for the demo's, though it stands in the demo's file", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await command(["accounts", "create", "--name", "Acme"], { dataDir });
+  const made = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
+    dataDir,
+  });
+  const { key } = JSON.parse(made.out) as { key: string };
+  writeFileSync(join(dataDir, "demo.key"), key);
+  assert.notEqual((await prepareSmallDemo(dataDir)).key, key);
+});
+
+test("a demo that runs on when its key expires prints another, once a day", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await prepareSmallDemo(dataDir, noon);
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let now = noon;
+  const printed: string[] = [];
+  let isPrinted = Promise.withResolvers<void>();
+  const surroundings = {
+    environment: {},
+    now: () => now,
+    print: (text: string) => (printed.push(text), isPrinted.resolve()),
+    complain: (text: string) => isPrinted.reject(new Error(text)),
+  };
+  t.after(renewDemoKey(readConfig({ DATA_DIR: dataDir }), first, surroundings));
+  for (const day of ["2026-11-22", "2026-11-23"]) {
+    now = Date.parse(`${day}T11:59:59.999Z`);
+    t.mock.timers.tick(60_000);
+    now += 1;
+    t.mock.timers.tick(60_000);
+    await isPrinted.promise;
+    isPrinted = Promise.withResolvers();
+    t.mock.timers.tick(60_000);
+  }
+  const { key } = await prepareSmallDemo(dataDir, now);
+  assert.equal(printed.length, 2);
+  assert.equal(printed[1], `The key has expired. A new one, until 2026-11-24 12:00 UTC: ${key}`);
+  assert.ok(!printed[0]!.includes(key) && !printed[0]!.includes(first.key));
 });

@@ -82,11 +82,14 @@ test("files that others may read or write are named, and the command that is nam
   const another = join(dataDir, "notes");
   writeFileSync(another, "");
   chmodSync(another, 0o644);
+  const demoKey = join(dataDir, "demo.key");
+  writeFileSync(demoKey, "", { mode: 0o600 });
   await finding("ok", modes, dataDir);
   for (const [place, mode, status, words] of [
     [dataDir, 0o755, "warn", "read"],
     [path, 0o640, "warn", "read"],
     [path, 0o660, "fail", "write"],
+    [demoKey, 0o644, "warn", "read"],
     [dataDir, 0o777, "fail", "write"],
   ] as const) {
     chmodSync(place, mode);
