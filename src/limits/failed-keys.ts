@@ -1,4 +1,5 @@
 /** Counts wrong keys by the network they come from, so that keys cannot be guessed by the thousand. */
+import { LRUCache } from "lru-cache";
 import { clientNetwork } from "./client-network.ts";
 import type { Clock } from "./clock.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./sliding-log.ts";
@@ -29,17 +30,12 @@ export function openFailedKeys({
   clock: Clock;
   addressesMax?: number;
 }): FailedKeys {
-  const logs = new Map<string, SlidingLog>();
-  // A Map keeps the order of insertion, so one walk through it that is never begun anew meets the one unused for
-  // longest each time. A new walk would have to step over all that were deleted.
-  const leastRecent = logs.keys();
+  const logs = new LRUCache<string, SlidingLog>({ max: addressesMax });
   return {
     take(address) {
       const network = clientNetwork(address);
-      const log = logs.get(network) ?? openLog(windowMicroseconds);
-      logs.delete(network);
-      logs.set(network, log);
-      if (logs.size > addressesMax) logs.delete(leastRecent.next().value!);
+      let log = logs.get(network);
+      if (log === undefined) logs.set(network, (log = openLog(windowMicroseconds)));
       return takeFailure(log, clock.monotonicMicroseconds());
     },
     networkCount: () => logs.size,

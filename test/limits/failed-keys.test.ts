@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openFailedKeys } from "#limits/index.ts";
+import { heapBytes } from "../support/heap-bytes.ts";
 import { clockOf, openWorld, second } from "../support/limits-world.ts";
 
 function begin(addressesMax?: number) {
@@ -9,9 +10,11 @@ function begin(addressesMax?: number) {
   const failedKeys = openFailedKeys(
     addressesMax === undefined ? { clock } : { clock, addressesMax },
   );
-  const failMany = (count: number, address: string) =>
-    Array.from({ length: count }, () => failedKeys.take(address)).filter(({ admitted }) => admitted)
-      .length;
+  const failMany = (count: number, address: string) => {
+    let admitted = 0;
+    for (let i = 0; i < count; i++) if (failedKeys.take(address).admitted) admitted++;
+    return admitted;
+  };
   return { world, failedKeys, failMany };
 }
 
@@ -59,4 +62,15 @@ test("100,000 addresses leave 10,000 in memory", () => {
   for (let address = 0; address < 100_000; address++)
     failedKeys.take(`10.${address >> 16}.${(address >> 8) & 255}.${address & 255}`);
   assert.equal(failedKeys.networkCount(), 10_000);
+});
+
+test("a million wrong keys from one address take no more memory than the first hundred", () => {
+  const { failMany } = begin();
+  const heapAfter = (count: number) => {
+    failMany(count, "192.0.2.7");
+    return heapBytes();
+  };
+  const before = heapAfter(100);
+  const grownMebibytes = (heapAfter(1_000_000) - before) / 2 ** 20;
+  assert.ok(grownMebibytes < 2, `${grownMebibytes} MiB`);
 });
