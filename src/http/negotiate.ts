@@ -30,6 +30,8 @@ interface ByPreference {
 /** Clients of one kind all send the same header, so what it means is worked out once. */
 const known = new Map<string, Encoding | null>();
 const knownMax = 200;
+/** Browsers and libraries send far shorter ones. */
+const knownLengthMax = 100;
 
 /** The encoding to use, or null to send the body as it is. */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding | null {
@@ -41,6 +43,9 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   });
   const best = negotiator.encodings([...encodings, "identity"], { preferred: [...encodings] })[0];
   encoding = best === "br" || best === "gzip" ? best : null;
-  if (known.size < knownMax) known.set(acceptEncoding, encoding);
+  if (acceptEncoding.length > knownLengthMax) return encoding;
+  // Headers that somebody makes up must not keep those of real clients out for good.
+  if (known.size === knownMax) known.clear();
+  known.set(acceptEncoding, encoding);
   return encoding;
 }
