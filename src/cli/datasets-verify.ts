@@ -21,11 +21,11 @@ export function addVerify(datasets: Command, surroundings: Surroundings): void {
         const { checkGenerations } = await import("#datasets/check-generations.ts");
         // What is known of one that is there may be what is wrong with it.
         for (const version of versions) if (!catalogue.has(version)) catalogue.find(version);
-        const progress = showProgress("datasets checked");
+        const progress = showProgress();
         const checks: GenerationCheck[] = [];
         const chosen = versions.length === 0 ? catalogue.versions() : versions;
         for (const check of checkGenerations(catalogue, true, chosen))
-          progress.show(checks.push(check));
+          progress.show(checks.push(check), "datasets checked");
         progress.clear();
         report(surroundings, options, checks);
       }),

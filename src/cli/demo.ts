@@ -19,10 +19,10 @@ const demoAccount = "demo";
 const keyLifetimeMilliseconds = 24 * 3_600_000;
 
 /**
- * The settings of a demo: everyone may sign up, and nobody has to read mail.
+ * The settings of a demo: everyone may sign up, nobody has to read mail, and only errors are logged unless LOG_LEVEL is set.
  * @throws ConfigFault where others than this machine could reach the demo.
  */
-export function demoConfig(config: Config): Config {
+export function demoConfig(config: Config, environment: Surroundings["environment"]): Config {
   const { host, isProduction, publicUrl, trustedProxies } = config;
   const faults = [
     !isLoopback(host) && `HOST must be a loopback address for --demo, but is '${host}'.`,
@@ -31,7 +31,9 @@ export function demoConfig(config: Config): Config {
     trustedProxies !== null && "TRUSTED_PROXIES must not be set for --demo.",
   ].filter((fault) => fault !== false);
   if (faults.length > 0) throw new ConfigFault(faults);
-  return Object.freeze({ ...config, isDemo: true, signUp: "open" });
+  const isLevelSet = (environment["LOG_LEVEL"]?.trim() ?? "") !== "";
+  const logLevel = isLevelSet ? config.logLevel : "error";
+  return Object.freeze({ ...config, isDemo: true, signUp: "open", logLevel });
 }
 
 export interface DemoKey {
@@ -103,7 +105,7 @@ async function withDemoStore<R>(
 async function inventIfEmpty(
   dataDir: string,
   nowMilliseconds: number,
-  size: Readonly<DemoSize> | undefined,
+  given: Readonly<DemoSize> | undefined,
 ): Promise<number> {
   const catalogue = openDatasets(dataDir);
   const isEmpty = () => catalogue.current() === null;
@@ -112,17 +114,23 @@ async function inventIfEmpty(
   const { demoSize, inventRecords } = await import("#demo/invent.ts");
   const { demoSource, importSource } = await import("#datasets/publish.ts");
   const lock = takeImportLock(dataDir);
-  const progress = showProgress("records invented");
+  const size = given ?? demoSize;
+  const total = size.gps + size.principals + size.signals + size.projects;
+  const progress = showProgress({ isPipedToo: true });
+  const show = (what: string) => (count: number) =>
+    progress.show(count, `of ${total.toLocaleString("en-US")} records ${what}`);
   try {
     // An import may have ended before the lock was taken.
     if (!isEmpty()) return 0;
     const { collected } = await importSource(catalogue, {
       source: demoSource,
-      entries: inventRecords(size ?? demoSize),
+      entries: inventRecords(size),
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds,
-      onRead: progress.show,
+      onRead: show("invented"),
+      onWritten: show("written"),
+      onChecked: show("checked"),
     });
     return collected.accepted;
   } catch (error) {

@@ -81,7 +81,7 @@ async function runImport(
   const dataDir = dataDirOf(surroundings);
   const catalogue = openDatasets(dataDir);
   const lock = takeImportLock(dataDir, surroundings.now());
-  const progress = showProgress("lines read");
+  const progress = showProgress();
   try {
     const result = await importSource(catalogue, {
       source,
@@ -94,7 +94,9 @@ async function runImport(
       isStaged: options.stage === true,
       knownBytes: isWhole ? knownBytes(files) : 0,
       nowMilliseconds: surroundings.now(),
-      onRead: progress.show,
+      onRead: (lines) => progress.show(lines, "lines read"),
+      onWritten: (records) => progress.show(records, "records written"),
+      onChecked: (records) => progress.show(records, "records checked"),
     });
     progress.clear();
     await notePublished(surroundings, source, result);

@@ -4,6 +4,8 @@ import { destination as openDestination, pino, stdTimeFunctions, type Logger } f
 
 export interface ServerLog {
   logger: Logger;
+  /** Resolves when all that was logged is written; a reader that is stuck is not waited for. */
+  flush(): Promise<void>;
   /** Gives the reader a moment for what is not written yet; nothing is logged afterwards. */
   close(): Promise<void>;
 }
@@ -16,13 +18,18 @@ export function openLog(level: string): ServerLog {
   const destination = openDestination({ fd: 1, sync: false, maxLength: waitingBytesMax });
   destination.on("error", () => {});
   const logger = pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination);
+  const within = (written: Promise<unknown>) =>
+    Promise.race([written, setTimeout(patienceMilliseconds)]);
   return {
     logger,
+    async flush() {
+      await within(new Promise((resolve) => destination.flush(resolve)));
+    },
     async close() {
       logger.level = "silent";
       const closed = new Promise((resolve) => destination.once("close", resolve));
       destination.end();
-      await Promise.race([closed, setTimeout(patienceMilliseconds)]);
+      await within(closed);
       // What is open at the exit of the process is written there without end, also where nobody reads.
       destination.destroy();
     },

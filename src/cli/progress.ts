@@ -1,27 +1,40 @@
-/** Shows on a terminal, and only there, how far a long command is. */
+/** Shows how far a long command is: on a terminal in one line that is written anew, elsewhere only where that is asked for. */
 
 export interface Progress {
-  show(count: number): void;
+  /** @param what is counted: "lines read". */
+  show(count: number, what: string): void;
   clear(): void;
 }
 
-const everyMilliseconds = 100;
+interface Options {
+  /** Whether to write a line a second where there is no terminal. */
+  isPipedToo?: boolean;
+  stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
+  /** Milliseconds of a clock that nobody sets. */
+  now?: () => number;
+}
 
-/** @param what is counted: "lines read". */
-export function showProgress(what: string): Progress {
-  const { stderr } = process;
-  let shownAt = 0;
-  if (!stderr.isTTY) return { show() {}, clear() {} };
+export function showProgress({
+  isPipedToo = false,
+  stream = process.stderr,
+  now = () => performance.now(),
+}: Options = {}): Progress {
+  if (!stream.isTTY && !isPipedToo) return { show() {}, clear() {} };
+  const everyMilliseconds = stream.isTTY ? 100 : 1000;
+  // What is done at once needs no word.
+  let shownAt = now();
+  let isShown = false;
   return {
-    show(count) {
-      const now = performance.now();
-      if (now - shownAt < everyMilliseconds) return;
-      shownAt = now;
-      stderr.write(`\r${count.toLocaleString("en-US")} ${what}`);
+    show(count, what) {
+      if (now() - shownAt < everyMilliseconds) return;
+      shownAt = now();
+      isShown = true;
+      const text = `${count.toLocaleString("en-US")} ${what}`;
+      stream.write(stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
     },
     clear() {
-      if (shownAt > 0) stderr.write("\r\u001b[K");
-      shownAt = 0;
+      if (stream.isTTY && isShown) stream.write("\r\u001b[K");
+      isShown = false;
     },
   };
 }

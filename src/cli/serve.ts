@@ -7,6 +7,7 @@ import type { Service } from "#service.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import { exitCodes } from "./exit-codes.ts";
+import type { ServerLog } from "./log.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export function addServeCommand(program: Command, surroundings: Surroundings): void {
@@ -20,7 +21,7 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
     .action(async (options: { demo?: boolean }) => {
       const given = readConfig(surroundings.environment);
       const demo = options.demo === true ? await import("./demo.ts") : null;
-      const config = demo?.demoConfig(given) ?? given;
+      const config = demo?.demoConfig(given, surroundings.environment) ?? given;
       // What serving needs is loaded here: no other command should wait for it.
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
@@ -30,7 +31,7 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
           await serve(service, config, (address) =>
             surroundings.print(`gp-records answers at ${address}`),
           );
-        else await serveDemo(service, config, demo, surroundings);
+        else await serveDemo(service, config, demo, log, surroundings);
       } finally {
         await service.stop();
         await log.close();
@@ -43,6 +44,7 @@ async function serveDemo(
   service: Service,
   config: Config,
   demo: typeof import("./demo.ts"),
+  log: ServerLog,
   surroundings: Surroundings,
 ): Promise<void> {
   await service.listen().catch((error: unknown) => {
@@ -51,7 +53,11 @@ async function serveDemo(
   const prepared = await demo.prepareDemo(config, surroundings.now());
   const endRenewal = demo.renewDemoKey(config, prepared, surroundings);
   try {
-    await serve(service, config, (address) => surroundings.print(demo.demoText(address, prepared)));
+    await serve(service, config, async (address) => {
+      // What was logged of the start would else be written below what people are to read.
+      await log.flush();
+      surroundings.print(demo.demoText(address, prepared));
+    });
   } finally {
     endRenewal();
   }
@@ -71,7 +77,7 @@ async function open(config: Config, logger: Logger): Promise<Service> {
 async function serve(
   service: Service,
   config: Config,
-  tell: (address: string) => void,
+  tell: (address: string) => void | Promise<void>,
 ): Promise<void> {
   const { told, forget } = hearSignals();
   try {
@@ -80,7 +86,7 @@ async function serve(
     });
     const address = await Promise.race([started, told]);
     if (address === null) return;
-    tell(address);
+    await tell(address);
     await told;
   } finally {
     forget();

@@ -35,6 +35,7 @@ export interface BuildRequest {
   /** RFC 3339, whole seconds; later than that of every generation before. */
   builtAt: string;
   onRead: (lines: number) => void;
+  onWritten: (records: number) => void;
 }
 
 /** What became of the records, and where the draft is, if it is worth publishing. */
@@ -87,7 +88,7 @@ async function fillDraft(
   if (refusal !== null) return { ...result, outcome: "refused", changes: noChanges };
   const draft = draftOf(request, previous, records, texts);
   const counts = countsOf(records);
-  const { meta, changes } = writeDraft(path, draft, previous);
+  const { meta, changes } = writeDraft(path, draft, previous, request.onWritten);
   if (meta === null) return { ...result, outcome: "unchanged", changes };
   syncPath(path);
   return { ...result, outcome: "built", changes, draft: { path, meta, counts } };

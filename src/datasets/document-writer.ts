@@ -37,15 +37,20 @@ export interface DocumentWriter {
 
 const columns = 10;
 
-/** @param builtAt `updated_at` of what is new or changed and whose source gives no time. */
+/**
+ * @param builtAt `updated_at` of what is new or changed and whose source gives no time.
+ * @param onWritten called now and then with the number of records written so far.
+ */
 export function openDocumentWriter(
   draft: DatabaseSync,
   previous: Previous,
   builtAt: string,
+  onWritten: (records: number) => void,
 ): DocumentWriter {
   const content = openContentDigest();
   const checksum = openChecksum();
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
+  let written = 0;
   const compare = (before: Known | undefined, hash: string, updatedAt: string) => {
     if (before === undefined) changes.added++;
     else changes.removed--;
@@ -79,6 +84,7 @@ export function openDocumentWriter(
           ownLengthOf(rendered, updatedAt),
           document,
         );
+        if (++written % 1000 === 0) onWritten(written);
       });
       rows.end();
       records.length = 0;

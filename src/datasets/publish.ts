@@ -26,7 +26,10 @@ export interface ImportRequest extends Guards {
   /** Of the files, so that a disk that is surely too small is noticed before anything is read. */
   knownBytes?: number;
   nowMilliseconds: number;
+  /** These are told, now and then, how many lines were read, then records written, then read back. */
   onRead?: (lines: number) => void;
+  onWritten?: (records: number) => void;
+  onChecked?: (records: number) => void;
 }
 
 export interface ImportResult extends BuildResult {
@@ -73,6 +76,7 @@ export async function importSource(
     neededBytes: needed,
     builtAt: buildTime(catalogue, request.nowMilliseconds),
     onRead: request.onRead ?? (() => {}),
+    onWritten: request.onWritten ?? (() => {}),
   });
   const records = built.outcome === "unchanged" ? base.records : (built.draft?.counts ?? null);
   const result = { ...built, records, published: null, staged: null };
@@ -81,7 +85,7 @@ export async function importSource(
   const draftBytes = sizeOf(path);
   try {
     if (request.isDryRun) return result;
-    verifyGeneration(path);
+    verifyGeneration(path, request.onChecked);
     const added = addDraft(catalogue, built.draft, base.version);
     if (request.isStaged === true) return { ...result, staged: added };
     const published = publishAdded(catalogue, added.version, timeOf(request.nowMilliseconds));

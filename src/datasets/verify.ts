@@ -16,12 +16,18 @@ import type { Body } from "./write-gps.ts";
 /** Of more documents than these of a kind, so many are hashed again and parsed, evenly spread. */
 const sampleSize = 1000;
 
-/** @throws DatasetFault naming what is wrong. */
-export function verifyGeneration(path: string): void {
+/**
+ * @param onChecked called now and then with the number of records read so far.
+ * @throws DatasetFault naming what is wrong.
+ */
+export function verifyGeneration(
+  path: string,
+  onChecked: (records: number) => void = () => {},
+): void {
   const { db, meta } = openGeneration(path);
   const damage = (what: string) => new DatasetFault(`The dataset ${path} is damaged: ${what}.`);
   try {
-    const fault = firstFault(db, meta);
+    const fault = firstFault(db, meta, onChecked);
     if (fault !== undefined) throw damage(fault);
   } catch (error) {
     throw error instanceof DatasetFault ? error : damage((error as Error).message);
@@ -37,18 +43,23 @@ interface Gathered {
   bytes: number;
   checksum: Checksum;
   tally: Tally;
+  records: number;
 }
 
-function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
+function firstFault(
+  db: DatabaseSync,
+  meta: Meta,
+  onChecked: (records: number) => void,
+): string | undefined {
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
   if (check !== "ok") return `SQLite says ${check}`;
   const { documents } = readIndex(db, meta);
   const [checksum, tally] = [openChecksum(), openTally()];
   const contentHashes = createHash("sha256");
-  const gathered: Gathered = { contentHashes, bytes: 0, checksum, tally };
+  const gathered: Gathered = { contentHashes, bytes: 0, checksum, tally, records: 0 };
   let bytes = 0;
   for (const kind of recordKinds) {
-    const fault = readBack(db, kind, gathered);
+    const fault = readBack(db, kind, gathered, onChecked);
     if (fault !== undefined) return fault;
     bytes += documentBytes(documents[kind]);
     if (gathered.bytes !== bytes) return `its index tells of other ${kind} documents`;
@@ -62,7 +73,12 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
 }
 
 /** @returns the first fault among the documents of a kind. */
-function readBack(db: DatabaseSync, kind: RecordKind, gathered: Gathered): string | undefined {
+function readBack(
+  db: DatabaseSync,
+  kind: RecordKind,
+  gathered: Gathered,
+  onChecked: (records: number) => void,
+): string | undefined {
   const { contentHashes, checksum, tally } = gathered;
   let expected = 0;
   const everyNth = Math.ceil(countOf(db, kind) / sampleSize);
@@ -82,6 +98,7 @@ function readBack(db: DatabaseSync, kind: RecordKind, gathered: Gathered): strin
     const documents = batch.map((row) => row[5]).join("");
     checksum.add(documents);
     gathered.bytes += Buffer.byteLength(documents);
+    onChecked((gathered.records += batch.length));
   }
   return undefined;
 }

@@ -29,18 +29,20 @@ export interface Draft {
 /**
  * @param path of an empty file.
  * @param previous what the changes are counted against.
+ * @param onWritten called now and then with the number of records written so far.
  * @returns `meta` null where nothing differs; the file is of no use then.
  */
 export function writeDraft(
   path: string,
   { records, texts, sources, formerIds, builtAt }: Draft,
   previous: Previous,
+  onWritten: (records: number) => void,
 ): { meta: Meta | null; changes: Changes } {
   // Defensive, SQLite would keep a journal whatever it is told, and a killed import would leave that behind too.
   const db = new DatabaseSync(path, { defensive: false });
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
-    const writer = openDocumentWriter(db, previous, builtAt);
+    const writer = openDocumentWriter(db, previous, builtAt, onWritten);
     const gps = writeGps(db, writer, texts, records.gp, formerIdsByGp(formerIds));
     writeLinked(db, writer, texts, records, gps);
     texts.clear();

@@ -10,7 +10,10 @@ import { prepareDemo, renewDemoKey } from "#cli/demo.ts";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { keyPattern } from "#keys/api-key.ts";
 import { listKeys } from "#keys/keys.ts";
+import { operations } from "#operations/index.ts";
+import { exampleTarget } from "#pages/example-query.ts";
 import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
@@ -109,6 +112,57 @@ async function runInShell(line: string): Promise<any> {
     return (await fetch(url!, { headers: { [name!]: value! } })).json();
   }
 }
+
+test("a first start whose output is piped", async (t) => {
+  const server = await startServer(t, { dataDir: temporaryFolder(t), args: ["--demo"] });
+
+  await t.test("says on standard error how far it is, and nothing else", () => {
+    const lines = server.err().trimEnd().split("\n");
+    for (const line of lines)
+      assert.match(line, /^[\d,]+ of 65,000 records (invented|written|checked)$/);
+  });
+
+  await t.test("prints what people are to read, and no log", () => {
+    assert.match(server.out(), /^\ngp-records answers at .* with 65,000 invented records\n/);
+    assert.match(server.out(), /\nCtrl-C ends it\.\n\n$/);
+    assert.doesNotMatch(server.out(), /^\{/m);
+  });
+
+  await t.test("has an answer for every sample that is documented", async () => {
+    const [key] = keyPattern.exec(server.out())!;
+    const ask = (target: string) => server.get(target, { "x-api-key": key! });
+    const samples = ["README.md", "docs/api.md"].flatMap(samplesOf);
+    assert.ok(samples.length >= 5);
+    for (const { target, sample } of samples) {
+      const { status, body } = await ask(target);
+      assert.deepEqual([status, body.code], [sample.status ?? 200, sample.code], target);
+      assert.equal(body.data?.length > 0, sample.data?.length > 0, target);
+      assert.deepEqual(hintCodes(body), hintCodes(sample), target);
+    }
+    const readme = readFileSync("README.md", "utf8");
+    const curled = [...readme.matchAll(/curl .*?'http:\/\/127\.0\.0\.1:8080(\/[^']+)'/g)];
+    assert.ok(curled.length > 0);
+    for (const target of [...curled.map(([, one]) => one!), ...operations.map(exampleTarget)])
+      assert.ok((await ask(target)).body.pagination.total > 0, target);
+  });
+});
+
+/** The requests of a page whose answers stand below them. */
+const samplesOf = (page: string) =>
+  [...readFileSync(page, "utf8").matchAll(/```http\nGET (.+)\n```\n\n```json\n([^`]*)```/g)].map(
+    ([, target, sample]) => ({ target: target!, sample: JSON.parse(sample!) }),
+  );
+
+const hintCodes = (body: { meta?: { hints: { code: string }[] } }) =>
+  body.meta?.hints.map(({ code }) => code);
+
+test("log lines of a demo's start stand before what people are to read, where they are asked for", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await prepareSmallDemo(dataDir);
+  const settings = { LOG_LEVEL: "info" };
+  const server = await startServer(t, { dataDir, args: ["--demo"], settings });
+  assert.match(server.out(), /^\{.*"msg":"dataset is served"\}\n\ngp-records answers at /);
+});
 
 test("the demo leaves real records and real keys as they are", async (t) => {
   const dataDir = temporaryFolder(t);
