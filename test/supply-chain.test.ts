@@ -9,6 +9,7 @@ interface LockedPackage {
   resolved?: string;
   dev?: boolean;
   hasInstallScript?: boolean;
+  engines?: Record<string, string>;
 }
 
 const lockfile = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
@@ -19,7 +20,7 @@ const inProduction = locked.filter(([, { dev }]) => dev !== true);
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Record<
   "dependencies" | "devDependencies" | "optionalDependencies",
   Record<string, string>
->;
+> & { repository: { url: string }; bugs: string; engines: Record<string, string> };
 const decision = readFileSync("docs/decisions/0003-dependencies.md", "utf8");
 
 test("a production install brings at most 60 packages, the bundled Node of every platform counted", () => {
@@ -48,6 +49,15 @@ test("every package asked for is asked for in one exact version", () => {
     ...manifest.optionalDependencies,
   });
   for (const version of asked) assert.match(version, /^\d+\.\d+\.\d+$/);
+});
+
+test("the package says where it lives, where faults are reported, and which Node installs it, as the README does", () => {
+  const { repository, bugs, engines } = manifest;
+  const address = /^git\+(https:\/\/\S+)\.git$/.exec(repository.url)![1]!;
+  assert.equal(bugs, `${address}/issues`);
+  const [, major] = /any Node from (\d+) on/.exec(readFileSync("README.md", "utf8"))!;
+  assert.deepEqual(engines, { node: `>=${major}` });
+  assert.deepEqual(lockfile.packages[""]!.engines, engines);
 });
 
 test("every direct dependency has its reason in docs/decisions/0003-dependencies.md, and no other stands there", () => {

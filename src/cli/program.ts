@@ -8,6 +8,7 @@ import { maskKeys } from "#problems.ts";
 import { StoreFault, type StoreFaultKind } from "#store/store-fault.ts";
 import { CommandFault } from "./command-fault.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { programVersion } from "./program-version.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Adds one command, or a family of them, to the program. */
@@ -36,6 +37,7 @@ function emptyProgram({ print, complain }: Surroundings): Command {
     .description(
       "Publishes records of General Partners over HTTP. Settings come from the environment (docs/settings.md).",
     )
+    .version(programVersion(), "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => print(withoutLastBreak(text)),

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -114,24 +122,68 @@ test("a bundled Node ended by a signal ends the launcher by the same", { skip },
   assert.deepEqual({ exitCode, signal }, { exitCode: null, signal: "SIGKILL" });
 });
 
+/** A folder with the launcher and nothing that it starts. */
+function bareFolder(folder: string): string {
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  copyFileSync(launcher, join(folder, "bin", "gp-records"));
+  return join(folder, "bin", "gp-records");
+}
+
 test(
-  "without a bundled Node the error is one line that says which package is missing",
+  "without a bundled Node the launcher and `npm start` say in one line which package is missing",
   { skip },
   async (t) => {
     const folder = temporaryFolder(t);
-    mkdirSync(join(folder, "bin"));
-    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-    copyFileSync(launcher, join(folder, "bin", "gp-records"));
-    const { exitCode, out, err } = await outcomeOf(
-      oldNode!,
-      [join(folder, "bin", "gp-records")],
-      process.env,
-    );
-    assert.equal(exitCode, 2);
-    assert.equal(out, "");
-    assert.match(
-      err,
-      new RegExp(`^error: gp-records needs Node 24\\.15 or newer.*${packageName}.*npm ci.*\n$`),
-    );
+    const bin = bareFolder(folder);
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
+      scripts: { start: string };
+    };
+    const PATH = `${dirname(oldNode!)}${delimiter}${process.env["PATH"]}`;
+    for (const outcome of [
+      await outcomeOf(oldNode!, [bin], process.env),
+      await outcomeOf("sh", ["-c", `cd '${folder}' && ${scripts.start}`], { ...process.env, PATH }),
+    ]) {
+      assert.equal(outcome.exitCode, 2);
+      assert.equal(outcome.out, "");
+      assert.match(
+        outcome.err,
+        new RegExp(`^error: gp-records needs Node 24\\.15 or newer.*${packageName}.*npm ci.*\n$`),
+      );
+    }
   },
 );
+
+test("below a folder named node_modules the launcher says in one line what to do instead", async (t) => {
+  const folder = join(temporaryFolder(t), "node_modules", "gp-records");
+  const bin = bareFolder(folder);
+  for (const node of oldNode === undefined ? [process.execPath] : [process.execPath, oldNode]) {
+    const { exitCode, out, err } = await outcomeOf(node, [bin, "--version"], process.env);
+    assert.deepEqual({ exitCode, out }, { exitCode: 2, out: "" });
+    assert.match(err, /^error: Node runs no TypeScript below .*node_modules.*npm ci.*\n$/);
+    assert.ok(err.includes(folder), err);
+  }
+});
+
+test("what the package lists as its files is all that it runs with", async (t) => {
+  const folder = temporaryFolder(t);
+  const packed = await outcomeOf("npm", ["pack", "--pack-destination", folder], process.env);
+  assert.equal(packed.exitCode, 0, packed.err);
+  const archive = join(folder, packed.out.trim().split("\n").at(-1)!);
+  await outcomeOf("tar", ["-xzf", archive, "-C", folder], process.env);
+  const unpacked = join(folder, "package");
+  symlinkSync(realpathSync("node_modules"), join(unpacked, "node_modules"));
+  const bin = join(unpacked, "bin", "gp-records");
+  const dataDir = join(folder, "data");
+  for (const args of [
+    ["--version"],
+    ["openapi", "--check", join(unpacked, "openapi.json")],
+    ["import", "ndjson", join(unpacked, "examples", "records.ndjson"), "--source", "mine"],
+  ]) {
+    const environment = { ...process.env, DATA_DIR: dataDir };
+    const { exitCode, err } = await outcomeOf(process.execPath, [bin, ...args], environment);
+    assert.equal(exitCode, 0, err);
+  }
+  for (const path of ["test", "bench", ".github"])
+    assert.equal(existsSync(join(unpacked, path)), false, path);
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { CommandFault } from "#cli/command-fault.ts";
@@ -135,6 +135,16 @@ test("a store that another process keeps locked ends with 5, within the time it 
   assert.match(err, /^error: Another process is writing .*control\.sqlite.*\n$/);
   assert.equal((await command(["accounts", "list"], { dataDir })).exitCode, exitCodes.done);
   other.close();
+});
+
+test("--version prints the version of the package", async (t) => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  for (const option of ["--version", "-V"])
+    assert.deepEqual(await command([option], { dataDir: temporaryFolder(t) }), {
+      exitCode: exitCodes.done,
+      out: `${version}\n`,
+      err: "",
+    });
 });
 
 test("every command explains itself with --help", async (t) => {
