@@ -1,6 +1,6 @@
 /** The form of an error (RFC 9457), and what belongs to each code. */
 import type { Complaint } from "./judge.ts";
-import { faultCodes, promisedProblems, unavailableReasons } from "./promised.ts";
+import { bounds, faultCodes, promisedProblems, unavailableReasons } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 
 export interface ProblemRead {
@@ -54,7 +54,7 @@ export function judgeProblem(
   for (const member of members) if (body[member] === undefined) wrong.push(member);
   if (code === "unavailable" && !unavailableReasons.includes(String(body["reason"])))
     wrong.push("reason");
-  if (code === "invalid-parameters" && !hasGoodErrors(body["errors"])) wrong.push("errors");
+  if (code === "invalid-parameters" && !hasGoodErrors(body)) wrong.push("errors");
   if (code === "method-not-allowed" && headers.get("allow") !== listed(body["allowed"]))
     wrong.push("Allow");
   const retryAfter = body["retry_after"];
@@ -71,8 +71,12 @@ export function judgeProblem(
 
 const listed = (value: unknown) => (Array.isArray(value) ? value.join(", ") : "");
 
-function hasGoodErrors(errors: unknown): boolean {
+function hasGoodErrors({ errors, errors_total: total }: ProblemRead["body"]): boolean {
   if (!Array.isArray(errors) || errors.length === 0) return false;
+  const isCut = total !== undefined;
+  if (isCut && !(errors.length === bounds.faultsListed && Number(total) > bounds.faultsListed))
+    return false;
+  if (errors.length > bounds.faultsListed) return false;
   return errors.every(
     ({ parameter, code, detail }: Record<string, unknown>) =>
       typeof parameter === "string" &&

@@ -1,7 +1,7 @@
 /** What may be answered to a request of the grammar, by the rules of the interface and their order. */
 import { predictQuery } from "./predict-query.ts";
 import { targetOf } from "./predict-target.ts";
-import { promisedOperations } from "./promised.ts";
+import { bounds, promisedOperations } from "./promised.ts";
 import { etagMark, valueOf, type FuzzRequest } from "./request.ts";
 import {
   expectation,
@@ -67,7 +67,7 @@ function* stagesOf(request: FuzzRequest, world: World, before: Before | null): G
   if (predicted.faults.length > 0 || !predicted.isCertain) {
     const refused = {
       ...problem(400, "invalid-parameters"),
-      ...(predicted.isCertain && { faults: predicted.faults }),
+      ...(predicted.isCertain && { faults: predicted.faults.slice(0, bounds.faultsListed) }),
     };
     yield predicted.isCertain ? surely(refused) : perhaps(refused);
   }

@@ -127,6 +127,7 @@ export const bounds = {
   nameLength: 200,
   valueLength: 100,
   values: 10,
+  faultsListed: 20,
   pageSize: 100,
   offset: 2_147_483_647,
   pageSizeByDefault: 20,

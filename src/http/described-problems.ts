@@ -1,4 +1,5 @@
 /** The errors of an operation, in OpenAPI's words. */
+import { listedMax } from "#operations/parameter-faults.ts";
 import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 
 /** Statuses an operation may answer with beside 200 and 304. */
@@ -33,7 +34,15 @@ export const problemSchemas = {
       detail: { type: "string" },
       code: { type: "string", enum: [...problemCodes] },
       request_id: { type: "string" },
-      errors: { type: "array", items: { $ref: "#/components/schemas/ParameterFault" } },
+      errors: {
+        type: "array",
+        maxItems: listedMax,
+        items: { $ref: "#/components/schemas/ParameterFault" },
+      },
+      errors_total: {
+        type: "integer",
+        description: "How many faults there are, where `errors` lists only the first of them.",
+      },
     },
     required: ["type", "title", "status", "detail", "code", "request_id"],
   },

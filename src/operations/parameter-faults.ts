@@ -10,10 +10,7 @@ import {
 } from "./parameter-names.ts";
 import type { Pair } from "./query-text.ts";
 
-/** A fault of the pair, `"told"` where an earlier one said it already, or nothing. */
-export type Finding = ParameterFault | "told" | undefined;
-
-export function unreadable({ name, isReadable }: Pair): Finding {
+export function unreadable({ name, isReadable }: Pair): ParameterFault | undefined {
   if (isReadable) return undefined;
   return {
     parameter: echo(name),
@@ -26,9 +23,7 @@ export function unknown(
   name: string,
   operation: Operation,
   all: readonly Operation[],
-  read: ReadonlySet<string>,
-): Finding {
-  if (read.has(name)) return "told";
+): ParameterFault {
   const parameter = echo(name);
   const allowedOn = all.filter((other) => parametersOf(other).some((known) => known === name));
   const allowed = parametersOf(operation);
@@ -50,7 +45,10 @@ export function unknown(
   };
 }
 
-export function repeated(name: ParameterName, read: ReadonlySet<string>): Finding {
+export function repeated(
+  name: ParameterName,
+  read: ReadonlySet<string>,
+): ParameterFault | undefined {
   const takesSeveral = name === "tag" || name === "theme" || name === "market";
   if (takesSeveral || !read.has(name)) return undefined;
   return { parameter: name, code: "repeated_parameter", detail: "Must be given once." };
@@ -61,7 +59,7 @@ export function faultOfValue(
   value: string,
   operation: Operation,
   pageSizeMax: number,
-): Finding {
+): ParameterFault | undefined {
   switch (name) {
     case "limit":
       return faultOfNumber(name, value, 1, pageSizeMax);
@@ -84,7 +82,7 @@ function faultOfNumber(
   value: string,
   minimum: number,
   maximum: number,
-): Finding {
+): ParameterFault | undefined {
   const range = {
     detail: `Must be a whole number from ${minimum} to ${maximum}.`,
     minimum,
@@ -101,7 +99,7 @@ function faultOfText(
   value: string,
   lengthMin: number,
   lengthMax: number,
-): Finding {
+): ParameterFault | undefined {
   const length = [...value.normalize()].length;
   const detail = `Must have ${lengthMin} to ${lengthMax} characters.`;
   if (length === 0) return { parameter: name, code: "empty_value", detail };
@@ -124,17 +122,34 @@ export const missing = ({ gpName }: Operation): ParameterFault => ({
   detail: `Required, at least ${gpName.lengthMin} characters.`,
 });
 
+/** Faults that an answer lists; a query of 8 KB can have thousands, each with the names that are allowed. */
+export const listedMax = 20;
+/** Faults that the detail of an answer puts into words. */
 const summarisedMax = 5;
 
+/**
+ * @param errors the first of the faults, at most `listedMax`.
+ * @param count of all faults.
+ */
 export function invalidParameters(
   operation: Operation,
   errors: readonly ParameterFault[],
+  count: number,
 ): Problem {
   const summaries = errors.slice(0, summarisedMax).map((fault) => summaryOf(fault, operation));
-  if (errors.length > summarisedMax)
-    summaries.push(`${errors.length - summarisedMax} more in errors`);
-  const count = errors.length === 1 ? "1 problem" : `${errors.length} problems`;
-  return new Problem("invalid-parameters", `${count}: ${summaries.join("; ")}.`, { errors });
+  const more = count - summaries.length;
+  const isCut = count > errors.length;
+  if (more > 0)
+    summaries.push(
+      isCut
+        ? `${more} more, ${errors.length - summaries.length} of them in errors`
+        : `${more} more in errors`,
+    );
+  const problems = count === 1 ? "1 problem" : `${count} problems`;
+  return new Problem("invalid-parameters", `${problems}: ${summaries.join("; ")}.`, {
+    errors,
+    ...(isCut && { errors_total: count }),
+  });
 }
 
 function summaryOf(

@@ -1,10 +1,11 @@
-/** Query text → a query whose parameters are all valid, or every fault at once. */
+/** Query text → a query whose parameters are all valid, or its faults at once. */
 import type { ParameterFault } from "#problems.ts";
 import type { FacetName } from "#search/read-model.ts";
 import type { Operation, Query } from "./operation.ts";
 import {
   faultOfValue,
   invalidParameters,
+  listedMax,
   missing,
   repeated,
   tooMany,
@@ -22,7 +23,7 @@ import { readPairs } from "./query-text.ts";
 /**
  * @param text what follows the first `?` of the request, undecoded.
  * @param all every operation, to tell where else a parameter is known.
- * @throws Problem invalid-parameters with all faults, in the order of the query, missing ones last.
+ * @throws Problem invalid-parameters with the first faults in the order of the query, missing ones last, and their number.
  */
 export function readQuery(
   operation: Operation,
@@ -32,6 +33,11 @@ export function readQuery(
 ): Query {
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
+  let faultCount = 0;
+  /** Describes only a fault that is listed: to look for a suggestion costs more than to read the rest of a pair. */
+  const add = (describe: () => ParameterFault) => {
+    if (faultCount++ < listedMax) faults.push(describe());
+  };
   const values = new Map<ParameterName, string[]>();
   const read = new Set<string>();
   for (const pair of readPairs(text)) {
@@ -39,19 +45,19 @@ export function readQuery(
     const fault =
       unreadable(pair) ??
       (name === undefined
-        ? unknown(pair.name, operation, all, read)
+        ? undefined
         : (repeated(name, read) ?? faultOfValue(name, pair.value, operation, pageSizeMax)));
-    if (name !== undefined && fault === undefined) {
+    if (fault !== undefined) add(() => fault);
+    else if (name !== undefined) {
       const known = values.get(name) ?? [];
       known.push(pair.value);
       values.set(name, known);
-      if (known.length === parameterBounds.valuesMax + 1) faults.push(tooMany(name));
-    }
-    if (fault !== undefined && fault !== "told") faults.push(fault);
+      if (known.length === parameterBounds.valuesMax + 1) add(() => tooMany(name));
+    } else if (!read.has(pair.name)) add(() => unknown(pair.name, operation, all));
     read.add(pair.name);
   }
-  if (operation.gpName.isRequired && !read.has("gp_name")) faults.push(missing(operation));
-  if (faults.length > 0) throw invalidParameters(operation, faults);
+  if (operation.gpName.isRequired && !read.has("gp_name")) add(() => missing(operation));
+  if (faultCount > 0) throw invalidParameters(operation, faults, faultCount);
   return queryFrom(values);
 }
 

@@ -1,10 +1,10 @@
 /** What each error means and what to do about it, in the words of its page. */
+import { listedMax } from "#operations/parameter-faults.ts";
 import type { ProblemCode } from "#problems.ts";
 
 /** Backticks mark code. */
 export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
-  "invalid-parameters":
-    "At least one query parameter is missing, misspelt, repeated or out of range. `errors` lists every fault of the request at once, each with the parameter, a code and what would be right. Correct them and send the request again; the request counted 1 of your quota.",
+  "invalid-parameters": `At least one query parameter is missing, misspelt, repeated or out of range. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
   "malformed-request":
     "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client.",
   "api-key-missing":

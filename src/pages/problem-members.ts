@@ -1,4 +1,5 @@
 /** What the members of an error mean: those every error has, and those of its code. */
+import { listedMax } from "#operations/parameter-faults.ts";
 
 /** Backticks mark code. */
 const meanings: Readonly<Record<string, string>> = {
@@ -9,7 +10,8 @@ const meanings: Readonly<Record<string, string>> = {
   code: "The error for programs; it does not change.",
   request_id:
     "Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.",
-  errors: "Every fault of the query, in its order; missing parameters last.",
+  errors: `The faults of the query, in its order, missing parameters last: at most ${listedMax} of them.`,
+  errors_total: `How many faults there are; only where they are more than ${listedMax}.`,
   header: "Where the key belongs.",
   account_url: "Page on which you manage keys; `null` where there is none.",
   reason: "Why, for programs.",

@@ -212,7 +212,39 @@ test("whichever way a query is written, its canonical text is the same, and read
   assert.deepEqual(read(canonicalQuery(one)), other);
 });
 
-test("thousands of parameters and 8 KB of nonsense are refused like any other fault", () => {
-  assert.equal(faultsOf(Array.from({ length: 2000 }, (_, i) => `p${i}=`).join("&")).length, 2001);
+test("of more than 20 faults the first 20 are listed, with the number of all of them", () => {
+  const unknownNames = (count: number) =>
+    Array.from({ length: count }, (_, i) => `p${i}=`).join("&");
+  const problemOf = (text: string) => {
+    try {
+      read(text);
+    } catch (error) {
+      return error as Problem;
+    }
+    throw new Error(`nothing is wrong with ${text}`);
+  };
+  const { message: all, members: allMembers } = problemOf(`gp_name=kk&${unknownNames(20)}`);
+  assert.match(all, /^20 problems: 'p0' .*; 'p4' [^;]*; 15 more in errors\.$/);
+  assert.deepEqual(Object.keys(allMembers), ["errors"]);
+  assert.equal((allMembers["errors"] as unknown[]).length, 20);
+  for (const [query, total] of [
+    [`gp_name=kk&${unknownNames(21)}`, 21],
+    [unknownNames(20), 21],
+    [unknownNames(1200), 1201],
+    [`gp_name=kk&${"limit=1&".repeat(1000)}`, 999],
+  ] as const) {
+    const { message, members } = problemOf(query);
+    assert.ok(
+      message.startsWith(`${total} problems: `) &&
+        message.endsWith(`; ${total - 5} more, 15 of them in errors.`),
+      message,
+    );
+    assert.equal((members["errors"] as unknown[]).length, 20);
+    assert.equal(members["errors_total"], total);
+    assert.ok(JSON.stringify(members).length < 8192);
+  }
+});
+
+test("pairs without a name are an unknown parameter, and empty pairs are nothing", () => {
   assert.deepEqual(codesOf("&&&=&="), [" unknown_parameter", "gp_name missing"]);
 });
