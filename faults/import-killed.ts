@@ -1,8 +1,9 @@
 /** F1: `kill -9` of an import at random moments leaves the dataset before or after it, whole. */
-import { readdirSync } from "node:fs";
+import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
+import { isStaged } from "#datasets/choose.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import type { Fault } from "./fault.ts";
 import { done, start } from "./program.ts";
@@ -12,6 +13,8 @@ import type { Work } from "./work.ts";
 const recordCount = 10_000;
 /** Every third try aims at the end, where files are renamed and the pointer moves. */
 const lastShare = 0.15;
+/** And every fourth at the milliseconds between the dataset's getting its name and the pointer's moving to it. */
+const namedEvery = 4;
 /** So often datasets that tries have published are removed, or they would fill the disk, and an import is timed anew. */
 const refreshEvery = 25;
 
@@ -33,7 +36,9 @@ export const importKilled: Fault = {
       const next = hashes.indexOf(before.hash) === 0 ? 1 : 0;
       const moment = i % 3 === 0 ? 1 - lastShare * work.chance() : work.chance() * 1.05;
       const { child, ended } = importing(work, dataDir, files[next]!);
-      await Promise.race([wait(moment * milliseconds), ended]);
+      const isNamed = i % namedEvery === 0 ? oneIsNamed(catalogue) : null;
+      await Promise.race([isNamed?.promise ?? wait(moment * milliseconds), ended]);
+      isNamed?.close();
       child.kill("SIGKILL");
       await ended;
       const faults = faultsOf(catalogue, hashes);
@@ -60,6 +65,16 @@ const importOf = (file: string) => ["import", "ndjson", file, "--source", "own"]
 const importing = (work: Work, dataDir: string, file: string) =>
   start(work, importOf(file), { dataDir });
 
+/** Resolves once a dataset gets its name. */
+function oneIsNamed({ folder }: Catalogue): { promise: Promise<void>; close(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const known = new Set(readdirSync(folder));
+  const watcher = watch(folder, (_, name) => {
+    if (name?.endsWith(".sqlite") === true && !name.startsWith(".") && !known.has(name)) resolve();
+  });
+  return { promise, close: () => watcher.close() };
+}
+
 /** Publishes each file once, undisturbed: what a dataset may be, and how long an import takes. */
 async function importEach(
   work: Work,
@@ -78,6 +93,9 @@ async function importEach(
   return { hashes, milliseconds };
 }
 
+/** The two files of a dataset that has its name, what is known of it as a draft, and a small file written aside. */
+const leftMax = 4;
+
 function faultsOf(catalogue: Catalogue, hashes: readonly string[]): string[] {
   const current = catalogue.current();
   if (current === null) return ["there is no dataset"];
@@ -85,8 +103,10 @@ function faultsOf(catalogue: Catalogue, hashes: readonly string[]): string[] {
   if (!hashes.includes(current.hash)) faults.push(`${current.version} is neither old nor new`);
   if (hashFile(catalogue.pathOf(current.version)).sha256 !== current.sha256)
     faults.push(`${current.version} is not the file that was published`);
+  for (const { version } of catalogue.list().filter(isStaged))
+    faults.push(`${version} is listed as staged, and nobody staged it`);
   const left = litter(catalogue);
-  if (left.length > 3)
+  if (left.length > leftMax)
     faults.push(`more is left behind than one import leaves: ${left.join(", ")}`);
   return faults;
 }

@@ -1,23 +1,27 @@
 /** The folder of generations: `<version>.sqlite`, what is known of it in `<version>.json`, and the pointer `current`. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatasetFault } from "./dataset-fault.ts";
-import { factsText, lastPublished, readFacts, type Generation } from "./generation.ts";
-import { draftFactsName } from "./leftovers.ts";
-import { replaceFile, syncPath, writeSynced } from "./whole-file.ts";
+import {
+  factsText,
+  lastPublished,
+  readFacts,
+  versionShape,
+  type Generation,
+} from "./generation.ts";
+import { draftFactsName, findUnconfirmed, settleDraft } from "./leftovers.ts";
+import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts";
 
-export type { Generation } from "./generation.ts";
-
-export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
+export { type Generation, versionShape } from "./generation.ts";
 
 export interface Catalogue {
   folder: string;
   pathOf(version: string): string;
   /** Oldest first. */
   list(): Generation[];
-  /** Versions that have at least one of their two files, oldest first. */
+  /** Versions that have at least one of their two files, oldest first; without one that an import did not publish yet. */
   versions(): string[];
-  /** Whether there is such a dataset, with both its files. */
+  /** Whether there is such a dataset, with both its files; not yet while an import is about to publish it. */
   has(version: string): boolean;
   /** @throws DatasetFault where there is no such version, or what is known of it cannot be read or is of another. */
   find(version: string): Generation;
@@ -27,9 +31,14 @@ export interface Catalogue {
   currentVersion(): string | null;
   /** @throws DatasetFault as `find` and `currentVersion` do. */
   current(): Generation | null;
-  /** Takes a verified draft in; it is not current yet. */
-  add(draftPath: string, generation: Generation): void;
-  /** Makes a version the current one; a server notices within a second. */
+  /** Takes a verified draft in, to be published later; whatever breaks it off, the dataset is there and staged, or not there. */
+  stage(draftPath: string, generation: Generation): void;
+  /**
+   * Takes a verified draft in and makes it the current one; a server notices within a second. Whatever breaks it off,
+   * the dataset is the current one, or not there once leftovers are cleared.
+   */
+  publishDraft(draftPath: string, generation: Generation, time: string): Generation;
+  /** Makes a version the current one. Whatever breaks it off, a staged dataset is the current one, or staged as before. */
   publish(version: string, time: string): Generation;
   /** Deletes the files of a version; never ask it for the current one. */
   remove(version: string): void;
@@ -41,14 +50,23 @@ export function openCatalogue(folder: string): Catalogue {
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
   const factsOf = (version: string) => join(folder, `${version}.json`);
   const pointer = join(folder, "current");
+  const draftFacts = join(folder, draftFactsName);
+  /** Named by an import that was to publish it, and not the current one. */
+  const isUnpublished = (version: string, unconfirmed = findUnconfirmed(folder)) =>
+    unconfirmed?.version === version && unconfirmed.published_at !== null;
   const has = (version: string) =>
-    versionShape.test(version) && existsSync(factsOf(version)) && existsSync(pathOf(version));
+    versionShape.test(version) &&
+    existsSync(factsOf(version)) &&
+    existsSync(pathOf(version)) &&
+    !isUnpublished(version);
   const find = (version: string): Generation => {
     if (!has(version))
       throw new DatasetFault(
         `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
       );
-    return readFacts(factsOf(version), version);
+    const unconfirmed = findUnconfirmed(folder);
+    // Its own facts say already that it was published.
+    return unconfirmed?.version === version ? unconfirmed : readFacts(factsOf(version), version);
   };
   const findReadable = (version: string) => {
     try {
@@ -60,10 +78,31 @@ export function openCatalogue(folder: string): Catalogue {
   };
   const versions = () => {
     const names = readdirSync(folder).map((name) => name.replace(/\.(?:sqlite|json)$/, ""));
-    return [...new Set(names)].filter((name) => versionShape.test(name)).toSorted();
+    const unconfirmed = findUnconfirmed(folder);
+    return [...new Set(names)]
+      .filter((name) => versionShape.test(name) && !isUnpublished(name, unconfirmed))
+      .toSorted();
   };
   const list = () => versions().filter(has).map(find);
   const named = () => readIfThere(pointer)?.trim() ?? null;
+  const namedVersion = () => {
+    const version = named();
+    return version !== null && versionShape.test(version) ? version : null;
+  };
+  /** A dataset gets the name of its file, which the draft's facts know already; those of its own come after it. */
+  const nameDraft = (draftPath: string, generation: Generation) => {
+    writeSynced(draftFacts, factsText(generation));
+    syncPath(folder);
+    renameSync(draftPath, pathOf(generation.version));
+  };
+  /** The pointer, which moves last, decides what was done; the draft's facts tell what to undo where it did not move. */
+  const confirmed = (change: () => void) => {
+    try {
+      change();
+    } finally {
+      settleDraft(folder);
+    }
+  };
   const currentVersion = () => {
     const version = named();
     if (version === null || versionShape.test(version)) return version;
@@ -85,27 +124,38 @@ export function openCatalogue(folder: string): Catalogue {
       const version = currentVersion();
       return version === null ? null : find(version);
     },
-    add(draftPath, generation) {
-      const draftFacts = join(folder, draftFactsName);
+    stage(draftPath, generation) {
       try {
-        writeSynced(draftFacts, factsText(generation));
-        syncPath(folder);
-        renameSync(draftPath, pathOf(generation.version));
+        nameDraft(draftPath, generation);
         renameSync(draftFacts, factsOf(generation.version));
       } catch (error) {
-        rmSync(draftFacts, { force: true });
-        if (!has(generation.version)) rmSync(pathOf(generation.version), { force: true });
+        settleDraft(folder);
         throw error;
       }
       syncPath(folder);
     },
+    publishDraft(draftPath, generation, time) {
+      const published = { ...generation, published_at: time, published_after: namedVersion() };
+      confirmed(() => {
+        nameDraft(draftPath, published);
+        replaceFile(factsOf(published.version), factsText(published));
+        replaceFile(pointer, `${published.version}\n`);
+      });
+      return published;
+    },
     publish(version, time) {
       const found = find(version);
-      const before = found.published_at === null ? named() : found.published_after;
-      const published_after = before !== null && versionShape.test(before) ? before : null;
+      const isFirst = found.published_at === null;
+      const published_after = isFirst ? namedVersion() : found.published_after;
       const published = { ...found, published_at: time, published_after };
-      replaceFile(factsOf(version), factsText(published));
-      replaceFile(pointer, `${version}\n`);
+      confirmed(() => {
+        if (isFirst) {
+          writeSynced(draftFacts, factsText(found));
+          syncPath(folder);
+        }
+        replaceFile(factsOf(version), factsText(published));
+        replaceFile(pointer, `${version}\n`);
+      });
       return published;
     },
     remove(version) {
@@ -115,13 +165,4 @@ export function openCatalogue(folder: string): Catalogue {
       syncPath(folder);
     },
   };
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
 }

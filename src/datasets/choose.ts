@@ -2,6 +2,7 @@
 import type { Catalogue, Generation } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
+import { clearLeftovers } from "./leftovers.ts";
 import { openPublished } from "./open-generation.ts";
 
 export interface Choice {
@@ -11,8 +12,12 @@ export interface Choice {
   nowMilliseconds: number;
 }
 
-/** @throws DatasetFault where there is no such dataset, its file is not what was built, or it is outdated. */
+/**
+ * The caller holds the lock.
+ * @throws DatasetFault where there is no such dataset, its file is not what was built, or it is outdated.
+ */
 export function publishVersion(catalogue: Catalogue, choice: Choice): Generation {
+  clearLeftovers(catalogue.folder);
   const generation = catalogue.find(choice.version);
   if (!choice.discardsNewer && isStaged(generation)) refuseOutdated(catalogue, generation);
   return makeCurrent(catalogue, generation, choice.nowMilliseconds);
@@ -34,8 +39,12 @@ function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
   );
 }
 
-/** Makes the generation current that was so before. @throws DatasetFault where there is none, or its file is not what was built. */
+/**
+ * Makes the generation current that was so before. The caller holds the lock.
+ * @throws DatasetFault where there is none, or its file is not what was built.
+ */
 export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
+  clearLeftovers(catalogue.folder);
   const before = findBefore(catalogue);
   if (before === undefined)
     throw new DatasetFault(

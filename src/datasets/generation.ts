@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import type { RecordKind } from "#records/canonical.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
+export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
+
 /** What is known of a generation without opening it. */
 export interface Generation {
   version: string;

@@ -24,6 +24,7 @@ export interface PruneOrder {
  */
 export function prune(catalogue: Catalogue, order: PruneOrder): Generation[] {
   const current = catalogue.current()?.version ?? null;
+  if (!order.isDryRun) clearLeftovers(catalogue.folder);
   const all = catalogue.list();
   const published = all.filter((one) => !isStaged(one));
   const kept = new Set<string | null>([current]);
@@ -35,7 +36,6 @@ export function prune(catalogue: Catalogue, order: PruneOrder): Generation[] {
   if (order.isDryRun) return removed;
   for (const { version } of removed) catalogue.remove(version);
   clearFactsAlone(catalogue, current);
-  clearLeftovers(catalogue.folder);
   return removed;
 }
 

@@ -86,10 +86,13 @@ export async function importSource(
   try {
     if (request.isDryRun) return result;
     verifyGeneration(path, request.onChecked);
-    const added = addDraft(catalogue, built.draft, base.version);
-    if (request.isStaged === true) return { ...result, staged: added };
-    const published = publishAdded(catalogue, added.version, timeOf(request.nowMilliseconds));
-    return { ...result, published };
+    const generation = generationOf(built.draft, base.version);
+    if (request.isStaged === true) {
+      catalogue.stage(path, generation);
+      return { ...result, staged: generation };
+    }
+    const time = timeOf(request.nowMilliseconds);
+    return { ...result, published: catalogue.publishDraft(path, generation, time) };
   } catch (error) {
     throw abandonDraft(error, { path, folder, needed: Math.max(needed, draftBytes) });
   } finally {
@@ -97,13 +100,12 @@ export async function importSource(
   }
 }
 
-function addDraft(
-  catalogue: Catalogue,
+function generationOf(
   { path, meta, counts }: NonNullable<BuildResult["draft"]>,
   built_from: string | null,
 ): Generation {
   const { version, hash, built_at } = meta;
-  const generation: Generation = {
+  return {
     version,
     hash,
     ...hashFile(path),
@@ -113,18 +115,6 @@ function addDraft(
     published_at: null,
     published_after: null,
   };
-  catalogue.add(path, generation);
-  return generation;
-}
-
-/** What could not be published must not stay behind as if it had been staged. */
-function publishAdded(catalogue: Catalogue, version: string, time: string): Generation {
-  try {
-    return catalogue.publish(version, time);
-  } catch (error) {
-    if (catalogue.currentVersion() !== version) catalogue.remove(version);
-    throw error;
-  }
 }
 
 /** Later than every generation there is, also where two builds share a second or the clock was set back. */

@@ -1,8 +1,9 @@
-/** Writes small files so that they are there whole or not at all, also when the power fails. */
+/** Writes small files so that they are there whole or not at all, also when the power fails, and reads those that may be missing. */
 import {
   closeSync,
   fsyncSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,6 +13,15 @@ import { dirname } from "node:path";
 
 /** What `replaceFile` leaves behind where its process was killed. */
 export const asideShape = /\.\d+\.tmp$/;
+
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
 
 /** Written aside, synced, renamed, the folder synced. */
 export function replaceFile(path: string, text: string): void {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
-import { draftFactsName, draftName } from "#datasets/leftovers.ts";
+import { draftFactsName, draftName, findUnconfirmed } from "#datasets/leftovers.ts";
 import { asideShape } from "#datasets/whole-file.ts";
 import { type Check, faultsOr, type Finding, ok, warn } from "./check.ts";
 import { catalogueIn, datasetsFolder } from "./dataset-files.ts";
@@ -22,11 +22,16 @@ export const leftovers: Check = {
 /** To be asked only while neither an import nor a restore runs. */
 function findLeftovers(dataDir: string): Finding[] {
   const folder = datasetsFolder(dataDir);
+  const unpublished = unpublishedDataset(folder);
   const drafts = namesIn(folder).filter(
-    (name) => draftNames.includes(name) || asideShape.test(name),
+    (name) =>
+      name === draftName ||
+      (name === draftFactsName && unpublished.length === 0) ||
+      asideShape.test(name),
   );
   return [
     ...restoreLeftovers(dataDir),
+    ...unpublished,
     ...drafts.map((name) =>
       warn(
         `${join(folder, name)} is what an import that was killed left; it only takes space`,
@@ -37,7 +42,27 @@ function findLeftovers(dataDir: string): Finding[] {
   ];
 }
 
-const draftNames = [draftName, draftFactsName];
+/** A dataset that was about to become the current one when its command was killed. */
+function unpublishedDataset(folder: string): Finding[] {
+  const facts = findUnconfirmed(folder);
+  if (facts === null) return [];
+  const { version, published_at } = facts;
+  const names = [`${version}.sqlite`, `${version}.json`, draftFactsName];
+  const [file, , draft] = names.map((name) => join(folder, name));
+  if (published_at === null)
+    return [
+      warn(
+        `${draft} is what a publication of ${version} that was killed left; that dataset is staged as before`,
+        `Nothing: the next import removes it. Or publish the dataset: gp-records datasets publish ${version}`,
+      ),
+    ];
+  return [
+    warn(
+      `${file} is what an import left that was killed before it published it; it is no dataset and only takes space`,
+      `Nothing: the next import removes it. Or now: rm ${names.map((name) => join(folder, name)).join(" ")}`,
+    ),
+  ];
+}
 
 function restoreLeftovers(dataDir: string): Finding[] {
   const decided = join(dataDir, decidedFolder);

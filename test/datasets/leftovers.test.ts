@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { isStaged, publishVersion } from "#datasets/choose.ts";
 import { clearLeftovers, draftName } from "#datasets/leftovers.ts";
+import { prune } from "#datasets/prune.ts";
 import { mainPath } from "../support/command-line.ts";
-import { temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { documents, filesOf, gp, importDaily } from "./published.ts";
+import { day, documents, filesOf, gp, importDaily } from "./published.ts";
 
 /** A folder with one dataset, and a name in it. */
 async function folderWithOne(catalogue: Catalogue) {
@@ -54,6 +56,45 @@ test("a dataset that has its facts stays, whatever else stands in the draft's", 
   writeFileSync(at(".draft.json"), JSON.stringify({ version }));
   clearLeftovers(catalogue.folder);
   assert.deepEqual(filesOf(catalogue), files);
+});
+
+test("a dataset that an earlier program staged, which kept no draft's facts, stays staged and can be published", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { version: built_from, at } = await folderWithOne(catalogue);
+  const order = { isStaged: true, nowMilliseconds: day(2) };
+  const { version, hash, sha256, bytes } = (await importRecords(catalogue, [gp("b")], order))
+    .staged!;
+  const records = { gp: 1, principal: 0, signal: 0, project: 0 };
+  const built_at = "2026-11-02T03:00:00Z";
+  const neverPublished = { published_at: null, published_after: null };
+  const facts = { version, hash, sha256, bytes, records, built_at, built_from, ...neverPublished };
+  writeFileSync(at(`${version}.json`), JSON.stringify(facts));
+  const isStillStaged = () => isStaged(catalogue.find(version));
+  clearLeftovers(catalogue.folder);
+  assert.ok(isStillStaged());
+  prune(catalogue, { keep: 1, isDryRun: false, nowMilliseconds: day(3) });
+  assert.ok(isStillStaged());
+  await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(3) });
+  assert.ok(isStillStaged());
+  publishVersion(catalogue, { version, discardsNewer: true, nowMilliseconds: day(4) });
+  assert.equal(documents(catalogue, "gp")[0]!["name"], "b");
+});
+
+test("while `current` is damaged nobody can tell what was published, and nothing is cleared", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { version, at } = await folderWithOne(catalogue);
+  copyFileSync(at(`${version}.json`), at(".draft.json"));
+  writeFileSync(at("current"), "?");
+  const files = filesOf(catalogue);
+  clearLeftovers(catalogue.folder);
+  assert.deepEqual(filesOf(catalogue), files);
+  publishVersion(catalogue, { version, discardsNewer: false, nowMilliseconds: day(2) });
+  clearLeftovers(catalogue.folder);
+  assert.deepEqual(Object.keys(filesOf(catalogue)), [
+    `${version}.json`,
+    `${version}.sqlite`,
+    "current",
+  ]);
 });
 
 test("an import that is killed leaves one file, the old dataset, and nothing the next import has to wait for", async (t) => {

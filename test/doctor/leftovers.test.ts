@@ -3,10 +3,12 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   openSync,
   readdirSync,
   renameSync,
+  rmSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -58,6 +60,27 @@ test("what a killed import leaves is named, but not while it runs, and goes as t
   assert.match(mend, /^Nothing: the next import removes it\./);
   await importRecords(openCatalogue(join(dataDir, "datasets")), [acme]);
   await finding("ok", leftovers, dataDir);
+});
+
+test("a dataset whose publication was killed is named, and goes as the finding says", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { staged } = await importRecords(catalogue, [acme], { isStaged: true });
+  const { version } = staged!;
+  const draft = join(catalogue.folder, ".draft.json");
+  const facts = join(catalogue.folder, `${version}.json`);
+  copyFileSync(facts, draft);
+  const published = { ...staged, published_at: "2026-11-21T12:00:00Z" };
+  writeFileSync(facts, JSON.stringify(published));
+  const again = await finding("warn", leftovers, dataDir);
+  assert.match(again.found, /\.draft\.json is what a publication .* is staged as before$/);
+  assert.ok(again.mend.endsWith(`gp-records datasets publish ${version}`));
+  writeFileSync(draft, JSON.stringify(published));
+  const { found, mend } = await finding("warn", leftovers, dataDir);
+  assert.match(found, /\.sqlite is what an import left that was killed before it published it/);
+  for (const path of mend.split(" rm ")[1]!.split(" ")) rmSync(path);
+  await finding("ok", leftovers, dataDir);
+  assert.deepEqual(readdirSync(catalogue.folder), []);
 });
 
 const bravo = { record: "gp", id: "bravo", name: "Bravo Capital" };
