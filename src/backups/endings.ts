@@ -45,12 +45,11 @@ export function findEndings(present: ControlFacts, backup: ControlFacts): Ending
 
 /** Live keys that the backup knows nothing of, which will be refused. */
 export const findLost = (present: ControlFacts, backup: ControlFacts, now: number): KeyFacts[] =>
-  [...present.keys.values()].filter(
-    ({ id, revokedAt, expiresAt }) =>
-      !backup.keys.has(id) &&
-      revokedAt === null &&
-      (expiresAt === null || Date.parse(expiresAt) > now),
-  );
+  [...present.keys.values()].filter((key) => !backup.keys.has(key.id) && isLiveKey(key, now));
+
+/** @param now milliseconds since 1970. */
+export const isLiveKey = ({ revokedAt, expiresAt }: KeyFacts, now: number): boolean =>
+  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > now);
 
 /** People that the backup knows nothing of, who will have to sign up again. */
 export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>

@@ -1,23 +1,66 @@
 /** Makes a backup ready to be served, in a folder of its own: unpacked, of the present schema, with no key and no session revived. */
-import { mkdirSync, statfsSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Transaction } from "kysely";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
+import { schemaFault, valueFault } from "#store/schema-fault.ts";
+import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
+import { sqliteFault } from "#store/sqlite-fault.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import { controlFile, openControl, openUsage } from "#store/stores.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { type KeyFacts, type PersonFacts, readControlFacts } from "./control-facts.ts";
-import { type Ending, findEndings, findLost, findLostPeople } from "./endings.ts";
-import { type BothFacts, keepEndings } from "./keep-endings.ts";
-import type { Manifest } from "./manifest.ts";
+import {
+  type ControlFacts,
+  type KeyFacts,
+  type PersonFacts,
+  readControlFacts,
+} from "./control-facts.ts";
+import { type Ending, findEndings, findLost, findLostPeople, isLiveKey } from "./endings.ts";
+import { keepEndings } from "./keep-endings.ts";
+import { type Manifest, storesOf } from "./manifest.ts";
 import { copyCounts, hasSameNumbers, presentControl } from "./present-folder.ts";
 import type { RestoreOrder } from "./restore.ts";
-import { unpack } from "./unpack.ts";
+import { damaged, unpack } from "./unpack.ts";
 
+/** A backup that may be put in place, and what its keys are compared with to tell what that changes. */
 export interface MadeReady {
   manifest: Manifest;
+  /** In the data folder before; null where nothing tells. */
+  present: ControlFacts | null;
+  /** In the backup. */
+  backup: ControlFacts;
+}
+
+export async function makeReady(order: RestoreOrder, folder: string): Promise<MadeReady> {
+  const { dataDir, archive } = order;
+  const manifest = await unpack(archive, folder, (coming) => refuseFullDisk(coming, dataDir));
+  for (const name of ["datasets", "counts"])
+    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  for (const [store, steps] of storesOf(manifest))
+    refuseOtherStore(join(folder, store), store, steps, archive.name);
+  refuseOtherCurrent(manifest, folder, archive.name);
+  await inNameOf(archive.name, "usage.sqlite", () => readyUsage(folder, archive.name));
+  const present = presentFacts(order, manifest);
+  const backup = await inNameOf(archive.name, "control.sqlite", () =>
+    readyControl(order, manifest, present, folder),
+  );
+  if (present !== null && hasSameNumbers(present, backup))
+    copyCounts(dataDir, join(folder, "counts"));
+  return { manifest, present, backup };
+}
+
+/** What was restored, as it is read back from the folder it was restored into. */
+export interface ReadBack {
+  dataset: string | null;
+  /** Open ones. */
+  accounts: number;
+  /** Neither revoked nor expired. */
+  keys: number;
+  people: number;
   /** What ended after the backup was made and stays ended. */
   kept: readonly Ending[];
   /** What ended after the backup was made and is live again, as was asked for. */
@@ -31,21 +74,28 @@ export interface MadeReady {
   areCountsKept: boolean;
 }
 
-export async function makeReady(order: RestoreOrder, folder: string): Promise<MadeReady> {
-  const { dataDir, archive } = order;
-  const manifest = await unpack(archive, folder, (coming) => refuseFullDisk(coming, dataDir));
-  for (const name of ["datasets", "counts"])
-    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  if (manifest.dataset !== null) {
-    const catalogue = openCatalogue(join(folder, "datasets"));
-    const dataset = { catalogue, version: manifest.dataset };
-    refuseOtherFormat(dataset, manifest.program, archive.name);
-    refuseUntrue(dataset, archive.name);
-  }
-  await (await openUsage(folder)).close();
-  const keys = await makeKeysReady(order, manifest, folder);
-  if (keys.areCountsKept) copyCounts(dataDir, join(folder, "counts"));
-  return { manifest, ...keys };
+/** @param now milliseconds since 1970. */
+export function readBack({ present, backup }: MadeReady, folder: string, now: number): ReadBack {
+  const restored = readControlFacts(controlFile(folder));
+  const isLive = (ending: Ending) =>
+    present !== null &&
+    findEndings(present, restored).some(
+      ({ what, id, account }) =>
+        what === ending.what && id === ending.id && account === ending.account,
+    );
+  const endings = present === null ? [] : findEndings(present, backup);
+  return {
+    dataset: openCatalogue(join(folder, "datasets")).currentVersion(),
+    accounts: [...restored.accounts.values()].filter(({ closedAt }) => closedAt === null).length,
+    keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
+    people: restored.people.size,
+    kept: endings.filter((ending) => !isLive(ending)),
+    undone: endings.filter(isLive),
+    lost: present === null ? [] : findLost(present, restored, now),
+    lostPeople: present === null ? [] : findLostPeople(present, restored),
+    areEndingsKnown: present !== null,
+    areCountsKept: readdirSync(join(folder, "counts")).length > 0,
+  };
 }
 
 function refuseFullDisk({ files }: Manifest, dataDir: string): void {
@@ -56,6 +106,54 @@ function refuseFullDisk({ files }: Manifest, dataDir: string): void {
       `The disk of ${dataDir} has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
       "full",
     );
+}
+
+/** Says in the name of the backup what SQLite says of a file that nobody has used yet. */
+async function inNameOf<R>(name: string, store: StoreName, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = sqliteFault(thrown, store);
+    const isOfFile = error instanceof StoreFault && error.kind !== "full";
+    if (!isOfFile && (thrown as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR") throw error;
+    throw damaged(name, store, `is not one that this version reads: ${(thrown as Error).message}`);
+  }
+}
+
+/** What the manifest says of a database has to be so, or nobody could tell which version it needs. */
+function refuseOtherStore(
+  file: string,
+  store: StoreName,
+  steps: readonly string[],
+  name: string,
+): void {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
+    if (said !== "ok") throw damaged(name, store, `is damaged: SQLite says ${said}`);
+    if (String(schemaSteps(database)) !== String(steps))
+      throw damaged(name, store, "has another schema than its manifest says");
+    if (String(knownSteps[store].slice(0, steps.length)) !== String(steps))
+      throw damaged(name, store, "lacks a step of its schema");
+    const isEmpty = database.prepare("select 1 from sqlite_schema limit 1").get() === undefined;
+    if (store === "control.sqlite" && isEmpty)
+      throw damaged(name, store, "is empty, so that no key would work");
+  } catch (error) {
+    if (error instanceof BackupFault) throw error;
+    throw damaged(name, store, `cannot be read: ${(error as Error).message}`);
+  } finally {
+    database.close();
+  }
+}
+
+function refuseOtherCurrent({ dataset, program }: Manifest, folder: string, name: string): void {
+  if (dataset === null) return;
+  const catalogue = openCatalogue(join(folder, "datasets"));
+  const current = readFileSync(join(catalogue.folder, "current"), "utf8");
+  if (current !== `${dataset}\n`)
+    throw damaged(name, "datasets/current", `does not name ${dataset}, as its manifest does`);
+  refuseOtherFormat({ catalogue, version: dataset }, program, name);
+  refuseUntrue({ catalogue, version: dataset }, name);
 }
 
 interface UnpackedDataset {
@@ -95,58 +193,62 @@ function refuseUntrue({ catalogue, version }: UnpackedDataset, name: string): vo
 
 const untrueWords = (fault: string | undefined) => fault && `is not true of its file: ${fault}`;
 
-type KeysReady = Omit<MadeReady, "manifest">;
-const nothingKnown: KeysReady = {
-  kept: [],
-  undone: [],
-  lost: [],
-  lostPeople: [],
-  areEndingsKnown: false,
-  areCountsKept: false,
-};
+async function readyUsage(folder: string, name: string): Promise<void> {
+  await (await openUsage(folder)).close();
+  await refuseOtherTables(folder, "usage.sqlite", name);
+}
 
-async function makeKeysReady(
-  order: RestoreOrder,
+/** Once its schema is up to date: only then does it have all tables that it has to have. */
+async function refuseOtherTables(folder: string, store: StoreName, name: string): Promise<void> {
+  const database = new DatabaseSync(join(folder, store));
+  try {
+    const fault =
+      (await schemaFault(database, store)) ??
+      (store === "control.sqlite" ? valueFault(database) : undefined);
+    if (fault !== undefined) throw damaged(name, store, fault);
+  } finally {
+    database.close();
+  }
+}
+
+/** Null where there is no database of keys, or one that is damaged and may be given up. */
+function presentFacts(
+  { dataDir, undoesEndings, archive }: RestoreOrder,
   { made_at }: Manifest,
-  folder: string,
-): Promise<KeysReady> {
-  const { dataDir, now, undoesEndings, archive } = order;
+): ControlFacts | null {
   const present = presentControl(dataDir);
   if (present === "unreadable" && !undoesEndings)
     throw new BackupFault(
       `${controlFile(dataDir)} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it all the same, and revoke them anew.`,
     );
+  return typeof present === "object" ? present : null;
+}
+
+async function readyControl(
+  { now, undoesEndings, archive }: RestoreOrder,
+  { made_at }: Manifest,
+  present: ControlFacts | null,
+  folder: string,
+): Promise<ControlFacts> {
   const control = await openControl(folder);
   try {
+    await refuseOtherTables(folder, "control.sqlite", archive.name);
     const backup = readControlFacts(controlFile(folder));
-    const ready =
-      present === "none" || present === "unreadable"
-        ? nothingKnown
-        : compare({ present, backup }, order);
+    const endings = present === null ? [] : findEndings(present, backup);
     await control.write(async (transaction) => {
-      if (typeof present === "object")
-        await keepEndings(transaction, ready.kept, { present, backup });
+      if (present !== null && !undoesEndings)
+        await keepEndings(transaction, endings, { present, backup });
       await endVisits(transaction);
-      const detail = { kept: ready.kept.length, undone: ready.undone.length };
+      const detail = undoesEndings
+        ? { kept: 0, undone: endings.length }
+        : { kept: endings.length, undone: 0 };
       const entry = { actor: operator, subject: made_at, detail, now };
       await writeAudit(transaction, { ...entry, action: "backup.restored" });
     });
-    return ready;
+    return backup;
   } finally {
     await control.close();
   }
-}
-
-function compare({ present, backup }: BothFacts, { undoesEndings, now }: RestoreOrder): KeysReady {
-  const endings = findEndings(present, backup);
-  return {
-    kept: undoesEndings ? [] : endings,
-    undone: undoesEndings ? endings : [],
-    lost: findLost(present, backup, now),
-    lostPeople: findLostPeople(present, backup),
-    areEndingsKnown: true,
-    areCountsKept: hasSameNumbers(present, backup),
-  };
 }
 
 /** Sessions that were ended and links that were used since must not come to life; signing in again costs little. */

@@ -1,6 +1,7 @@
-/** What a backup says of itself: its first file, `manifest.json`. */
+/** What a backup says of itself, in its first file, `manifest.json`; and whether it may be believed. */
 import { versionShape } from "#datasets/catalogue.ts";
-import { type StoreName, unknownStep } from "#store/schema-steps.ts";
+import { type Static, Type } from "#records/schema.ts";
+import { knownSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 
 /** Raised whenever an older program could misread a newer backup. */
@@ -8,72 +9,139 @@ export const backupFormat = 1;
 
 export const manifestName = "manifest.json";
 
-export interface ManifestFile {
-  /** As in the data folder. */
-  path: string;
-  bytes: number;
-  sha256: string;
-}
-
-export interface Manifest {
-  backup_format: number;
-  /** RFC 3339 UTC. */
-  made_at: string;
-  /** Version of the program that made it. */
-  program: string;
-  /** Version of the dataset in it; null where none was served. */
-  dataset: string | null;
-  /** Steps of the schema of each database. */
-  schema: Readonly<Partial<Record<StoreName, readonly string[]>>>;
-  /** All other files, in their order. */
-  files: readonly ManifestFile[];
-}
-
 /** More than it ever is; a file of another kind must not fill the memory. */
 export const manifestBytesMax = 1024 * 1024;
 
-/** @throws BackupFault naming the backup, where it cannot be restored by this program. */
-export function readManifest(text: string, name: string): Manifest {
-  const manifest = parse(text);
-  if (manifest === null)
-    throw new BackupFault(`${name} is not a backup of gp-records, or its manifest is damaged.`);
-  const remedy = `It was made by gp-records ${manifest.program}: restore it with that version.`;
-  if (manifest.backup_format !== backupFormat)
-    throw new BackupFault(
-      `${name} has format ${manifest.backup_format}; this program reads format ${backupFormat}. ${remedy}`,
+const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
+
+/** What stays the same in every format, so that a newer one can be named. */
+const headMembers = {
+  backup_format: Type.Integer({ minimum: 1 }),
+  /** Version of the program that made it. */
+  program: shortText(),
+};
+
+const fileSchema = Type.Object({
+  /** As in the data folder. */
+  path: shortText(),
+  bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+});
+
+const steps = () => Type.Optional(Type.Array(shortText()));
+const stores = { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies Record<
+  StoreName,
+  unknown
+>;
+
+const manifestSchema = Type.Object({
+  ...headMembers,
+  /** RFC 3339 UTC, with milliseconds. */
+  made_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
+  /** Version of the dataset in it; null where none was served. */
+  dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
+  /** Steps of the schema of each database in it. */
+  schema: Type.Object(stores, { additionalProperties: false }),
+  /** All other files, in their order. */
+  files: Type.Array(fileSchema),
+});
+
+export type ManifestFile = Static<typeof fileSchema>;
+export type Manifest = Static<typeof manifestSchema>;
+
+/**
+ * @param name of the backup, for errors.
+ * @throws BackupFault naming what is wrong with it, where it cannot be restored by this program.
+ */
+export async function readManifest(text: string, name: string): Promise<Manifest> {
+  const value = parse(text);
+  const notOurs = (reason: string) =>
+    new BackupFault(
+      `${name} is not a backup of gp-records, or its manifest is damaged: ${reason}. Nothing was changed.`,
     );
-  for (const [store, steps] of Object.entries(manifest.schema)) {
-    const step = unknownStep(store as StoreName, steps);
+  if (value === undefined) throw notOurs("it does not begin with a manifest in JSON");
+  const [head, whole] = await compileSchemas();
+  if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)));
+  const { backup_format: format, program } = value;
+  const remedy = `It was made by gp-records ${program}: restore it with that version.`;
+  if (format !== backupFormat)
+    throw new BackupFault(
+      `${name} has format ${format}; this program reads format ${backupFormat}. ${remedy}`,
+    );
+  if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)));
+  const manifest: Manifest = value;
+  if (!isTime(manifest.made_at)) throw notOurs(`"made_at" is a time that does not exist`);
+  for (const [store, taken] of storesOf(manifest)) {
+    const step = unknownStep(store, taken);
     if (step !== undefined)
       throw new BackupFault(
         `${store} in ${name} has a schema that this version does not know ('${step}'). ${remedy}`,
       );
   }
-  if (!manifest.files.every(({ path }) => mayBeRestored(path)))
-    throw new BackupFault(`${name} holds files that no backup of gp-records has.`);
+  const fault = filesFault(manifest);
+  if (fault !== undefined)
+    throw new BackupFault(`${name} cannot be restored: it ${fault}. Nothing was changed.`);
   return manifest;
 }
 
-/** Nothing else is written, whatever an archive says. */
-const mayBeRestored = (path: string) =>
-  path === "control.sqlite" ||
-  path === "usage.sqlite" ||
-  path === "datasets/current" ||
-  versionShape.test(/^datasets\/(.+)\.(?:sqlite|json)$/.exec(path)?.[1] ?? "");
+/** The databases that are in a backup, with the steps of their schemas. */
+export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
+  (Object.keys(knownSteps) as StoreName[]).flatMap((store) => {
+    const taken = schema[store];
+    return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
+  });
 
-function parse(text: string): Manifest | null {
+function parse(text: string): unknown {
   try {
-    const manifest = JSON.parse(text) as Manifest;
-    const isWhole =
-      Number.isInteger(manifest.backup_format) &&
-      Array.isArray(manifest.files) &&
-      typeof manifest.schema === "object" &&
-      manifest.files.every(
-        ({ path, bytes, sha256 }) =>
-          typeof path === "string" && Number.isInteger(bytes) && typeof sha256 === "string",
-      );
-    return isWhole ? manifest : null;
+    return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+/** TypeBox takes a while to load, so only a restore loads it. */
+async function compileSchemas() {
+  const { Compile } = await import("typebox/compile");
+  return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
+}
+
+interface Finding {
+  keyword: string;
+  instancePath: string;
+  params: object;
+  message: string;
+}
+
+function firstFault([finding]: readonly Finding[]): string {
+  const { keyword, instancePath, params, message } = finding!;
+  const member = instancePath.slice(1).replaceAll("/", ".");
+  if (keyword === "required") {
+    const [missing] = (params as { requiredProperties: string[] }).requiredProperties;
+    return `"${member === "" ? missing : `${member}.${missing}`}" is missing`;
+  }
+  if (keyword === "boolean") return `"${member}" is not known`;
+  return member === "" ? `it ${message}` : `"${member}" ${message}`;
+}
+
+/** Days that no month has are moved on to the next one. */
+function isTime(text: string): boolean {
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text;
+}
+
+/** Exactly the files that belong to the databases and the dataset it names; nothing else is ever written. */
+function filesFault(manifest: Manifest): string | undefined {
+  const { dataset, files } = manifest;
+  const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
+  if (dataset !== null)
+    for (const name of [`${dataset}.sqlite`, `${dataset}.json`, "current"])
+      expected.add(`datasets/${name}`);
+  const found = new Set<string>();
+  for (const { path } of files) {
+    if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;
+    if (found.has(path)) return `names ${path} twice`;
+    found.add(path);
+  }
+  const missing = [...expected].find((path) => !found.has(path));
+  return missing === undefined ? undefined : `lacks ${missing}`;
 }

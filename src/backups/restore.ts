@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { type MadeReady, makeReady } from "./make-ready.ts";
+import { type MadeReady, makeReady, type ReadBack, readBack } from "./make-ready.ts";
+import type { Manifest } from "./manifest.ts";
 import { presentNames } from "./present-folder.ts";
 import {
   decide,
@@ -30,7 +31,8 @@ export interface RestoreOrder {
   isTrial: boolean;
 }
 
-export interface Restored extends MadeReady {
+export interface Restored extends ReadBack {
+  manifest: Manifest;
   /** Where what was there is kept; null where there was nothing. */
   replaced: string | null;
 }
@@ -53,10 +55,13 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
         `${dataDir} has data (${present.join(", ")}). Add --replace to keep it aside and put the backup in its place, or set DATA_DIR to another folder.`,
       );
     const ready = await makeDraft(order, draft);
-    if (isTrial) return { ...ready, replaced: null };
+    const { manifest } = ready;
+    if (isTrial)
+      return { manifest, ...readBack(ready, join(draft, newFolder), order.now), replaced: null };
     settleTree(draft, dataDir);
     decide(dataDir);
-    return { ...ready, replaced: putInPlace(dataDir) };
+    const replaced = putInPlace(dataDir);
+    return { manifest, ...readBack(ready, dataDir, order.now), replaced };
   } finally {
     rmSync(draft, { recursive: true, force: true });
     for (const lock of locks) lock.release();

@@ -40,7 +40,7 @@ export async function unpack(
       throw new BackupFault(`${name} cannot be restored: ${message}. Nothing was changed.`);
     }
   };
-  const manifest = readManifest(await inWords(readManifestText(reader)), name);
+  const manifest = await readManifest(await inWords(readManifestText(reader)), name);
   onManifest(manifest);
   for (const file of manifest.files) {
     const entry = await inWords(reader.next());
@@ -54,7 +54,8 @@ export async function unpack(
   return manifest;
 }
 
-const damaged = (name: string, path: ManifestFile["path"], how: string) =>
+/** @param how the end of a sentence that begins with the file. */
+export const damaged = (name: string, path: ManifestFile["path"], how: string) =>
   new BackupFault(`${name} cannot be restored: ${path} in it ${how}. Nothing was changed.`);
 
 /** Empty where the first file is another: an empty text is no manifest. */

@@ -7,7 +7,10 @@ export const restoredJson = (restored: Restored, isTrial: boolean): object => ({
   outcome: isTrial ? "dry_run" : "restored",
   made_at: restored.manifest.made_at,
   program: restored.manifest.program,
-  dataset: restored.manifest.dataset,
+  dataset: restored.dataset,
+  accounts: restored.accounts,
+  keys: restored.keys,
+  people: restored.people,
   kept_endings: restored.kept,
   undone_endings: restored.undone,
   lost_keys: restored.lost.map(({ id, name, account, hint }) => ({ id, name, account, hint })),
@@ -20,11 +23,12 @@ export const restoredJson = (restored: Restored, isTrial: boolean): object => ({
 export function restoredText(restored: Restored, file: string, isTrial: boolean): string {
   const { manifest, kept, undone, lost, lostPeople, areEndingsKnown, areCountsKept, replaced } =
     restored;
-  const made = `made at ${timeText(manifest.made_at)} by gp-records ${manifest.program}, with ${manifest.dataset === null ? "no dataset" : `the dataset ${manifest.dataset}`}`;
+  const made = `made at ${timeText(manifest.made_at)} by gp-records ${manifest.program}`;
   return [
     isTrial
       ? `${file} is whole: ${made}. It was a dry run: nothing was changed.`
       : `Restored ${file}, ${made}.`,
+    `${isTrial ? "It has" : "The data folder now has"} ${contentText(restored)}.`,
     ...section("Ended after the backup was made, and stays so:", kept.map(endingText)),
     ...section("Ended after the backup was made, and WORKS AGAIN:", undone.map(endingText)),
     ...section(
@@ -46,6 +50,13 @@ export function restoredText(restored: Restored, file: string, isTrial: boolean)
     ...(replaced === null ? [] : [`What was there is in ${replaced}; remove it once all is well.`]),
   ].join("\n");
 }
+
+function contentText({ dataset, accounts, keys, people }: Restored): string {
+  const records = dataset === null ? "no dataset" : `the dataset ${dataset}`;
+  return `${records}, ${counted(accounts, "account")}, ${counted(keys, "key")} neither revoked nor expired, ${people === 1 ? "1 person" : `${people} people`}`;
+}
+
+const counted = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 const section = (heading: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`)];

@@ -1,10 +1,13 @@
-/** A data folder with keys and a dataset, and backups of it. */
-import { createReadStream } from "node:fs";
+/** A data folder with keys and a dataset, backups of it, and backups that were tampered with. */
+import { createHash } from "node:crypto";
+import { appendFileSync, createReadStream, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
 import { type MadeBackup, backupToFile } from "#backups/make-backup.ts";
+import { readTar } from "#backups/read-tar.ts";
 import { restoreBackup, type RestoreOrder } from "#backups/restore.ts";
+import { writeTar } from "#backups/write-tar.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { openControl, type ControlStore } from "#store/stores.ts";
@@ -75,3 +78,43 @@ export const restore = (dataDir: string, file: string, options: Partial<RestoreO
     isTrial: false,
     ...options,
   });
+
+const contentOf = (path: string, bytes: Buffer) => ({
+  path,
+  bytes: bytes.length,
+  sha256: createHash("sha256").update(bytes).digest("hex"),
+  async *read() {
+    yield bytes;
+  },
+});
+
+/** All that is in a backup except its manifest, by path. */
+export type Contents = Map<string, Buffer>;
+
+/**
+ * Writes `to`, the backup `from` with other contents, all of whose sizes and hashes are right.
+ * @param change edits the contents in place. @param manifest edits what the manifest would then say, or returns its text.
+ */
+export async function tamper(
+  from: string,
+  to: string,
+  change: (files: Contents) => void,
+  manifest: (sound: any) => string | void = () => {},
+): Promise<void> {
+  const reader = readTar(createReadStream(from));
+  const files: Contents = new Map();
+  for (let entry = await reader.next(); entry !== null; entry = await reader.next())
+    files.set(entry.path, Buffer.concat(await Array.fromAsync(reader.content())));
+  const said = JSON.parse(files.get("manifest.json")!.toString());
+  files.delete("manifest.json");
+  change(files);
+  const contents = [...files].map(([path, bytes]) => contentOf(path, bytes));
+  said.files = contents.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
+  const text = manifest(said) ?? JSON.stringify(said);
+  rmSync(to, { force: true });
+  await writeTar(
+    [contentOf("manifest.json", Buffer.from(text)), ...contents],
+    noon,
+    async (bytes) => appendFileSync(to, bytes),
+  );
+}

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import {
-  appendFileSync,
   chownSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -14,8 +12,6 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { gatherContents, textContent } from "#backups/contents.ts";
-import { writeTar } from "#backups/write-tar.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
@@ -25,7 +21,15 @@ import { changeFacts, flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { holdDatabase } from "../support/holder-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { backedUp, backup, currentOf, keyStates, restore, withControl } from "./backed-up.ts";
+import {
+  backedUp,
+  backup,
+  currentOf,
+  keyStates,
+  restore,
+  tamper,
+  withControl,
+} from "./backed-up.ts";
 
 const birch = { record: "gp", id: "birch", name: "Birch Partners" };
 const namesBelow = (folder: string) =>
@@ -180,6 +184,33 @@ test("a dry run checks the backup and changes nothing", async (t) => {
   assert.deepEqual(namesBelow(dataDir), [...new Set([...before, ...locks])].toSorted());
 });
 
+test("what is said after a restore is what the folder then has", async (t) => {
+  const { dataDir, file, keys, revoke } = await backedUp(t);
+  const restored = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(
+    [restored.dataset, restored.accounts, restored.keys, restored.people],
+    [currentOf(dataDir), 1, 3, 0],
+  );
+  await revoke(keys[0].id);
+  for (const isTrial of [true, false]) {
+    const { accounts, keys: live } = await restore(dataDir, file, { mayReplace: true, isTrial });
+    assert.deepEqual([accounts, live], [1, 2]);
+  }
+  const bare = join(temporaryFolder(t), "bare.tar");
+  await tamper(
+    file,
+    bare,
+    (files) => {
+      for (const path of files.keys()) if (path !== "control.sqlite") files.delete(path);
+    },
+    (sound) => {
+      sound.dataset = null;
+    },
+  );
+  assert.equal((await restore(dataDir, bare, { mayReplace: true })).dataset, null);
+  assert.equal(currentOf(dataDir), null);
+});
+
 test("a server or an import that runs keeps a restore out", async (t) => {
   const { dataDir, file } = await backedUp(t);
   for (const [name, words] of [
@@ -286,22 +317,18 @@ test("a dataset of which something untrue is known is not backed up, and nothing
 });
 
 /** A backup as one was made while nobody held what is known of a dataset against it. */
-async function backupWith(dataDir: string, file: string, change: object): Promise<void> {
-  const copies = mkdtempSync(`${file}-`);
-  const order = { dataDir, program: "1.2.3", now: noon };
-  const { manifest, files } = await gatherContents(order, copies);
-  const replaced = files.slice(1).map((one) => {
-    if (!one.path.endsWith(".json")) return one;
-    const facts = JSON.parse(readFileSync(join(dataDir, one.path), "utf8"));
-    return textContent(one.path, JSON.stringify({ ...facts, ...change }));
+const backupWith = (from: string, file: string, change: object) =>
+  tamper(from, file, (files) => {
+    for (const [path, bytes] of files)
+      if (path.endsWith(".json"))
+        files.set(
+          path,
+          Buffer.from(JSON.stringify({ ...JSON.parse(bytes.toString()), ...change })),
+        );
   });
-  const named = replaced.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
-  const first = textContent("manifest.json", JSON.stringify({ ...manifest, files: named }));
-  await writeTar([first, ...replaced], noon, async (bytes) => appendFileSync(file, bytes));
-}
 
 test("a backup of a dataset of which something untrue is known is refused, and nothing is changed", async (t) => {
-  const { dataDir } = await backedUp(t);
+  const { file: made } = await backedUp(t);
   const place = temporaryFolder(t);
   const others: typeof untrueFacts = [
     ...untrueFacts,
@@ -309,13 +336,13 @@ test("a backup of a dataset of which something untrue is known is refused, and n
   ];
   for (const [i, [change, words]] of others.entries()) {
     const file = join(place, `backup-${i}.tar`);
-    await backupWith(dataDir, file, change);
+    await backupWith(made, file, change);
     const target = temporaryFolder(t);
     await assert.rejects(restore(target, file), { name: "BackupFault", message: words });
     assert.deepEqual(readdirSync(target).toSorted(), ["import.lock", "server.lock"]);
   }
   const sound = join(place, "sound.tar");
-  await backupWith(dataDir, sound, {});
+  await backupWith(made, sound, {});
   assert.equal((await restore(temporaryFolder(t), sound)).replaced, null);
 });
 

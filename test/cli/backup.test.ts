@@ -235,6 +235,11 @@ test("restore says what it did, and refuses beside a running server", async (t) 
   await text("keys", "create", "--account", "Later", "--name", "later");
   const said = await text("restore", file, "--replace");
   assert.match(said, /^Restored .*backup\.tar, made at /);
+  const { version } = await json("datasets", "show");
+  assert.match(
+    said,
+    new RegExp(`\nThe data folder now has the dataset ${version}, 1 account, 0 keys neither`),
+  );
   assert.match(said, new RegExp(`stays so:\\n {2}key ${key.id} `));
   assert.match(
     said,

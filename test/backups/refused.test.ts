@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/exit-codes.ts";
+import { schemaSteps } from "#store/schema-steps.ts";
+import { openUsage } from "#store/stores.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { backedUp, type Contents, currentOf, tamper } from "./backed-up.ts";
+
+/** A sound backup, and what `restore` says of it once it was tampered with: refused in one line, the folder unchanged. */
+async function refusals(t: TestContext) {
+  const { dataDir, file } = await backedUp(t);
+  const place = temporaryFolder(t);
+  const tampered = join(place, "tampered.tar");
+  return {
+    version: currentOf(dataDir)!,
+    place,
+    async refused(
+      words: RegExp,
+      change: (files: Contents) => void,
+      manifest?: (sound: any) => string | void,
+    ) {
+      await tamper(file, tampered, change, manifest);
+      const target = temporaryFolder(t);
+      for (const options of [["--dry-run"], []]) {
+        const { exitCode, out, err } = await allCommands(target).start(
+          "restore",
+          tampered,
+          ...options,
+        );
+        assert.equal(exitCode, exitCodes.conflict, `${words}: ${out}${err}`);
+        assert.equal(out, "");
+        assert.match(err, /^error: [^\n]+tampered\.tar[^\n]+\n$/);
+        assert.match(err, words);
+        assert.deepEqual(readdirSync(target).toSorted(), ["import.lock", "server.lock"]);
+      }
+    },
+  };
+}
+
+const unchanged = () => {};
+
+test("a manifest of another shape is refused with the member that is wrong, and nothing is changed", async (t) => {
+  const { refused } = await refusals(t);
+  const cases: [words: RegExp, member: object][] = [
+    [/"backup_format"/, { backup_format: "1" }],
+    [/"backup_format"/, { backup_format: 1.5 }],
+    [/"made_at"/, { made_at: 5 }],
+    [/"made_at"/, { made_at: "yesterday" }],
+    [/"made_at"/, { made_at: "2026-02-31T12:00:00Z" }],
+    [/"made_at"/, { made_at: "\u001b]0;owned\u0007" }],
+    [/"program"/, { program: 5 }],
+    [/"program"/, { program: "1".repeat(101) }],
+    [/"dataset"/, { dataset: 5 }],
+    [/"dataset"/, { dataset: "../../etc" }],
+    [/"schema"/, { schema: null }],
+    [/"schema"/, { schema: [] }],
+    [/"schema"/, { schema: "control.sqlite" }],
+    [/"schema\.control\.sqlite"/, { schema: { "control.sqlite": 5 } }],
+    [/"schema\.control\.sqlite\.0"/, { schema: { "control.sqlite": [{}] } }],
+    [/"files"/, { files: {} }],
+    [/"files\.0"/, { files: [null] }],
+    [/"files\.0\.bytes"/, { files: [{ path: "control.sqlite", bytes: -1, sha256: "" }] }],
+    [/"files\.0\.sha256"/, { files: [{ path: "control.sqlite", bytes: 1, sha256: "no" }] }],
+  ];
+  for (const [words, member] of cases)
+    await refused(words, unchanged, (sound) => JSON.stringify({ ...sound, ...member }));
+  for (const name of ["made_at", "program", "dataset", "schema", "files", "backup_format"])
+    await refused(new RegExp(`"${name}"`), unchanged, (sound) =>
+      JSON.stringify({ ...sound, [name]: undefined }),
+    );
+  for (const text of ["", "null", "[]", "5", '"manifest"', "{"])
+    await refused(/is not a backup of gp-records/, unchanged, () => text);
+});
+
+test("a manifest that names databases or files that no backup has is refused, whatever they are called", async (t) => {
+  const { refused, version } = await refusals(t);
+  for (const name of ["other.sqlite", "__proto__", "constructor", "toString"])
+    await refused(/schema/, unchanged, (sound) => {
+      const schema = JSON.stringify(sound.schema).replace("{", `{"${name}":["0001"],`);
+      return JSON.stringify(sound).replace(JSON.stringify(sound.schema), schema);
+    });
+  for (const path of ["../escape", "/etc/passwd", "__proto__", "datasets/other.json", "counts/1"])
+    await refused(/holds files that no backup/, (files) => files.set(path, Buffer.from("x")));
+  await refused(/names control\.sqlite twice/, unchanged, (sound) => {
+    sound.files.push(sound.files[0]);
+  });
+  const other = "20261102T030000Z-00000000";
+  await refused(/holds files that no backup/, (files) =>
+    files.set(`datasets/${other}.json`, Buffer.from("{}")),
+  );
+  await refused(/lacks datasets\/current/, (files) => files.delete("datasets/current"));
+  await refused(new RegExp(`lacks datasets/${version}\\.json`), (files) =>
+    files.delete(`datasets/${version}.json`),
+  );
+});
+
+test("a manifest of a newer format or schema is refused with the version that made it, whatever else it says", async (t) => {
+  const { refused } = await refusals(t);
+  await refused(/has format 2; .* made by gp-records 1\.2\.3: restore/, unchanged, (sound) =>
+    JSON.stringify({ ...sound, backup_format: 2, schema: null, files: "elsewhere" }),
+  );
+  await refused(/'9999-later'.* made by gp-records 1\.2\.3: restore/, unchanged, (sound) => {
+    sound.schema["control.sqlite"].push("9999-later");
+  });
+});
+
+test("what is said of the databases has to be what they are", async (t) => {
+  const { refused } = await refusals(t);
+  await refused(/control\.sqlite/, unchanged, (sound) => {
+    sound.schema["control.sqlite"].pop();
+  });
+  await refused(/control\.sqlite/, unchanged, (sound) => {
+    delete sound.schema["control.sqlite"];
+  });
+  await refused(/usage\.sqlite/, unchanged, (sound) => {
+    sound.schema["usage.sqlite"] = [];
+  });
+});
+
+test("a backup whose current dataset is not the one of its manifest is refused", async (t) => {
+  const { refused, version } = await refusals(t);
+  const absent = "20261102T030000Z-00000000";
+  for (const text of [`${absent}\n`, "garbage", "", `${version} ${version}`])
+    await refused(/datasets\/current/, (files) => files.set("datasets/current", Buffer.from(text)));
+  await refused(/holds files that no backup/, unchanged, (sound) => {
+    sound.dataset = null;
+  });
+  await refused(
+    /holds files that no backup/,
+    (files) => {
+      for (const path of files.keys()) if (path.startsWith("datasets/")) files.delete(path);
+      files.set("datasets/current", Buffer.from("garbage"));
+    },
+    (sound) => {
+      sound.dataset = null;
+    },
+  );
+});
+
+test("a database that no gp-records made is refused before it is put in place", async (t) => {
+  const { refused, place } = await refusals(t);
+  /** The same database after `sql`. */
+  const altered = (name: string, sql: string) => (files: Contents) => {
+    const copy = join(place, name);
+    writeFileSync(copy, files.get(name)!);
+    const database = new DatabaseSync(copy);
+    database.exec(sql);
+    database.close();
+    files.set(name, readFileSync(copy));
+  };
+  const control = (words: RegExp, sql: string) =>
+    refused(words, altered("control.sqlite", sql), (sound) => {
+      if (/kysely_migration/.test(sql)) sound.schema["control.sqlite"] = [];
+    });
+  await control(/"account".*"name"/, "alter table account rename column name to label");
+  await control(/"api_key".*"extra"/, "alter table api_key add column extra text");
+  await control(/"audit"/, "drop table audit");
+  await control(/"key_change_api_key_update"/, "drop trigger key_change_api_key_update");
+  await control(/"api_key_form"/, "drop index api_key_form");
+  await control(/"person"/, "drop table member; drop table person; create view person as select 1");
+  await control(
+    /"account"\."suspended_at"/,
+    "update account set suspended_at = x'1b', created_at = created_at",
+  );
+  await control(/"api_key"\."digest"/, "update api_key set digest = 5 where name = 'first'");
+  const withoutFirst = "delete from kysely_migration where name like '0001%'";
+  await refused(/lacks a step/, altered("control.sqlite", withoutFirst), (sound) => {
+    sound.schema["control.sqlite"].shift();
+  });
+  // The steps would be taken anew, onto tables that are there.
+  await control(/control\.sqlite/, "delete from kysely_migration");
+  await control(/control\.sqlite/, "drop table kysely_migration");
+  await control(/"api_key" that refers to none/, "pragma foreign_keys = off; delete from account");
+  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(0)), empty);
+  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.from("no")));
+  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(8192)));
+});
+
+const empty = (sound: any) => {
+  sound.schema["control.sqlite"] = [];
+};
+
+test("a usage database of other columns is refused", async (t) => {
+  const { refused } = await refusals(t);
+  const folder = temporaryFolder(t);
+  await (await openUsage(folder)).close();
+  const file = join(folder, "usage.sqlite");
+  const database = new DatabaseSync(file);
+  const steps = schemaSteps(database);
+  database.exec("pragma journal_mode = delete; alter table usage_hour rename column bytes to size");
+  database.close();
+  await refused(
+    /usage\.sqlite.*"usage_hour".*"bytes"/,
+    (files) => files.set("usage.sqlite", readFileSync(file)),
+    (sound) => {
+      sound.schema["usage.sqlite"] = steps;
+    },
+  );
+});
