@@ -2,7 +2,7 @@
 import { Option, type Command } from "commander";
 import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
-import { jsonOption, type OutputOptions, printResult, table } from "./output.ts";
+import { jsonOption, onOneLine, type OutputOptions, printResult, table } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 interface DiffOptions extends OutputOptions {
@@ -78,5 +78,5 @@ const countTable = (rows: readonly CountRow[]) =>
 
 function exampleText({ change, record, id, name, members }: Change): string {
   const which = members === undefined ? "" : `: ${Object.keys(members).join(", ")}`;
-  return `${change} ${record} ${id} ${name}${which}`;
+  return onOneLine(`${change} ${record} ${id} ${name}${which}`);
 }

@@ -4,7 +4,7 @@ import type { GenerationCheck } from "#datasets/check-generations.ts";
 import { CommandFault } from "./command-fault.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { jsonOption, type OutputOptions, printResult } from "./output.ts";
+import { jsonOption, onOneLine, type OutputOptions, printResult } from "./output.ts";
 import { showProgress } from "./progress.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -52,5 +52,5 @@ function report(
 
 function checkText({ version, isCurrent, fault, mend }: GenerationCheck): string {
   const sound = `${version}  sound${isCurrent ? ", current" : ""}`;
-  return fault === null ? sound : `${version}  ${fault}\n  ${mend!}`;
+  return fault === null ? sound : `${version}  ${onOneLine(fault)}\n  ${onOneLine(mend!)}`;
 }

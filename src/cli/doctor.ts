@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Result } from "#doctor/examine.ts";
 import { CommandFault } from "./command-fault.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { jsonOption, type OutputOptions, printResult } from "./output.ts";
+import { jsonOption, onOneLine, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -48,8 +48,8 @@ function textOf(results: readonly Result[]): string {
   const width = Math.max(...results.map(({ check }) => check.length));
   return results
     .flatMap(({ status, check, found, mend }) => [
-      `${status.padEnd(4)}  ${check.padEnd(width)}  ${found}`,
-      ...(mend === null ? [] : [`${" ".repeat(width + 8)}→ ${mend}`]),
+      `${status.padEnd(4)}  ${check.padEnd(width)}  ${onOneLine(found)}`,
+      ...(mend === null ? [] : [`${" ".repeat(width + 8)}→ ${onOneLine(mend)}`]),
     ])
     .join("\n");
 }

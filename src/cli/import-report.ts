@@ -1,6 +1,7 @@
 /** What an import has done, for people and for programs. */
 import type { ImportResult } from "#datasets/publish.ts";
 import type { Rejections } from "#datasets/rejections.ts";
+import { onOneLine } from "./output.ts";
 
 /** Lines of a kind a person is shown; `--json` has up to a thousand. */
 const shownMax = 20;
@@ -62,7 +63,7 @@ export function importText(source: string, result: ImportResult): string {
 function listed(one: Rejections): string[] {
   const lines = one.listed
     .slice(0, shownMax)
-    .map(({ file, line, field, reason }) => `${file}:${line}: ${field} ${reason}`);
+    .map(({ file, line, field, reason }) => onOneLine(`${file}:${line}: ${field} ${reason}`));
   return one.listed.length > shownMax
     ? [...lines, `… ${one.listed.length - shownMax} more; --json lists them`]
     : lines;

@@ -1,6 +1,7 @@
 /** The log of the server: one JSON object a line on standard output, whose reader may be slow, stuck or gone. */
 import { setTimeout } from "node:timers/promises";
 import { destination as openDestination, pino, stdTimeFunctions, type Logger } from "pino";
+import { harmless } from "./output.ts";
 
 export interface ServerLog {
   logger: Logger;
@@ -17,7 +18,10 @@ const patienceMilliseconds = 500;
 export function openLog(level: string): ServerLog {
   const destination = openDestination({ fd: 1, sync: false, maxLength: waitingBytesMax });
   destination.on("error", () => {});
-  const logger = pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination);
+  const timestamp = stdTimeFunctions.isoTime;
+  // What JSON leaves as it is, a terminal may still obey; the line of a request holds none of it.
+  const hooks = { streamWrite: harmless };
+  const logger = pino({ level, base: null, timestamp, hooks }, destination);
   const within = (written: Promise<unknown>) =>
     Promise.race([written, setTimeout(patienceMilliseconds)]);
   return {

@@ -1,4 +1,4 @@
-/** What commands print: lines for people, or one JSON document for programs. */
+/** What commands print: lines for people, or one JSON document for programs; nothing in it that a terminal obeys. */
 import type { Surroundings } from "./surroundings.ts";
 
 /** The options every command that prints a result has; give them to `.option(...jsonOption)`. */
@@ -18,9 +18,25 @@ export function printResult(
   print(options.json === true ? JSON.stringify(json) : text());
 }
 
+/** Control characters except the line break, DEL and C1 among them; separators of lines; and what changes the direction of text. */
+const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * The text with `\u001b` for an escape, and likewise for whatever else a terminal would act upon instead of showing it.
+ * JSON stays JSON, and means the same: there such characters stand in strings alone.
+ */
+export const harmless = (text: string): string =>
+  text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** The same, with `\n` for line breaks too: for text that must not begin a line of its own. */
+export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
+
 /** Columns two spaces apart under upper-case headings. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const all = [
+    headings.map((heading) => heading.toUpperCase()),
+    ...rows.map((row) => row.map(onOneLine)),
+  ];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   return all
     .map((row) =>

@@ -8,18 +8,27 @@ import { maskKeys } from "#problems.ts";
 import { StoreFault, type StoreFaultKind } from "#store/store-fault.ts";
 import { CommandFault } from "./command-fault.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { harmless, onOneLine } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Adds one command, or a family of them, to the program. */
 export type AddCommands = (program: Command, surroundings: Surroundings) => void;
 
-/** @param args without the program's own name. */
+/**
+ * Whatever a command prints, from whichever file or argument it comes, reaches no terminal as a control character.
+ * @param args without the program's own name.
+ */
 export async function run(
   args: readonly string[],
-  surroundings: Surroundings,
+  given: Surroundings,
   parts: readonly AddCommands[],
 ): Promise<ExitCode> {
+  const surroundings: Surroundings = {
+    ...given,
+    print: (text) => given.print(harmless(text)),
+    complain: (text) => given.complain(harmless(text)),
+  };
   const program = emptyProgram(surroundings);
   for (const addCommands of parts) addCommands(program, surroundings);
   try {
@@ -52,11 +61,17 @@ function report(error: unknown, { complain }: Surroundings): ExitCode {
   const exitCode = exitCodeOf(error);
   // Commander has said what was wrong already.
   if (error instanceof CommanderError) return exitCode;
-  const { message = String(error), stack = message } = error as Partial<Error>;
-  const text = exitCode === exitCodes.unexpected ? `unexpected fault: ${stack}` : message;
-  for (const line of exitCode === exitCodes.unexpected ? [text] : text.split("\n"))
-    complain(maskKeys(`error: ${line}`));
+  for (const line of linesOf(error, exitCode)) complain(maskKeys(`error: ${line}`));
   return exitCode;
+}
+
+/** Only where several things are wrong is there more than one line: a line break in a file or an argument makes none. */
+function linesOf(error: unknown, exitCode: ExitCode): readonly string[] {
+  const { message = String(error), stack = message } = (error ?? {}) as Partial<Error>;
+  if (exitCode === exitCodes.unexpected) return [`unexpected fault: ${stack}`];
+  if (error instanceof ConfigFault) return error.faults.map(onOneLine);
+  if (error instanceof ImportFault) return error.lines.map(onOneLine);
+  return [onOneLine(message)];
 }
 
 const storeExitCodes: Readonly<Record<StoreFaultKind, ExitCode>> = {

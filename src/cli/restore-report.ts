@@ -1,7 +1,7 @@
 /** What a restore has done, for people and for programs. */
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
-import { timeText } from "./output.ts";
+import { onOneLine, timeText } from "./output.ts";
 
 export const restoredJson = (restored: Restored, isTrial: boolean): object => ({
   outcome: isTrial ? "dry_run" : "restored",
@@ -23,7 +23,7 @@ export const restoredJson = (restored: Restored, isTrial: boolean): object => ({
 export function restoredText(restored: Restored, file: string, isTrial: boolean): string {
   const { manifest, kept, undone, lost, lostPeople, areEndingsKnown, areCountsKept, replaced } =
     restored;
-  const made = `made at ${timeText(manifest.made_at)} by gp-records ${manifest.program}`;
+  const made = `made at ${timeText(manifest.made_at)} by gp-records ${onOneLine(manifest.program)}`;
   return [
     isTrial
       ? `${file} is whole: ${made}. It was a dry run: nothing was changed.`
@@ -59,7 +59,7 @@ function contentText({ dataset, accounts, keys, people }: Restored): string {
 const counted = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 const section = (heading: string, lines: readonly string[]) =>
-  lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`)];
+  lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${onOneLine(line)}`)];
 
 function endingText({ what, id, name, account, at }: Ending): string {
   switch (what) {

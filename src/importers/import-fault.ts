@@ -9,6 +9,8 @@ export class ImportFault extends Error {
   readonly reason: string;
   /** Every single fault of a mapping file, each with its path in the file; empty for other files. */
   readonly faults: readonly RecordFault[];
+  /** The message: a line for the file, and one for each of the faults. */
+  readonly lines: readonly string[];
 
   constructor(
     file: string,
@@ -16,9 +18,13 @@ export class ImportFault extends Error {
     reason: string,
     faults: readonly RecordFault[] = [],
   ) {
-    const listed = faults.map((fault) => `\n  ${fault.field}: ${fault.reason}`).join("");
-    super(`${line === null ? file : `${file}:${line}`}: ${reason}${listed}`);
+    const lines = [
+      `${line === null ? file : `${file}:${line}`}: ${reason}`,
+      ...faults.map((fault) => `  ${fault.field}: ${fault.reason}`),
+    ];
+    super(lines.join("\n"));
     this.name = "ImportFault";
+    this.lines = lines;
     this.file = file;
     this.line = line;
     this.reason = reason;
