@@ -43,12 +43,15 @@ export async function keyPlaceCases(caseOf: CaseOf, { port, key }: TestService):
           `/${encoded}`,
           `/fetch-gp/${encoded}`,
           `/${encoded}/fetch-gp`,
-          `http://${encoded}@x/fetch`,
+          `http://${encoded}/fetch`,
         ]) {
           const answer = await get({}, target);
           assertProblem(answer, 404, "unknown-path");
           assert.equal(answer.text.includes(key.slice(8)), false, target);
         }
+        const named = await get({}, `http://${encoded}@x/fetch`);
+        assertProblem(named, 400, "malformed-request");
+        assert.equal(named.text.includes(key.slice(8)), false);
       }
       for (const [place, parts, target] of [
         ["the query string", {}, `${path}&x=${key}`],
