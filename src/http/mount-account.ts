@@ -5,25 +5,26 @@ import { bodyBytesMax } from "./check-request.ts";
 import { clientAddress } from "./client-address.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { headerLines } from "./header-lines.ts";
-import { contentSecurityPolicy } from "./mount-document.ts";
+import { pageHeaders } from "./mount-document.ts";
 import { routeConfig } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** Nothing of an account may stay anywhere, stand in a frame, or be told to where a link leads. */
-const pageHeaders = headerLines({
-  "cache-control": "no-store",
-  "content-security-policy": contentSecurityPolicy,
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-});
+const accountHeaders = [
+  ...pageHeaders,
+  ...headerLines({
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  }),
+];
 
 /** Two years, the least that lists of such hosts take (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
 export function mountAccount(app: FastifyInstance, door: FrontDoor): void {
   const { publicUrl, trustedProxies } = door.config;
-  const headers = [...pageHeaders, ...(publicUrl?.startsWith("https:") ? secureTransport : [])];
+  const headers = [...accountHeaders, ...(publicUrl?.startsWith("https:") ? secureTransport : [])];
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const parsing = { parseAs: "string", bodyLimit: bodyBytesMax } as const;

@@ -21,7 +21,7 @@ export interface Form {
 }
 
 /** Nothing is loaded from elsewhere and nothing is inline (W3C Content Security Policy 3). */
-export const contentSecurityPolicy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -32,11 +32,16 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const documentHeaders = headerLines({
-  "cache-control": "public, max-age=300",
+/** Of every page. */
+export const pageHeaders = headerLines({
   "content-security-policy": contentSecurityPolicy,
   "referrer-policy": "no-referrer",
 });
+
+const documentHeaders = [
+  ...headerLines({ "cache-control": "public, max-age=300" }),
+  ...pageHeaders,
+];
 
 const methods = ["GET", "HEAD", "OPTIONS"] as const;
 

@@ -1,25 +1,37 @@
-/** Every error as `application/problem+json` (RFC 9457), whoever raised it. */
+/** Every error as `application/problem+json` (RFC 9457), whoever raised it; where people look, as a page. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { problemPage } from "#pages/errors.ts";
 import { Problem, problemBody } from "#problems.ts";
 import type { FrontDoor } from "./front-door.ts";
-import { headerLines } from "./header-lines.ts";
+import { headerLines, type HeaderLines } from "./header-lines.ts";
+import { html, pageHeaders } from "./mount-document.ts";
+import { preferredType } from "./negotiate.ts";
+import { otherPaths } from "./request-metrics.ts";
 import { sendAnswer, type Answer } from "./send-answer.ts";
 
 export const problemType = "application/problem+json; charset=utf-8";
 
-export function problemAnswer(problem: Problem, requestId: string): Answer & { body: Buffer } {
+export const problemAnswer = (problem: Problem, requestId: string): Answer & { body: Buffer } => ({
+  status: problem.status,
+  headers: headersOf(problem, problemType),
+  body: Buffer.from(JSON.stringify(problemBody(problem, requestId))),
+});
+
+const pageAnswer = (problem: Problem, requestId: string): Answer => ({
+  status: problem.status,
+  headers: [...headersOf(problem, html), ...pageHeaders],
+  body: Buffer.from(problemPage(problem, requestId)),
+});
+
+function headersOf(problem: Problem, contentType: string): HeaderLines {
   const { code, members, retryAfterSeconds, status } = problem;
-  return {
-    status,
-    headers: headerLines({
-      "content-type": problemType,
-      "cache-control": "no-store",
-      ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
-      ...(status === 401 && { "www-authenticate": `ApiKey realm="gp-records", error="${code}"` }),
-      ...(code === "method-not-allowed" && { allow: (members["allowed"] as string[]).join(", ") }),
-    }),
-    body: Buffer.from(JSON.stringify(problemBody(problem, requestId))),
-  };
+  return headerLines({
+    "content-type": contentType,
+    "cache-control": "no-store",
+    ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+    ...(status === 401 && { "www-authenticate": `ApiKey realm="gp-records", error="${code}"` }),
+    ...(code === "method-not-allowed" && { allow: (members["allowed"] as string[]).join(", ") }),
+  });
 }
 
 export const sendProblem = (
@@ -27,7 +39,22 @@ export const sendProblem = (
   request: FastifyRequest,
   reply: FastifyReply,
   problem: Problem,
-): void => sendAnswer(door, request, reply, problemAnswer(problem, request.id));
+): void => {
+  const answerOf = isForPeople(request) ? pageAnswer : problemAnswer;
+  sendAnswer(door, request, reply, answerOf(problem, request.id));
+};
+
+const programTypes = ["application/problem+json", "application/json"] as const;
+
+/** An operation answers programs alone; anywhere else a browser may have come, by a mistyped address or a form. */
+function isForPeople({ operation, isPrivate, headers }: FastifyRequest): boolean {
+  // Fastify makes requests for its own errors without what was decorated.
+  if (operation !== undefined && operation !== otherPaths) return false;
+  const available = isPrivate
+    ? (["text/html", ...programTypes] as const)
+    : ([...programTypes, "text/html"] as const);
+  return preferredType(headers.accept, available) === "text/html";
+}
 
 /** What nobody meant to happen: told to the operator's log, not to the caller. */
 export const internalError = () =>

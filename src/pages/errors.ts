@@ -1,5 +1,12 @@
-/** The index of errors at `/errors` and the page of each at `/errors/<code>`. */
-import { parameterFaultCodes, problemCodes, problemKinds, type ProblemCode } from "#problems.ts";
+/** The index of errors at `/errors`, the page of each at `/errors/<code>`, and the page a browser gets with one. */
+import { operations } from "#operations/index.ts";
+import {
+  parameterFaultCodes,
+  type Problem,
+  problemCodes,
+  problemKinds,
+  type ProblemCode,
+} from "#problems.ts";
 import { jsonBlock } from "./code-block.ts";
 import { exampleProblemBody } from "./example-problems.ts";
 import { faultMeanings } from "./fault-words.ts";
@@ -67,6 +74,31 @@ export function errorPage(code: ProblemCode): string {
       <h2>Members</h2>
       ${memberTable(Object.keys(body))}`,
   });
+}
+
+/** Tells a person what the problem tells a program. */
+export function problemPage({ code, message, members }: Problem, requestId: string): string {
+  const { status, title } = problemKinds[code];
+  const { suggestion } = members;
+  return layout({
+    title: `${status} ${title}`,
+    description: title,
+    path: "",
+    main: html`<h1>${title}</h1>
+      <p class="lede">
+        HTTP status ${status}, code <a href="/errors/${code}"><code>${code}</code></a>
+      </p>
+      <p>${message}</p>
+      ${typeof suggestion === "string" && html`<p>Did you mean ${pathLink(suggestion)}?</p>`}
+      <p class="muted">Request ${requestId}</p>`,
+  });
+}
+
+/** Without a key an operation tells nothing; its reference does. */
+function pathLink(path: string): Html {
+  const operation = operations.find((one) => path === one.path || path === `/v1${one.path}`);
+  const href = operation === undefined ? path : `/docs#${operation.name}`;
+  return html`<a href="${href}">${path}</a>`;
 }
 
 const memberTable = (names: readonly string[]): Html =>

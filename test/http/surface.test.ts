@@ -86,6 +86,54 @@ test("/ is a page for people and an index of links for programs", async (t) => {
   assert.equal(index.operations.length, 4);
 });
 
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+test("a mistyped address is a page in a browser, with what was meant, and a problem for everybody else", async (t) => {
+  const service = await startService(t);
+  for (const [path, href, meant] of [
+    ["/dosc", "/docs", "/docs"],
+    ["/fetch-gps?gp_name=kkr", "/docs#fetch-gp", "/fetch-gp"],
+    ["/errors/quota-exceded", "/errors/quota-exceeded", "/errors/quota-exceeded"],
+  ] as const) {
+    const page = await service.get(path, { ...noKey, accept: browser });
+    assert.equal(page.status, 404, path);
+    assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+    assert.equal(page.headers.get("cache-control"), "no-store");
+    assert.equal(page.headers.get("vary"), "Accept, Accept-Encoding");
+    assert.match(page.headers.get("content-security-policy")!, /script-src 'self'/);
+    assert.match(page.text, /<h1>There is nothing at this path<\/h1>/);
+    assert.ok(page.text.includes(`<a href="${href}">${meant}</a>`), path);
+    assert.ok(page.text.includes(page.headers.get("x-request-id")!));
+    for (const accept of [
+      "*/*",
+      "application/json",
+      "application/json, text/html;q=0.9",
+      "image/png",
+    ]) {
+      const problem = await service.get(path, { ...noKey, accept });
+      assert.equal(problem.status, 404);
+      assert.equal(problem.body.code, "unknown-path", accept);
+      assert.equal(problem.body.suggestion, meant);
+    }
+  }
+  const far = await service.get("/%3Cscript%3E'x'", { ...noKey, accept: browser });
+  assert.equal(far.status, 404);
+  assert.doesNotMatch(far.text, /Did you mean/);
+  assert.doesNotMatch(far.text, /<script>/);
+});
+
+test("an operation answers a browser with problems alone, as it does programs", async (t) => {
+  const service = await startService(t);
+  for (const [path, status] of [
+    ["/fetch-gp?gp_name=kkr", 401],
+    ["/v1/fetch-signals", 401],
+  ] as const) {
+    const answer = await service.get(path, { ...noKey, accept: browser });
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers.get("content-type"), "application/problem+json; charset=utf-8");
+  }
+});
+
 test("/metrics is not on the public port", async (t) => {
   const service = await startService(t);
   assert.equal((await service.get("/metrics")).status, 404);

@@ -5,7 +5,7 @@ import { servePages } from "../support/public-pages.ts";
 import { assertReadable } from "../support/reader.ts";
 
 /** One page of each kind. */
-const paths = ["/", "/docs", "/errors", "/errors/invalid-parameters", "/changelog"];
+const paths = ["/", "/docs", "/errors", "/errors/invalid-parameters", "/changelog", "/dosc"];
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
   response.writeHead(404).end();
 

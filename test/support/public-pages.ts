@@ -6,9 +6,9 @@ import { readAssets } from "#pages/assets.ts";
 import { changelogEntries } from "#pages/changelog-entries.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { docsPage, type DocsFacts } from "#pages/docs.ts";
-import { errorPage, errorsPage } from "#pages/errors.ts";
+import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
-import { problemCodes } from "#problems.ts";
+import { Problem, problemCodes } from "#problems.ts";
 
 export const serviceFacts: ServiceFacts = {
   counts: { gp: 12_873, principal: 48_211, signal: 166_004, project: 9312 },
@@ -29,6 +29,11 @@ export const docsFacts: DocsFacts = {
   formats: ["application/json", "text/csv"],
 };
 
+const mistyped = new Problem("unknown-path", `There is nothing at /dosc/${"x".repeat(44)}….`, {
+  suggestion: "/docs",
+  operations: [],
+});
+
 /** Path → page. */
 export const publicPages = (): Map<string, string> =>
   new Map([
@@ -37,6 +42,7 @@ export const publicPages = (): Map<string, string> =>
     ["/errors", errorsPage()],
     ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
     ["/changelog", changelogPage(changelogEntries)],
+    ["/dosc", problemPage(mistyped, "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y")],
   ]);
 
 /** The policy the pages are served under; what it forbids must not be in them. */
