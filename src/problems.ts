@@ -20,6 +20,7 @@ const kinds = {
   "version-retired": { status: 410, title: "This API version is no longer served" },
   "content-too-large": { status: 413, title: "The request body is too large" },
   "uri-too-long": { status: 414, title: "The request address is too long" },
+  "unsupported-media-type": { status: 415, title: "The body is of a type that is not read here" },
   "expectation-failed": { status: 417, title: "The expectation cannot be met" },
   "quota-exceeded": {
     status: 429,

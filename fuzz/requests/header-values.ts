@@ -45,6 +45,25 @@ export const acceptEncodings = [
   "gzip;q=0, br;q=0",
   `${"x,".repeat(200)}br`,
 ];
+/** Of a body; the first ones are media types. */
+export const contentTypes = [
+  "application/x-www-form-urlencoded",
+  "application/json",
+  "text/plain; charset=utf-8",
+  "multipart/form-data; boundary=x",
+  "a",
+  "/",
+  ";",
+  "text/",
+  "/html",
+  "x/y/z",
+  '"',
+  "",
+  "text html/x",
+  "\xff/\xff",
+  "a".repeat(3000),
+  "application/x-www-form-urlencoded/{{valid-a}}",
+];
 export const tags = [
   "*",
   " * ",

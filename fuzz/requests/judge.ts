@@ -2,7 +2,7 @@
 import type { Exchange } from "./converse.ts";
 import type { Conversation } from "./make-conversation.ts";
 import { judgeCourse } from "./judge-course.ts";
-import { judgeHeaders } from "./judge-headers.ts";
+import { judgeHeaders, pageType } from "./judge-headers.ts";
 import { leaksIn } from "./judge-leaks.ts";
 import { judgePage, type PageJudge } from "./judge-page.ts";
 import { judgeProblem, readProblem } from "./judge-problem.ts";
@@ -11,8 +11,9 @@ import { contentOf } from "./content.ts";
 import { predict, type Before, type World } from "./predict.ts";
 import type { Outcome } from "./stages.ts";
 import type { Answer } from "./read-answers.ts";
-import type { FuzzRequest } from "./request.ts";
-import { promisedProblems, promisedSuccesses } from "./promised.ts";
+import { targetOf } from "./predict-target.ts";
+import { valueOf, type FuzzRequest } from "./request.ts";
+import { formPath, promisedOperations, promisedProblems, promisedSuccesses } from "./promised.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface Court {
@@ -67,10 +68,14 @@ export function judgeAnswer(
     complaints.push({ rule: "content cannot be read", detail: content.message });
     return complaints;
   }
-  complaints.push(...judgeHeaders(answer, request));
+  complaints.push(...judgeHeaders(answer, request, sent));
   complaints.push(...leaksIn(answer, content, secrets, sent, request === null));
-  const problem = status >= 400 && !answer.isWithoutContent ? readProblem(content) : null;
-  if (status >= 400 && !answer.isWithoutContent) complaints.push(...judgeProblem(answer, problem));
+  const isPage = status >= 400 && mayBePage(answer, request, sent);
+  const problem =
+    status >= 400 && !isPage && !answer.isWithoutContent ? readProblem(content) : null;
+  if (isPage && !answer.isWithoutContent) complaints.push(...judgeErrorPage(answer, content));
+  else if (status >= 400 && !answer.isWithoutContent)
+    complaints.push(...judgeProblem(answer, problem));
   if (request === null) return complaints;
   const outcomes = predict(request, world, before);
   const fault = outcomeFault(outcomes, answer, problem);
@@ -79,6 +84,26 @@ export function judgeAnswer(
   if (page !== undefined && !answer.isWithoutContent)
     complaints.push(...judgePage(answer, content, page, comparePage));
   return complaints;
+}
+
+/** A browser gets its errors as pages, except those of an operation. */
+function mayBePage({ headers }: Answer, request: FuzzRequest | null, sent: Buffer): boolean {
+  if (headers.get("content-type") !== pageType) return false;
+  if (request === null) return /text\/html|text\/\*|\/account/i.test(sent.toString("latin1"));
+  const { path } = targetOf(request.target);
+  if (path === formPath) return true;
+  const isOperation = promisedOperations[path.replace(/^\/v1(?=\/)/, "")] !== undefined;
+  return !isOperation && /text\/(?:html|\*)/i.test(valueOf(request, "accept") ?? "");
+}
+
+function judgeErrorPage({ status, headers }: Answer, content: string): Complaint[] {
+  const wrong: string[] = [];
+  if (!content.startsWith("<!doctype html>")) wrong.push("doctype");
+  if (!/<h1>[^<]{5,}<\/h1>/.test(content)) wrong.push("heading");
+  if (/<script(?! src="\/assets\/)/.test(content)) wrong.push("script");
+  if (!/\bscript-src 'self'/.test(headers.get("content-security-policy") ?? ""))
+    wrong.push("policy");
+  return wrong.map((part) => ({ rule: `page of an error: ${part}`, detail: String(status) }));
 }
 
 const pageExpected = (outcomes: readonly Outcome[], status: number) =>

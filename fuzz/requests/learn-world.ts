@@ -1,5 +1,6 @@
 /** Asks the server once what it serves in which formats, as its own description has it. */
 import type { World } from "./predict.ts";
+import { formPath } from "./promised.ts";
 import { publicPaths } from "./make-target.ts";
 
 interface Description {
@@ -15,6 +16,8 @@ export async function learnWorld(port: number): Promise<World> {
   const { paths } = (await answer.json()) as Description;
   const formats = Object.keys(paths["/fetch-gp"]?.get?.responses["200"]?.content ?? {});
   const documents = new Map<string, readonly string[]>();
+  // What reads forms starts when it is first asked for something, and takes memory from then on.
+  await (await fetch(origin + formPath)).text();
   for (const path of publicPaths) documents.set(path, await typesOf(origin, path));
   return { formats, documents };
 }

@@ -2,8 +2,10 @@
 import { METHODS } from "node:http";
 import { chance, pick, weighted, type Random } from "#demo/random.ts";
 import type { ReferenceQuery } from "../../test/support/reference.ts";
+import { contentTypes } from "./header-values.ts";
 import { makeHeaders } from "./make-headers.ts";
 import { makeTarget } from "./make-target.ts";
+import { formPath } from "./promised.ts";
 import type { FuzzRequest, Header } from "./request.ts";
 
 const methods = weighted<(random: Random) => string>([
@@ -67,7 +69,22 @@ const chunked = (body: string) => ({
   body,
 });
 
+/** None of them comes from a page of the account: whatever it holds, it changes nothing. */
+function makeForm(random: Random): FuzzRequest {
+  const { headers: framing, body } = framed("email=ada%40example.org&password=x");
+  const type: Header = ["content-type", ` ${pick(random, contentTypes)}`];
+  const headers = makeHeaders(random).filter(([name]) => !/^content-type$/i.test(name));
+  return {
+    method: "POST",
+    target: formPath,
+    version: "HTTP/1.1",
+    headers: [...headers, ...(chance(random, 0.9) ? [type] : []), ...framing],
+    body,
+  };
+}
+
 export function makeRequest(random: Random, questions: readonly ReferenceQuery[]): FuzzRequest {
+  if (chance(random, 0.01)) return makeForm(random);
   const method = methods(random)(random);
   const target = makeTarget(random, questions);
   const version = versions(random);

@@ -1,7 +1,7 @@
 /** What may be answered to a request of the grammar, by the rules of the interface and their order. */
 import { predictQuery } from "./predict-query.ts";
 import { targetOf } from "./predict-target.ts";
-import { bounds, promisedOperations } from "./promised.ts";
+import { bounds, formPath, promisedOperations } from "./promised.ts";
 import { etagMark, valueOf, type FuzzRequest } from "./request.ts";
 import {
   expectation,
@@ -51,6 +51,7 @@ function* stagesOf(request: FuzzRequest, world: World, before: Before | null): G
   yield framed(request);
   if (isOdd) yield perhaps(malformed, problem(404, "unknown-path"), { status: 204 });
   yield lengthOk(request);
+  if (path === formPath) return yield* formed(request);
   const document = world.documents.get(path);
   const operationPath = path.replace(/^\/v1(?=\/)/, "");
   const operation = promisedOperations[operationPath];
@@ -76,6 +77,14 @@ function* stagesOf(request: FuzzRequest, world: World, before: Before | null): G
     before,
     predicted.isCertain ? { path: operationPath, query: predicted } : undefined,
   );
+}
+
+/** A form that no page of the account has sent: its type is looked at first, then where it comes from. */
+function* formed(request: FuzzRequest): Generator<Stage> {
+  const type = valueOf(request, "content-type");
+  if (type !== undefined && !/^[-\w]+\/[-\w]+(?:;.*)?$/.test(type))
+    return yield surely(problem(415, "unsupported-media-type"));
+  yield surely({ status: 403 });
 }
 
 function* served(

@@ -40,6 +40,11 @@ export const promisedProblems: Readonly<Record<string, PromisedProblem>> = {
   "version-retired": problem(410, "This API version is no longer served", "successor", "sunset"),
   "content-too-large": problem(413, "The request body is too large", "maximum"),
   "uri-too-long": problem(414, "The request address is too long", "maximum"),
+  "unsupported-media-type": problem(
+    415,
+    "The body is of a type that is not read here",
+    "available",
+  ),
   "expectation-failed": problem(417, "The expectation cannot be met"),
   "quota-exceeded": problem(
     429,
@@ -119,6 +124,10 @@ export const promisedOperations: Readonly<Record<string, PromisedOperation>> = {
     idPrefix: "pj_",
   },
 };
+
+/** Where a form is read; for one person's eyes, so no other site is let to it. */
+export const formPath = "/account/sign-in";
+export const formType = "application/x-www-form-urlencoded";
 
 export const bounds = {
   targetBytes: 8192,

@@ -1,6 +1,7 @@
 /** The front door: one application, its routes in sight. Whoever builds it closes it. */
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
-import { Problem } from "#problems.ts";
+import { formType } from "#office/message.ts";
+import { Problem, type ProblemCode } from "#problems.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { callerOf, clientOf } from "./caller.ts";
 import { bodyTooLarge, checkRequest } from "./check-request.ts";
@@ -106,7 +107,7 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
     const problem = problemOf(error);
     // What follows on the connection is the rest of a body, or another protocol.
-    if (["content-too-large", "malformed-request"].includes(problem.code)) request.isLast = true;
+    if (endConnection.has(problem.code)) request.isLast = true;
     request.problemCode = problem.code;
     door.metrics.refused(problem);
     if (problem.code === "internal-error")
@@ -127,6 +128,12 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   return { app, connections };
 }
 
+const endConnection: ReadonlySet<ProblemCode> = new Set([
+  "content-too-large",
+  "malformed-request",
+  "unsupported-media-type",
+]);
+
 function compileNothing(): never {
   throw new Error("Routes have no schema here: parameters.ts reads the query.");
 }
@@ -145,6 +152,12 @@ function problemOf(error: FastifyError | Problem | Error): Problem {
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_LENGTH_PARAM_EXCEEDED")
     return new Problem("malformed-request", "The path is not valid percent-encoded UTF-8.");
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge();
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
+    return new Problem(
+      "unsupported-media-type",
+      `The Content-Type header names no media type; this path reads ${formType}.`,
+      { available: [formType] },
+    );
   // The client went away within a body; nobody hears this, but it is no fault of the service either.
   if (code === "ECONNRESET")
     return new Problem("malformed-request", "The connection ended before the body did.");

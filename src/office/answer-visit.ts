@@ -1,19 +1,18 @@
 /** One request to the account pages from its headers to its answer. */
 import { findSession } from "#accounts/sessions.ts";
+import { problemKinds } from "#problems.ts";
 import { StoreFault } from "#store/store-fault.ts";
 import { signInPage } from "#pages/account/sign-in.ts";
 import { wordPage } from "#pages/account/word.ts";
 import { readCookie } from "./cookies.ts";
 import { framed } from "./frame.ts";
-import type { OfficeAnswer, OfficeRequest } from "./message.ts";
+import { formType, type OfficeAnswer, type OfficeRequest } from "./message.ts";
 import { ownOrigin } from "./own-origin.ts";
 import { page, type Reply, unauthorized } from "./reply.ts";
 import { refusal } from "./refusal.ts";
 import { findRoute, type Route, type Serve } from "./route.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import type { AccountVisit, Rooms, Visit } from "./visit.ts";
-
-const formType = "application/x-www-form-urlencoded";
 
 /** Never rejects: whatever goes wrong has a page. */
 export async function answerVisit(
@@ -82,7 +81,12 @@ async function serve(
       return word(visit, 403, "This form came from elsewhere", "Nothing was changed.");
     const { "content-type": type = "" } = request.headers;
     if (type.split(";")[0]!.trim().toLowerCase() !== formType)
-      return word(visit, 415, "This is not a form", "Nothing was changed.");
+      return word(
+        visit,
+        415,
+        problemKinds["unsupported-media-type"].title,
+        `Nothing was changed. Send ${formType}, as a form does.`,
+      );
   }
   const keptOut = refuse(known.found, visit);
   if (keptOut !== null) return keptOut;

@@ -3,6 +3,9 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Standing } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 
+/** The one type of a body that is read. */
+export const formType = "application/x-www-form-urlencoded";
+
 /** A request to `/account` or below it. */
 export interface OfficeRequest {
   method: "GET" | "HEAD" | "POST";

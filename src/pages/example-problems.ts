@@ -48,6 +48,10 @@ const examples: Readonly<Record<Exclude<ProblemCode, "invalid-parameters">, Exam
   ],
   "content-too-large": ["A request body may have 65536 bytes at most.", { maximum: 65_536 }],
   "uri-too-long": ["The address has 9310 bytes; 8192 are allowed.", { maximum: 8192 }],
+  "unsupported-media-type": [
+    "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",
+    { available: ["application/x-www-form-urlencoded"] },
+  ],
   "expectation-failed": ["Only 'Expect: 100-continue' can be met."],
   "quota-exceeded": [
     "All 60 requests of this minute are used. Try again in 23 seconds.",

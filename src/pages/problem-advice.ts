@@ -34,6 +34,7 @@ export const problemAdvice: Readonly<Record<ProblemCode, ProblemAdvice>> = {
   "version-retired": { again: "No. Use the successor.", counted: notCounted },
   "content-too-large": { again: "No. Send it without a body.", counted: notCounted },
   "uri-too-long": { again: changed, counted: notCounted },
+  "unsupported-media-type": { again: changed, counted: notCounted },
   "expectation-failed": { again: changed, counted: notCounted },
   "quota-exceeded": {
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",

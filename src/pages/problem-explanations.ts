@@ -31,6 +31,8 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
     "The operations take no request body: send the parameters in the query string; a body of up to `maximum` bytes is ignored. Forms of the account pages are shorter than that.",
   "uri-too-long":
     "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
+  "unsupported-media-type":
+    "The `Content-Type` header names a type this path does not read, or no type at all. `available` lists those it reads: the forms of the account pages, the only bodies read here, are `application/x-www-form-urlencoded`. Send the body as one of them.",
   "expectation-failed":
     "The `Expect` header holds something other than `100-continue`. Leave the header out.",
   "quota-exceeded":

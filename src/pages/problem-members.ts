@@ -21,7 +21,7 @@ const meanings: Readonly<Record<string, string>> = {
   suggestion: "The nearest path there is, or `null`.",
   operations: "Paths of the operations.",
   allowed: "Methods the path takes.",
-  available: "Media types the path can answer in.",
+  available: "Media types the path can answer in; with a 415, those it reads.",
   successor: "Path of the version to use instead.",
   sunset: "When the version was retired.",
   maximum: "The largest size, in bytes.",

@@ -24,6 +24,12 @@ const page: FuzzRequest = {
 };
 const refused: FuzzRequest = { ...page, target: "/fetch-signals?limit=0&gp_nme=x" };
 
+const mistyped: FuzzRequest = {
+  ...page,
+  target: "/dosc",
+  headers: [...page.headers, ["accept", " text/html"]],
+};
+
 /** The answer as it came, written out again with one text replaced; the length is right again unless it is the text. */
 function tampered(answer: Answer, from: string | RegExp, to: string): Answer {
   const body = answer.body.toString("latin1");
@@ -82,18 +88,31 @@ const faultsOfProblems: typeof faultsOfPages = [
   ["problem+json", "json", /content type of an error/],
 ];
 
+const faultsOfErrorPages: typeof faultsOfPages = [
+  ["HTTP/1.1 404", "HTTP/1.1 403", /not as predicted/],
+  ["no-store", "no-cache", /may be cached/],
+  ["script-src 'self'", "script-src *", /page of an error: policy/],
+  ["<!doctype html>", "", /page of an error: doctype/],
+  ["<h1>", "<h2>", /page of an error: heading/],
+  ['<script src="/assets/', '<script src="//evil.example/', /page of an error: script/],
+  ["text/html", "text/plain", /content type of an error/],
+  ["access-control-allow-origin: *\r\n", "", /access-control-allow-origin is missing/],
+];
+
 test("the judge of the fuzz finds nothing wrong with what is right, and each of many faults", async (t) => {
   const service = await startService(t);
-  const answerTo = async ({ target }: FuzzRequest) => {
+  const answerTo = async ({ target, headers }: FuzzRequest) => {
+    const lines = headers.map(([name, value]) => `${name}:${value}\r\n`).join("");
     const { text } = await sendRaw(
       service.port,
-      `GET ${target} HTTP/1.1\r\nHost: x\r\nx-api-key: ${service.key}\r\n\r\n`,
+      `GET ${target} HTTP/1.1\r\n${lines.replace("{{valid-a}}", service.key)}\r\n`,
     );
     return readAnswers(() => "GET").push(Buffer.from(text, "latin1"))[0]!;
   };
   for (const [request, faults] of [
     [page, faultsOfPages],
     [refused, faultsOfProblems],
+    [mistyped, faultsOfErrorPages],
   ] as const) {
     const right = await answerTo(request);
     assert.deepEqual(rulesBroken(right, request), []);

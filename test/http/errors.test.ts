@@ -20,6 +20,8 @@ const ways: Partial<Record<ProblemCode, (service: TestService) => string>> = {
   "not-acceptable": ({ key }) => get("/fetch-gp", `x-api-key: ${key}\r\nAccept: image/png\r\n`),
   "content-too-large": () => get("/fetch-gp", "Content-Length: 70000\r\n"),
   "uri-too-long": () => get(`/fetch-gp?${"x".repeat(8200)}`),
+  "unsupported-media-type": () =>
+    get("/account", "Accept: application/json\r\nContent-Type: x\r\n").replace("GET", "POST"),
   "expectation-failed": () => get("/fetch-gp", "Expect: tea\r\n"),
   "headers-too-large": () => get("/fetch-gp", `x: ${"x".repeat(17000)}\r\n`),
 };
@@ -38,7 +40,8 @@ test("every error is a problem of RFC 9457 with its status, title, code and requ
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["api-version"], "1.3");
     assert.equal(headers["vary"], "Accept, Accept-Encoding");
-    assert.equal(headers["access-control-allow-origin"], "*");
+    const isPrivate = code === "unsupported-media-type";
+    assert.equal(headers["access-control-allow-origin"], isPrivate ? undefined : "*");
     assert.deepEqual(Object.keys(problem).slice(0, 6), [
       "type",
       "title",
@@ -66,6 +69,7 @@ test("the extension members of each error are those of its row", async (t) => {
     "not-acceptable": ["available"],
     "content-too-large": ["maximum"],
     "uri-too-long": ["maximum"],
+    "unsupported-media-type": ["available"],
     "expectation-failed": [],
     "headers-too-large": ["maximum"],
   };

@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { readConfig } from "#config.ts";
 import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
 import { openDoor } from "../support/door.ts";
+import { askBytes, requestText } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";
 
 const hello: OfficeAnswer = {
@@ -120,6 +121,62 @@ test("a form larger than any of ours is a 413 before it is read, and ends the co
     assert.match(body, /<code>content-too-large<\/code>/);
   }
   assert.deepEqual(asked, []);
+});
+
+/** By the grammar of RFC 9110 §8.3.1. */
+const noTypes = [
+  "a",
+  "/",
+  ";",
+  "text/",
+  "/html",
+  "x/y/z",
+  '"',
+  "",
+  "text html/x",
+
+  "\xff/\xff",
+];
+
+test("a body whose type cannot be read is a 415 page, a problem for whoever prefers that, and no line of an error", async (t) => {
+  const { port, log, asked } = await open(t);
+  const post = (type: string, accept: string) =>
+    askBytes(
+      port,
+      requestText("/account/sign-in", {
+        method: "POST",
+        headers: [
+          `Content-Type: ${type}`,
+          "Content-Length: 3",
+          ...(accept ? [`Accept: ${accept}`] : []),
+        ],
+        body: "a=b",
+      }),
+    );
+  for (const type of noTypes) {
+    for (const accept of ["", "*/*", "text/html,*/*;q=0.8"]) {
+      const { status, headers, body } = await post(type, accept);
+      assert.equal(status, 415, type);
+      assert.equal(headers["content-type"], "text/html; charset=utf-8");
+      assert.equal(headers["cache-control"], "no-store");
+      assert.match(headers["content-security-policy"]!, /frame-ancestors 'none'/);
+      assert.equal(headers["access-control-allow-origin"], undefined);
+      assert.match(body, /<h1>The body is of a type that is not read here<\/h1>/);
+      assert.match(body, /application\/x-www-form-urlencoded/);
+    }
+    const { status, headers, json } = await post(type, "application/json");
+    assert.equal(status, 415, type);
+    assert.equal(headers["content-type"], "application/problem+json; charset=utf-8");
+    assert.equal(json.code, "unsupported-media-type");
+    assert.deepEqual(json.available, ["application/x-www-form-urlencoded"]);
+  }
+  assert.deepEqual(asked, []);
+  const lines = log.map((line) => JSON.parse(line));
+  assert.deepEqual(new Set(lines.map(({ level }) => level)), new Set([30]));
+  assert.deepEqual(
+    new Set(lines.map(({ problem }) => problem)),
+    new Set(["unsupported-media-type"]),
+  );
 });
 
 test("an office that fails is a 500 page with a request id, and the next request is tried again", async (t) => {

@@ -18,6 +18,7 @@ const furtherMembers: Partial<Record<ProblemCode, readonly string[]>> = {
   "request-timeout": [],
   "content-too-large": ["maximum"],
   "uri-too-long": ["maximum"],
+  "unsupported-media-type": ["available"],
   "expectation-failed": [],
   "quota-exceeded": ["violated-policies", "retry_after", "policies"],
   "headers-too-large": ["maximum"],

@@ -63,7 +63,11 @@ test("C90 · whatever does not come from our own pages is a 403 on every path th
       assert.deepEqual(answer.headers.getSetCookie(), [], path);
     }
   for (const path of paths)
-    assert.equal((await ada.post(path, {}, { "content-type": "text/plain" })).status, 415, path);
+    for (const type of ["text/plain", "application/json", "multipart/form-data; boundary=x", "x"]) {
+      const { status, text } = await ada.post(path, {}, { "content-type": type });
+      assert.equal(status, 415, `${type} to ${path}`);
+      assert.match(text, /<h1>The body is of a type that is not read here<\/h1>/);
+    }
   for (const path of pathsWith("GET")) {
     const { status } = await ada.get(`${path}?token=x&email=ada@example.org`);
     assert.ok(status < 500, `${path} ${status}`);
