@@ -80,6 +80,7 @@ export async function openService(
   const office = openOffice({
     settings: officeSettings(config),
     counters: () => counters,
+    answerCall: (call) => answerCall(call),
     complain: (complaint) => log.error(complaint),
   });
   const follower = followCurrent({
@@ -98,6 +99,7 @@ export async function openService(
   });
   // A worker reads the dataset while this thread loads what takes longest to load.
   const { buildApp } = await import("#http/build-app.ts");
+  const { openExplorerCalls } = await import("#http/explorer-calls.ts");
   const keyRing = openKeyRing({
     path: controlFile(dataDir),
     accountUrl: accountUrl(config),
@@ -138,6 +140,7 @@ export async function openService(
     metrics: openRequestMetrics(),
     log,
   };
+  const answerCall = openExplorerCalls(door);
   const { app, connections } = buildApp(door, cache);
   const admin = openAdmin(config.adminAddress, door, [
     ...door.metrics.metrics,

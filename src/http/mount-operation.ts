@@ -82,7 +82,7 @@ function requireFormat({ headers }: FastifyRequest): void {
   });
 }
 
-function noDataset(): never {
+export function noDataset(): never {
   throw new Problem("unavailable", "No records have been published yet.", {
     reason: "no_dataset",
     retry_after: 5,

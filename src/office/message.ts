@@ -2,6 +2,7 @@
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Standing } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
+import type { Operation } from "#operations/operation.ts";
 
 /** The one type of a body that is read. */
 export const formType = "application/x-www-form-urlencoded";
@@ -41,20 +42,39 @@ export interface OfficeAnswer {
   body: string;
 }
 
+/** A call of the API that somebody makes in the explorer, for an account that is not suspended. */
+export interface ExplorerCall {
+  /** Its number. */
+  account: number;
+  quotas: Quotas;
+  operation: Operation["name"];
+  /** Without the `?`. */
+  query: string;
+}
+
+export interface ApiAnswer {
+  status: number;
+  /** Those that differ from answer to answer; lower-case names. */
+  headers: Readonly<Record<string, string>>;
+  /** JSON: the records, or a problem. */
+  body: Uint8Array<ArrayBuffer>;
+}
+
 /** What only the HTTP thread can do, for the office to ask for. */
 export interface Desk {
-  /** Counts a request of the account, or refuses it. */
-  take(account: number, quotas: Quotas): Promise<Standing>;
+  /** Counts, answers and records the call like any request of the API. */
+  call(call: ExplorerCall): Promise<ApiAnswer>;
   /** Where the account stands now; counts nothing. */
   look(account: number, quotas: Quotas): Promise<Standing>;
 }
 
+export type DeskReply = Awaited<ReturnType<Desk[keyof Desk]>>;
 export type DeskQuestion = { [K in keyof Desk]: { ask: K; with: Parameters<Desk[K]> } }[keyof Desk];
 
 /** From the HTTP thread. */
 export type ToOffice =
   | { number: number; request: OfficeRequest }
-  | { number: number; standing: Standing }
+  | { number: number; reply: DeskReply }
   | { dataset: LoadOrder | null }
   | { isLast: true };
 

@@ -40,7 +40,16 @@ async function openRooms(): Promise<Rooms> {
     complain(
       "SMTP_URL is set and PUBLIC_URL is not: letters about keys and quotas hold a link, so none are sent.",
     );
-  return { settings, control, usage, passwords, post, desk, model: dataset.model, complain };
+  return {
+    settings,
+    control,
+    usage,
+    passwords,
+    post,
+    desk,
+    model: dataset.model,
+    complain,
+  };
 }
 
 async function forget(now: number): Promise<void> {
@@ -64,7 +73,7 @@ function attend(work: Promise<void>): void {
 
 port.on("message", (message: ToOffice) => {
   if ("request" in message) attend(serve(message));
-  else if ("standing" in message) desk.hear(message.number, message.standing);
+  else if ("reply" in message) desk.hear(message.number, message.reply);
   else if ("dataset" in message) dataset.show(message.dataset);
   else void close();
 });

@@ -1,9 +1,12 @@
 /** The thread that serves `/account`, seen from the HTTP thread: started by the first visit, asked by messages. */
-import { Worker } from "node:worker_threads";
+import { type Transferable, Worker } from "node:worker_threads";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
 import type {
+  ApiAnswer,
   DeskQuestion,
+  DeskReply,
+  ExplorerCall,
   FromOffice,
   OfficeAnswer,
   OfficeRequest,
@@ -26,6 +29,8 @@ interface OfficeOptions {
   settings: OfficeSettings;
   /** Asked for when the first question comes. */
   counters(): Counters;
+  /** Never throws; the body is handed over. */
+  answerCall(call: ExplorerCall): ApiAnswer;
   /** Told what an operator should know. */
   complain(complaint: string): void;
 }
@@ -41,7 +46,8 @@ interface Staff {
   ended: Promise<unknown>;
 }
 
-export function openOffice({ settings, counters, complain }: OfficeOptions): Office {
+export function openOffice(options: OfficeOptions): Office {
+  const { settings, complain } = options;
   let staff: Staff | null = null;
   let dataset: LoadOrder | null = null;
   let number = 0;
@@ -51,13 +57,17 @@ export function openOffice({ settings, counters, complain }: OfficeOptions): Off
       workerData: settings,
     });
     const waiting = new Map<number, Waiting>();
-    const send = (message: ToOffice) => worker.postMessage(message);
+    const send = (message: ToOffice, transferred: readonly Transferable[] = []) =>
+      worker.postMessage(message, transferred);
     worker.on("message", (message: FromOffice) => {
       if ("complaint" in message) complain(message.complaint);
       else if ("answer" in message) {
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
-      } else send({ number: message.number, standing: standingFor(counters(), message.question) });
+      } else {
+        const reply = replyTo(options, message.question);
+        send({ number: message.number, reply }, "body" in reply ? [reply.body.buffer] : []);
+      }
     });
     worker.on("error", (error: Error) => complain(`The account pages ended: ${error.stack}`));
     const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {
@@ -95,10 +105,6 @@ export function openOffice({ settings, counters, complain }: OfficeOptions): Off
   };
 }
 
-function standingFor(counters: Counters, question: DeskQuestion) {
-  const [account, quotas] = question.with;
-  if (question.ask === "look") return counters.look(account, quotas);
-  const standing = counters.take(account, quotas);
-  counters.keep();
-  return standing;
+function replyTo({ counters, answerCall }: OfficeOptions, question: DeskQuestion): DeskReply {
+  return question.ask === "look" ? counters().look(...question.with) : answerCall(...question.with);
 }

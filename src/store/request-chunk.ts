@@ -4,7 +4,7 @@
 export interface AnsweredRequest {
   /** Number of the account. */
   account: number;
-  /** Id of the key. */
+  /** Id of the key, or `explorer`. */
   key: string;
   operation: string;
   status: number;

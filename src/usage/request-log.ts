@@ -4,12 +4,15 @@ import type { UsageStore } from "#store/stores.ts";
 import type { RequestLogTable, UsageTables } from "#store/usage-tables.ts";
 import { type StatusClass, statusRange } from "./status-class.ts";
 
+/** Stands in place of the id of a key for calls that people make in the explorer of the account pages. */
+export const explorerKey = "explorer";
+
 export interface LoggedRequest {
   /** ISO time at which it was answered. */
   at: string;
   /** Number of the account. */
   account: number;
-  /** Id of the key. */
+  /** Id of the key, or `explorerKey`. */
   key: string;
   operation: string;
   status: number;

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { readRequests } from "#usage/request-log.ts";
 import { createKey } from "../support/key-forms.ts";
 import { accountOf } from "../support/own-account.ts";
+import { setMinuteQuota } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
-import { putRequests, request } from "../support/usage.ts";
+import { putRequests, readUsage, request } from "../support/usage.ts";
 import { signedIn } from "../support/visitor.ts";
 
 const wordsOf = (markup: string): string =>
@@ -173,4 +176,74 @@ test("what an account used, by the pages", async (t) => {
       assert.equal((await fetch(`${service.url}/account/usage/standing`)).status, 401);
     },
   );
+});
+
+test("the quota in use, the sums and the log say the same: calls with a key and from the explorer, no pages", async (t) => {
+  const service = await startService(t, { settings: { USAGE_LOG_PARAMETERS: "on" } });
+  const ada = await signedIn(service);
+  const { id: keyId, key } = await createKey(ada);
+  const { number: account } = await accountOf(service, "ada@example.org");
+  await setMinuteQuota(service, 8);
+  const withKey = (path: string) => service.get(path, { "x-api-key": key });
+  const explore = (query: string) => ada.get(`/account/explorer?operation=${query}`);
+  const idOn = ({ text }: { text: string }) =>
+    /X-Request-Id<\/dt>\s*<dd class="mono">(req_\w{26})</.exec(text)![1]!;
+
+  const explored: [status: number, id: string, query: string][] = [];
+  for (const [query, status] of [
+    ["fetch-gp&gp_name=kkr&tag=", 200],
+    ["fetch-signals&limit=1", 200],
+    ["fetch-gp&gp_name=k", 400],
+  ] as const) {
+    const page = await explore(query);
+    assert.equal(page.status, status);
+    explored.push([status, idOn(page), query.replace(/^[^&]*&/, "").replace("&tag=", "")]);
+    await ada.get("/account/browse");
+    await explore("fetch-gp");
+  }
+  for (const path of ["/fetch-projects", "/fetch-gp", "/fetch-signals?limit=1", "/fetch-projects"])
+    await withKey(path);
+  const admitted = explored.length + 4;
+  assert.equal((await explore("fetch-projects&limit=1")).status, 200);
+  const refused = await explore("fetch-projects&limit=2");
+  assert.equal(refused.status, 429);
+  explored.push([429, idOn(refused), "limit=2"]);
+  const counted = admitted + 1;
+  const all = counted + 1;
+
+  const logged = () =>
+    readUsage(service.dataDir, (usage) => readRequests(usage, { account, limit: 100 }));
+  while ((await logged()).requests.length < all) await setTimeout(20);
+  const { text } = await ada.get("/account/usage");
+  const words = wordsOf(text);
+  assert.match(words, new RegExp(`Last minute ${counted} of 8 `));
+  assert.match(words, new RegExp(`Last 24 hours ${counted} of 10,000 `));
+  assert.match(
+    words,
+    new RegExp(`${all} requests in the last 24 hours, 1 of them beyond the quota`),
+  );
+  assert.match(words, /Explorer 5 3 0 2 0 1 /);
+  assert.match(words, /first 4 3 0 1 0 0 /);
+  assert.match(text, /href="\/account\/requests\?key=explorer"/);
+
+  const { requests } = await logged();
+  assert.equal(requests.length, all);
+  assert.equal(requests.filter(({ status }) => status !== 429).length, counted);
+  assert.deepEqual(new Set(requests.map((one) => one.key)), new Set([keyId, "explorer"]));
+  for (const [status, id, query] of explored) {
+    const found = requests.find(({ requestId }) => requestId === id)!;
+    assert.equal(found.status, status);
+    assert.equal(found.query, query);
+    const line = service.log.map((one) => JSON.parse(one)).find((one) => one.request_id === id);
+    assert.deepEqual(
+      [line.msg, line.key, line.path, line.status, line.bytes],
+      ["request", "explorer", `/${found.operation}`, status, found.bytes],
+    );
+    const page = await ada.get(`/account/requests?id=${id}`);
+    assert.ok(page.text.includes(id));
+    assert.match(page.text, /<a class="name" href="\/account\/explorer">Explorer<\/a>/);
+  }
+  const filtered = await ada.get("/account/requests?key=explorer");
+  assert.equal(filtered.text.match(/<code class="long">req_/g)!.length, explored.length + 1);
+  assert.match(filtered.text, /<option value="explorer" selected>\s*Explorer\s*<\/option>/);
 });

@@ -60,7 +60,7 @@ export async function openOfficeInside(
     usage,
     passwords,
     post: { send: (letter: Letter) => void letters.push(letter), isOff: false, async close() {} },
-    desk: { take: () => assert.fail(), look: () => assert.fail() },
+    desk: { call: () => assert.fail(), look: () => assert.fail() },
     model: () => null,
     complain: (complaint: string) => assert.fail(complaint),
   };

@@ -1,7 +1,7 @@
 /** The page of one GP, as the operations serve it. */
 import { framed } from "#office/frame.ts";
 import { page, type Reply } from "#office/reply.ts";
-import { readRecords, type Counted } from "#office/read-records.ts";
+import { readRecords } from "#office/read-records.ts";
 import { route, type Route } from "#office/route.ts";
 import type { AccountVisit } from "#office/visit.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
@@ -20,7 +20,7 @@ const projectsMax = 100;
 
 export const browseGpRoutes: readonly Route[] = [
   route("/account/browse/gp/{id}", "member", {
-    GET: (visit) => readRecords(visit, ({ model }: Counted) => showGp(visit, model)),
+    GET: (visit) => readRecords(visit, (model) => showGp(visit, model)),
   }),
 ];
 

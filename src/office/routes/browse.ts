@@ -1,7 +1,7 @@
 /** Pages for whoever does not know a name yet: GPs by what they carry, signals by type and market. */
 import { framed } from "#office/frame.ts";
 import { page, type Reply } from "#office/reply.ts";
-import { readRecords, type Counted } from "#office/read-records.ts";
+import { readRecords } from "#office/read-records.ts";
 import { route, type Route } from "#office/route.ts";
 import type { AccountVisit } from "#office/visit.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
@@ -36,7 +36,7 @@ type Show = (visit: AccountVisit, model: ReadModel, chosen: Chosen) => string;
 
 const chosenBy =
   (visit: AccountVisit, show: Show) =>
-  ({ model }: Counted): Reply => {
+  (model: ReadModel): Reply => {
     try {
       return page(show(visit, model, readChosen(visit.query)));
     } catch (fault) {

@@ -9,7 +9,12 @@ import type { AccountVisit } from "#office/visit.ts";
 import { isLive } from "#pages/account/key-state.ts";
 import { type RequestRow, requestsPage } from "#pages/account/requests.ts";
 import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
-import { type LoggedRequest, readRequests, requestsInPages } from "#usage/request-log.ts";
+import {
+  explorerKey,
+  type LoggedRequest,
+  readRequests,
+  requestsInPages,
+} from "#usage/request-log.ts";
 
 const rowsOfPage = 40;
 /** Some 2 MB. */
@@ -38,8 +43,9 @@ async function markup(
 ): Promise<string> {
   const { rooms, account, now } = visit;
   const keys = (await listKeys(rooms.control, { accountNumber: account.number, now })).toReversed();
-  const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const offered = [...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
+  const explorer = { id: explorerKey, name: "Explorer" };
+  const offered = [explorer, ...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
+  const names = new Map(offered.map(({ id, name }) => [id, name]));
   return requestsPage({
     frame: framed(visit),
     logDays: rooms.settings.usageLogDays,
@@ -56,7 +62,7 @@ async function markup(
 
 const rowOf = (request: LoggedRequest, names: ReadonlyMap<string, string>): RequestRow => ({
   ...request,
-  keyId: request.key,
+  keyHref: request.key === explorerKey ? "/account/explorer" : `/account/keys/${request.key}`,
   keyName: names.get(request.key) ?? request.key,
 });
 

@@ -9,6 +9,7 @@ import type { AccountVisit } from "#office/visit.ts";
 import { gaugeWords } from "#pages/account/gauges.ts";
 import { type UsageRow, usagePage } from "#pages/account/usage.ts";
 import { dayMilliseconds } from "#usage/time.ts";
+import { explorerKey } from "#usage/request-log.ts";
 import { readBars, readTotalsByKey, readTotalsByOperation, type Span } from "#usage/totals.ts";
 
 const hoursShown = 24;
@@ -42,6 +43,7 @@ function planWords({ plan, quotas }: Account): string {
 async function keyRows({ rooms, account, now }: AccountVisit, span: Span): Promise<UsageRow[]> {
   const keys = await listKeys(rooms.control, { accountNumber: account.number, now });
   const names = new Map(keys.map(({ id, name }) => [id, name]));
+  names.set(explorerKey, "Explorer");
   const rows = await readTotalsByKey(rooms.usage, span);
   return rows.slice(0, rowsMax).map(({ key, totals }) => {
     return { name: names.get(key) ?? key, href: `/account/requests?key=${key}`, totals };

@@ -29,7 +29,9 @@ export const explorerForm = (view: FormView): Html =>
     ${hidden("operation", view.operation.name)}
     <div class="fields">${parametersOf(view.operation).map((name) => fieldsOf(view, name))}</div>
     <button>Send request</button>
-    <p class="muted">Each page here counts one request of the account's quota.</p>
+    <p class="muted">
+      A request from here counts one of the account's quota, like one with a key. Pages count none.
+    </p>
     ${parametersOf(view.operation).map((name) => datalist(name, view.known[name]))}
   </form>`;
 

@@ -10,7 +10,8 @@ import { exactTime } from "./relative.ts";
 
 export interface RequestRow {
   at: string;
-  keyId: string;
+  /** Where the key can be looked at, or the explorer. */
+  keyHref: string;
   keyName: string;
   operation: string;
   status: number;
@@ -61,7 +62,10 @@ function log(view: RequestsView): Html {
   const { fault, rows, typed } = view;
   const isFiltered = Object.keys(typed).length > 0;
   if (rows.length === 0 && !isFiltered)
-    return html`<p>No request yet. Send one with <a href="/account/keys">a key of yours</a>.</p>`;
+    return html`<p>
+      No request yet. Send one with <a href="/account/keys">a key of yours</a>, or in the
+      <a href="/account/explorer">explorer</a>.
+    </p>`;
   return html`${faultNote(fault)}
     <details ${isFiltered && html`open`}>
       <summary>Filter, or find one by its id</summary>
@@ -122,7 +126,7 @@ const requestTable = (rows: readonly RequestRow[]): Html =>
       html`<time datetime="${row.at}">${exactTime(row.at).slice(0, -4)}</time><br />
         <code class="long">${row.requestId}</code>`,
       html`${row.operation}<br />
-        <a class="name" href="/account/keys/${row.keyId}">${shortName(row.keyName)}</a>
+        <a class="name" href="${row.keyHref}">${shortName(row.keyName)}</a>
         ${row.query !== null && html`<br /><code class="long">${row.query}</code>`}`,
       html`${row.status}<br />${becauseOf(row)}`,
       row.milliseconds.toFixed(1),

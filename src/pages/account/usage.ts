@@ -35,11 +35,16 @@ export function usagePage(view: UsageView): string {
     scripts: ["account.js"],
     main: html`<h1>${headline(view.gauges)}</h1>
       <p>${view.plan}</p>
-      ${gauges(view.gauges)} ${plotPatterns} ${hourPlot(view.hours)}
+      ${gauges(view.gauges)} ${whatCounts} ${plotPatterns} ${hourPlot(view.hours)}
       ${isUsed(view.days) && dayPlot(view.days)} ${rowsTable("By key", "Key", view.byKey)}
       ${rowsTable("By operation", "Operation", view.byOperation)}`,
   });
 }
+
+const whatCounts = html`<p class="muted">
+  Requests with a key and from the <a href="/account/explorer">explorer</a> count; pages you look at
+  do not. Below stand those that were refused with 429, too, which used up nothing.
+</p>`;
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 

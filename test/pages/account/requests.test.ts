@@ -25,7 +25,7 @@ test("a log that is switched off says by which setting, and an empty one says wh
 test("names of keys are cut between characters, and a problem that is no longer known is no link", () => {
   const row = {
     at: "2026-11-21T09:00:00.000Z",
-    keyId: "key_1",
+    keyHref: "/account/keys/key_1",
     keyName: "😀".repeat(30),
     operation: "fetch-gp",
     status: 400,

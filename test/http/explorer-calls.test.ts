@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openExplorerCalls } from "#http/explorer-calls.ts";
+import { defaultQuotas } from "#limits/policy.ts";
+import type { AnsweredRequest } from "#usage/recorder.ts";
+import { openDoor } from "../support/door.ts";
+
+const call = { account: 7, quotas: defaultQuotas, operation: "fetch-signals", query: "" } as const;
+
+test("a call that cannot be answered is the problem the API would send, counted and recorded all the same", async (t) => {
+  for (const { model, status, code, retryAfter } of [
+    { model: () => null, status: 503, code: "unavailable", retryAfter: "5" },
+    {
+      model: () => assert.fail("the records are broken"),
+      status: 500,
+      code: "internal-error",
+      retryAfter: undefined,
+    },
+  ]) {
+    const recorded: AnsweredRequest[] = [];
+    const recordRequest = (request: AnsweredRequest) => void recorded.push(request);
+    const { door, log } = await openDoor(t, { model, recordRequest });
+    const answered = openExplorerCalls(door)(call);
+    const problem = JSON.parse(Buffer.from(answered.body).toString());
+    const id = answered.headers["x-request-id"];
+    assert.equal(answered.status, status);
+    assert.equal(answered.headers["retry-after"], retryAfter);
+    assert.match(answered.headers["ratelimit"]!, /^"minute";r=59/);
+    assert.equal(problem.code, code);
+    assert.equal(problem.request_id, id);
+    assert.doesNotMatch(JSON.stringify(problem), /broken/);
+    assert.equal(door.counters.look(7, defaultQuotas).windows[0]!.remaining, 59);
+    const { milliseconds: _, ...request } = recorded[0]!;
+    assert.deepEqual(request, {
+      account: 7,
+      key: "explorer",
+      operation: "fetch-signals",
+      status,
+      bytes: answered.body.length,
+      dataset: null,
+      problem: code,
+      requestId: id,
+      query: null,
+    });
+    const lines = log.map((line) => JSON.parse(line)).filter((line) => line.request_id === id);
+    assert.equal(lines.at(-1).problem, code);
+    assert.equal(
+      lines.some(({ err }) => err?.message === "the records are broken"),
+      status === 500,
+    );
+  }
+});
