@@ -135,6 +135,7 @@ export async function openService(
     storeAnswers: () => keyRing.answers(),
     office: office.answer,
     now,
+    clock,
     state: () => state,
     overload,
     metrics: openRequestMetrics(),

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { LiveKey } from "#keys/live-key.ts";
+import type { Clock } from "#limits/clock.ts";
 import type { Counters } from "#limits/counters.ts";
 import type { FailedKeys } from "#limits/failed-keys.ts";
 import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
@@ -32,6 +33,7 @@ export interface FrontDoor {
   office(request: OfficeRequest): Promise<OfficeAnswer>;
   /** Milliseconds since 1970. */
   now(): number;
+  clock: Clock;
   state(): ServiceState;
   overload: Pick<OverloadGuard, "cause">;
   metrics: RequestMetrics;

@@ -42,6 +42,7 @@ export function mountAccount(app: FastifyInstance, door: FrontDoor): void {
             headers: headersOf(request),
             address: clientAddress(request.raw, trustedProxies),
             now: door.now(),
+            monotonicMicroseconds: door.clock.monotonicMicroseconds(),
           });
           sendAnswer(door, request, reply, {
             status: answer.status,

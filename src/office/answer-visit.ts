@@ -3,11 +3,15 @@ import { findSession } from "#accounts/sessions.ts";
 import { problemKinds } from "#problems.ts";
 import { StoreFault } from "#store/store-fault.ts";
 import { signInPage } from "#pages/account/sign-in.ts";
+import { exactTime } from "#pages/account/relative.ts";
 import { wordPage } from "#pages/account/word.ts";
+import { html } from "#pages/html.ts";
+import { grouped } from "#pages/prose.ts";
 import { readCookie } from "./cookies.ts";
 import { framed } from "./frame.ts";
 import { formType, type OfficeAnswer, type OfficeRequest } from "./message.ts";
 import { ownOrigin } from "./own-origin.ts";
+import type { PersonRequest, TooMany } from "./person-limits.ts";
 import { page, type Reply, unauthorized } from "./reply.ts";
 import { refusal } from "./refusal.ts";
 import { findRoute, type Route, type Serve } from "./route.ts";
@@ -88,7 +92,7 @@ async function serve(
         `Nothing was changed. Send ${formType}, as a form does.`,
       );
   }
-  const keptOut = refuse(known.found, visit);
+  const keptOut = refuse(known.found, visit) ?? countRequest(known.found, visit, request);
   if (keptOut !== null) return keptOut;
   const received = { ...visit, names: known.names, account: visit.visitor?.account };
   return withFaults(received as AccountVisit, act);
@@ -118,6 +122,40 @@ function refuse({ access, methods }: Route, visit: Visit): Reply | null {
   if (access === "owner" && visitor.account.role !== "owner")
     return word(visit, 403, "Only owners may do this", "Ask an owner of the account.");
   return null;
+}
+
+/** Public pages are not counted: what matters on them is bounded by the address it concerns. */
+function countRequest({ access, isBackground }: Route, visit: Visit, request: OfficeRequest) {
+  const { rooms, method, visitor } = visit;
+  if (visitor === null || access === "anyone") return null;
+  const kind = method === "POST" ? "form" : isBackground ? "background" : "view";
+  const now = request.monotonicMicroseconds;
+  const tooMany = rooms.personLimiter.take(visitor.person.id, kind, now);
+  return tooMany === null ? null : tooManyPage(visit, request, kind, tooMany);
+}
+
+const tooManyWords: Readonly<Record<PersonRequest, { title: string; what: string }>> = {
+  view: { title: "Too many pages", what: "pages a person may look at" },
+  form: { title: "Too many forms", what: "forms a person may send" },
+  background: { title: "Too many lookups", what: "lookups a page may make for a person" },
+};
+
+function tooManyPage(
+  visit: Visit,
+  { path, query }: OfficeRequest,
+  kind: PersonRequest,
+  { name, quota, retryAfterSeconds }: TooMany,
+): Reply {
+  const { title, what } = tooManyWords[kind];
+  const freeAt = new Date(visit.now + retryAfterSeconds * 1000).toISOString();
+  const text = html`All ${grouped(quota)} ${what} in a ${name} are used up. The next one is free at
+    <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
+    ${kind === "form" && "Nothing was changed."} Calls of the API are counted by themselves, so your
+    keys go on working.`;
+  const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
+  const next = kind === "form" ? undefined : again;
+  const reply = page(wordPage(title, text, framed(visit), next), 429);
+  return { ...reply, headers: [...reply.headers, ["retry-after", String(retryAfterSeconds)]] };
 }
 
 async function withFaults(visit: AccountVisit, act: Serve): Promise<Reply> {

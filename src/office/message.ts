@@ -22,6 +22,8 @@ export interface OfficeRequest {
   address: string;
   /** Milliseconds since 1970. */
   now: number;
+  /** The same moment on the clock that never steps. */
+  monotonicMicroseconds: number;
 }
 
 /** The only headers the office looks at. */

@@ -8,6 +8,7 @@ import { openDesk } from "./desk.ts";
 import { openOwnModel } from "./own-model.ts";
 import { openPost } from "./mail/post.ts";
 import type { FromOffice, OfficeSettings, ToOffice } from "./message.ts";
+import { openPersonLimiter } from "./person-limits.ts";
 import { routes } from "./routes/index.ts";
 import type { Rooms } from "./visit.ts";
 import { watchNotices } from "./watch-notices.ts";
@@ -21,6 +22,7 @@ const say = (message: FromOffice) => port.postMessage(message);
 const complain = (complaint: string) => say({ complaint });
 const desk = openDesk((number, question) => say({ number, question }));
 const dataset = openOwnModel(complain);
+const personLimiter = openPersonLimiter();
 const underWay = new Set<Promise<void>>();
 
 const rooms: Promise<Rooms> = openRooms();
@@ -47,12 +49,14 @@ async function openRooms(): Promise<Rooms> {
     passwords,
     post,
     desk,
+    personLimiter,
     model: dataset.model,
     complain,
   };
 }
 
 async function forget(now: number): Promise<void> {
+  personLimiter.forgetIdle();
   await forgetOld((await rooms).control, now).catch((error: Error) =>
     complain(`What has ended could not be removed: ${error.message}`),
   );

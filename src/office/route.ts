@@ -26,15 +26,18 @@ export interface Route {
   path: `/account${string}`;
   access: Access;
   methods: Methods;
+  /** Asked by the script of a page, not looked at. */
+  isBackground: boolean;
 }
 
 export function route<A extends Access>(
   path: Route["path"],
   access: A,
   methods: Methods<Visits[A]>,
+  { isBackground = false }: { isBackground?: boolean } = {},
 ): Route {
   // What a function takes is what `access` promises; answer-visit.ts keeps the promise.
-  return { path, access, methods: methods as Methods };
+  return { path, access, methods: methods as Methods, isBackground };
 }
 
 /** The first route whose path this is, and what stood for its names. */

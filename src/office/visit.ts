@@ -7,6 +7,7 @@ import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Post } from "./mail/post.ts";
 import type { Desk, OfficeSettings } from "./message.ts";
 import type { OwnOrigin } from "./own-origin.ts";
+import type { PersonLimiter } from "./person-limits.ts";
 
 /** What all visits share. */
 export interface Rooms {
@@ -16,6 +17,7 @@ export interface Rooms {
   passwords: Passwords;
   post: Post;
   desk: Desk;
+  personLimiter: PersonLimiter;
   /** The records; null while none are published. */
   model(): ReadModel | null;
   complain(complaint: string): void;

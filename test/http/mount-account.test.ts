@@ -47,8 +47,9 @@ test("a form reaches the office whole, with the few headers it looks at", async 
     "Connection: close",
   ];
   await sendRaw(port, `${lines.join("\r\n")}\r\n\r\n${form}`);
-  const [{ now, ...request }] = asked as [OfficeRequest];
+  const [{ now, monotonicMicroseconds, ...request }] = asked as [OfficeRequest];
   assert.equal(typeof now, "number");
+  assert.equal(typeof monotonicMicroseconds, "number");
   assert.deepEqual(request, {
     method: "POST",
     path: "/account/keys/key_1",

@@ -41,6 +41,7 @@ export async function openDoor(
     recordRequest() {},
     office: () => Promise.reject(new Error("There is no office in this test.")),
     now: clock.now,
+    clock,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     hold: openHeldAnswers(() => {}),
     failedKeys: openFailedKeys({ clock }),

@@ -7,6 +7,7 @@ import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.
 import { answerVisit } from "#office/answer-visit.ts";
 import type { Letter } from "#office/mail/post.ts";
 import type { OfficeAnswer, OfficeRequest, OfficeSettings } from "#office/message.ts";
+import { openPersonLimiter } from "#office/person-limits.ts";
 import { routes } from "#office/routes/index.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile } from "#store/files.ts";
@@ -61,6 +62,7 @@ export async function openOfficeInside(
     passwords,
     post: { send: (letter: Letter) => void letters.push(letter), isOff: false, async close() {} },
     desk: { call: () => assert.fail(), look: () => assert.fail() },
+    personLimiter: openPersonLimiter(),
     model: () => null,
     complain: (complaint: string) => assert.fail(complaint),
   };
@@ -72,6 +74,7 @@ export async function openOfficeInside(
       form: "",
       address: "127.0.0.1",
       now: noon,
+      monotonicMicroseconds: noon * 1000,
       ...request,
       headers: { host: "127.0.0.1:8080", ...request.headers },
     });

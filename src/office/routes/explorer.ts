@@ -27,7 +27,7 @@ export const explorerRoutes: readonly Route[] = [
   route("/account/explorer", "member", {
     GET: (visit) => readRecords(visit, (model) => explore(visit, model)),
   }),
-  route("/account/explorer/suggest", "member", { GET: suggestions }),
+  route("/account/explorer/suggest", "member", { GET: suggestions }, { isBackground: true }),
 ];
 
 /** The form alone costs nothing; once it is sent, the HTTP thread answers it as it answers a request with a key. */

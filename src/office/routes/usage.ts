@@ -72,5 +72,5 @@ async function showStanding({ rooms, account }: AccountVisit): Promise<Reply> {
 
 export const usageRoutes: readonly Route[] = [
   route("/account/usage", "member", { GET: showUsage }),
-  route("/account/usage/standing", "member", { GET: showStanding }),
+  route("/account/usage/standing", "member", { GET: showStanding }, { isBackground: true }),
 ];

@@ -1,0 +1,84 @@
+/** How much one person may ask of the account pages: exact sliding windows in memory, whichever account they look at. */
+import { append, countIn, openLog, shrink, type SlidingLog, waitIn } from "#limits/sliding-log.ts";
+
+/**
+ * Each kind is counted by itself, so that suggestions use up no pages, and whoever has looked at too many pages can
+ * still send the form in front of them.
+ */
+export const personLimits = {
+  /** A page, looked at. */
+  view: [
+    { name: "minute", seconds: 60, quota: 120 },
+    { name: "day", seconds: 86_400, quota: 2000 },
+  ],
+  /** A form, sent. */
+  form: [{ name: "minute", seconds: 60, quota: 120 }],
+  /** What the script of a page asks for by itself. */
+  background: [{ name: "minute", seconds: 60, quota: 120 }],
+} as const;
+
+export type PersonRequest = keyof typeof personLimits;
+
+/** The window that makes a person wait longest, and for how long. */
+export interface TooMany {
+  name: "minute" | "day";
+  quota: number;
+  /** Whole seconds, rounded up. */
+  retryAfterSeconds: number;
+}
+
+export interface PersonLimiter {
+  /**
+   * Counts a request of the person, or refuses it and counts nothing.
+   * @param now µs on a clock that never steps.
+   * @returns null where it is admitted.
+   */
+  take(person: string, kind: PersonRequest, now: number): TooMany | null;
+  /** Gives back the memory of people who asked nothing for a day. */
+  forgetIdle(): void;
+  /** Logs in memory: one for each person and kind. */
+  logCount(): number;
+}
+
+/**
+ * Beyond these the log used least recently is forgotten. All of them take 1 or 2 MB, and 80 MB if each were full, as
+ * 2,000 views take 16 KiB.
+ */
+const logsMax = 5000;
+
+export function openPersonLimiter(): PersonLimiter {
+  const logs = new Map<string, SlidingLog>();
+  // Requests are answered concurrently, so one may come to be counted after a later one.
+  let latest = 0;
+  return {
+    take(person, kind, now) {
+      latest = Math.max(latest, now);
+      const name = `${kind} ${person}`;
+      const windows = personLimits[kind];
+      const log = logs.get(name) ?? openLog(windows.map(({ seconds }) => seconds * 1e6));
+      // A map keeps the order of insertion, so the first is the one used least recently.
+      logs.delete(name);
+      logs.set(name, log);
+      if (logs.size > logsMax) logs.delete(logs.keys().next().value!);
+      return takeFrom(log, windows, latest);
+    },
+    forgetIdle() {
+      for (const [name, log] of logs) if (!shrink(log, latest)) logs.delete(name);
+    },
+    logCount: () => logs.size,
+  };
+}
+
+type Windows = (typeof personLimits)[PersonRequest];
+
+function takeFrom(log: SlidingLog, windows: Windows, now: number): TooMany | null {
+  const counts = windows.map((_, i) => countIn(log, i, now));
+  if (windows.every(({ quota }, i) => counts[i]! < quota)) {
+    append(log, now);
+    return null;
+  }
+  const waits = windows.map(({ quota }, i) => waitIn(log, i, quota, now));
+  const longest = Math.max(...waits);
+  const { name, quota } = windows[waits.indexOf(longest)]!;
+  return { name, quota, retryAfterSeconds: Math.ceil(longest / 1e6) };
+}
