@@ -111,7 +111,20 @@ export async function quotasInForce(
   database: Kysely<ControlTables>,
   account: number,
 ): Promise<FullQuotas> {
-  const row = await database
+  const rows = quotasQuery(database).where("account.number", "=", account);
+  return fullQuotasOf(await rows.executeTakeFirstOrThrow());
+}
+
+/** The same of all accounts, by number. */
+export async function listQuotasInForce(
+  database: Kysely<ControlTables>,
+): Promise<Map<number, FullQuotas>> {
+  const rows = await quotasQuery(database).select("account.number").execute();
+  return new Map(rows.map((row) => [row.number, fullQuotasOf(row)]));
+}
+
+const quotasQuery = (database: Kysely<ControlTables>) =>
+  database
     .selectFrom("account")
     .leftJoin("plan", "plan.name", "account.plan")
     .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
@@ -119,15 +132,15 @@ export async function quotasInForce(
       (["per_minute", "per_hour", "per_day"] as const).map((column) =>
         select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
       ),
-    )
-    .where("account.number", "=", account)
-    .executeTakeFirstOrThrow();
-  return {
-    minute: row.per_minute ?? defaultQuotas.minute,
-    hour: row.per_hour ?? defaultQuotas.hour,
-    day: row.per_day ?? defaultQuotas.day,
-  };
-}
+    );
+
+const fullQuotasOf = (
+  row: Record<"per_minute" | "per_hour" | "per_day", number | null>,
+): FullQuotas => ({
+  minute: row.per_minute ?? defaultQuotas.minute,
+  hour: row.per_hour ?? defaultQuotas.hour,
+  day: row.per_day ?? defaultQuotas.day,
+});
 
 const plansQuery = (database: Kysely<ControlTables>) =>
   database

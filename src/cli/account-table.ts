@@ -1,5 +1,6 @@
 /** How a list of accounts looks, for people and for programs. */
 import type { Account } from "#accounts/find-account.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { table, timeText } from "./output.ts";
 
 export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
@@ -11,19 +12,23 @@ export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: 
   created_at: createdAt,
 });
 
-export function accountTable(accounts: readonly Account[]): string {
+/** What its plan and the service give it, too. */
+export interface ListedAccount extends Account {
+  inForce: Quotas;
+}
+
+export function accountTable(accounts: readonly ListedAccount[]): string {
   if (accounts.length === 0)
     return "No account yet. Make one: gp-records accounts create --name NAME";
-  const number = (requests: number | null) => String(requests ?? "default");
   return table(
     ["id", "name", "plan", "per minute", "per hour", "per day", "suspended", "created"],
-    accounts.map(({ id, name, plan, quotas, suspendedAt, createdAt }) => [
+    accounts.map(({ id, name, plan, inForce, suspendedAt, createdAt }) => [
       id,
       name,
       plan ?? "-",
-      number(quotas.minute),
-      number(quotas.hour),
-      number(quotas.day),
+      String(inForce.minute),
+      String(inForce.hour),
+      String(inForce.day),
       timeText(suspendedAt),
       timeText(createdAt),
     ]),

@@ -7,6 +7,7 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
+import { listQuotasInForce } from "#accounts/plans.ts";
 import { requireAccount } from "#accounts/find-account.ts";
 import { addAccountLinks } from "./account-links.ts";
 import { addMembers, addPlan } from "./account-members.ts";
@@ -53,11 +54,21 @@ function addCreate(accounts: Command, surroundings: Surroundings): void {
 function addList(accounts: Command, surroundings: Surroundings): void {
   accounts
     .command("list")
-    .description("show all accounts")
+    .description(
+      "show all accounts, with the quotas in force: their own, their plan's, or the default",
+    )
     .option(...jsonOption)
     .action(async (options: OutputOptions) => {
-      const found = await withControl(surroundings, (control) => listAccounts(control));
-      printResult(surroundings, options, found.map(accountJson), () => accountTable(found));
+      const found = await withControl(surroundings, async (control) => {
+        const accounts = await listAccounts(control);
+        const quotas = await listQuotasInForce(control.database);
+        return accounts.map((account) => ({ ...account, inForce: quotas.get(account.number)! }));
+      });
+      const json = found.map((account) => ({
+        ...accountJson(account),
+        limits_in_force: account.inForce,
+      }));
+      printResult(surroundings, options, json, () => accountTable(found));
     });
 }
 

@@ -1,5 +1,6 @@
 /** The options that set an account's quotas, and the words that show them. */
 import { type Command, InvalidArgumentError } from "commander";
+import { quotaMax, windows } from "#limits/policy.ts";
 import type { Quotas } from "#store/control-tables.ts";
 
 // Not null for "default": commander turns a parsed null into an empty text.
@@ -12,10 +13,14 @@ export interface QuotaOptions {
 }
 
 export function withQuotaOptions(command: Command): Command {
-  return command
-    .option("--per-minute <n>", "requests in 60 seconds, or default", parseQuota)
-    .option("--per-hour <n>", "requests in 3,600 seconds, or default", parseQuota)
-    .option("--per-day <n>", "requests in 86,400 seconds, or default", parseQuota);
+  const range = `1 to ${grouped(quotaMax)}`;
+  for (const { name, seconds } of windows)
+    command.option(
+      `--per-${name} <n>`,
+      `requests in ${grouped(seconds)} seconds: ${range}, or default`,
+      parseQuota,
+    );
+  return command;
 }
 
 /** Only the windows that were given; null for those that go back to the default. */
@@ -26,6 +31,8 @@ export function quotasFrom({ perMinute, perHour, perDay }: QuotaOptions): Partia
     ...(perDay !== undefined && { day: orNull(perDay) }),
   };
 }
+
+const grouped = (number: number) => number.toLocaleString("en-US");
 
 const orNull = (given: GivenQuota) => (given === "default" ? null : given);
 

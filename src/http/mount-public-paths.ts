@@ -10,6 +10,7 @@ import { docsPage } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex } from "#pages/landing-index.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
+import type { KeyFacts } from "#pages/way-to-key.ts";
 import { problemCodes } from "#problems.ts";
 import { describeApi } from "./describe-api.ts";
 import type { FrontDoor } from "./front-door.ts";
@@ -34,7 +35,8 @@ export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
     seconds,
     quota: defaultQuotas[name],
   }));
-  const docs = () => docsPage({ publicUrl, pageSizeMax, quotas, formats: operationFormats });
+  const docs = () =>
+    docsPage({ publicUrl, pageSizeMax, quotas, formats: operationFormats, ...keyFactsOf(door) });
   mountDocument(app, door, "/docs", page(docs));
   mountDocument(app, door, "/errors", page(errorsPage));
   for (const code of problemCodes)
@@ -66,14 +68,20 @@ function once(make: () => string): () => string {
   return () => (made ??= make());
 }
 
-function factsOf({ config, model }: FrontDoor): ServiceFacts {
+function factsOf(door: FrontDoor): ServiceFacts {
+  const { config, model } = door;
   const current = model();
-  const url = accountUrl(config);
   return {
     counts: current === null ? null : recordCounts(current),
     datasetVersion: current?.parts.version ?? null,
     datasetUpdatedAt: current?.parts.updatedAt ?? null,
     publicUrl: config.publicUrl,
-    account: url === null ? null : { url, isOpen: config.signUp === "open" },
+    ...keyFactsOf(door),
   };
+}
+
+function keyFactsOf({ config }: FrontDoor): KeyFacts {
+  const url = accountUrl(config);
+  const account = url === null ? null : { url, isOpen: config.signUp === "open" };
+  return { account, isDemo: config.isDemo };
 }

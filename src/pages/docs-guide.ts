@@ -9,16 +9,18 @@ import { hintMeanings } from "./hint-words.ts";
 import { html, type Html } from "./html.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
+import { type KeyFacts, wayToKey } from "./way-to-key.ts";
 
-export const authenticationSection = (): Html =>
+export const authenticationSection = (facts: KeyFacts): Html =>
   html`<section>
     <h2 id="authentication">Authentication</h2>
     <p>
       Send your API key in the header <code>x-api-key</code>, exactly once. A key in the query
-      string, in <code>Authorization</code> or in a cookie is not read. You get a key from the
-      operator of this service; whoever has it can spend your quota, so keep it out of code that
-      others see.
+      string, in <code>Authorization</code> or in a cookie is not read. Whoever has it can spend
+      your quota, so keep it out of code that others see.
     </p>
+    <h3 id="key">Get a key</h3>
+    <p>${wayToKey(facts)}</p>
   </section>`;
 
 export const answerSection = (): Html =>

@@ -14,8 +14,9 @@ import { quotaSection, type QuotaWindow } from "./docs-quota.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { valueListTable } from "./value-lists.ts";
+import type { KeyFacts } from "./way-to-key.ts";
 
-export interface DocsFacts {
+export interface DocsFacts extends KeyFacts {
   /** Origin (and path) the public reaches the service under, without a slash at the end. */
   publicUrl: string | null;
   /** Largest `limit`. */
@@ -26,7 +27,13 @@ export interface DocsFacts {
   formats: readonly string[];
 }
 
-export const docsPage = ({ publicUrl, pageSizeMax, quotas, formats }: DocsFacts): string =>
+export const docsPage = ({
+  publicUrl,
+  pageSizeMax,
+  quotas,
+  formats,
+  ...keyFacts
+}: DocsFacts): string =>
   layout({
     title: "Docs",
     description:
@@ -41,7 +48,7 @@ export const docsPage = ({ publicUrl, pageSizeMax, quotas, formats }: DocsFacts)
       <div class="with-contents">
         ${contents()}
         <div>
-          ${authenticationSection()}
+          ${authenticationSection(keyFacts)}
           <section>
             <h2 id="operations">Operations</h2>
             ${operations.map((operation) => operationSection(operation, pageSizeMax, publicUrl))}

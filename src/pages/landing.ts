@@ -4,14 +4,15 @@ import { parametersOf } from "#operations/parameter-names.ts";
 import type { RecordKind } from "#records/canonical.ts";
 import { copyBlock, curlLine } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
-import { html, type Html, type Part } from "./html.ts";
+import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { codes, grouped } from "./prose.ts";
 import { table } from "./table.ts";
 import { timeElement } from "./times.ts";
+import { type KeyFacts, wayToKey } from "./way-to-key.ts";
 
 /** What the landing page says of the service at this moment. */
-export interface ServiceFacts {
+export interface ServiceFacts extends KeyFacts {
   /** Records of the current dataset; null while there is none. */
   counts: Readonly<Record<RecordKind, number>> | null;
   datasetVersion: string | null;
@@ -19,8 +20,6 @@ export interface ServiceFacts {
   datasetUpdatedAt: string | null;
   /** Origin (and path) the public reaches the service under, without a slash at the end. */
   publicUrl: string | null;
-  /** Null where the account pages are not served. */
-  account: { url: string; isOpen: boolean } | null;
 }
 
 export function landingPage(facts: ServiceFacts): string {
@@ -42,7 +41,7 @@ export function landingPage(facts: ServiceFacts): string {
       <h2>Four operations</h2>
       ${operationTable()}
       <h2>Get a key</h2>
-      <p>${wayToKey(facts.account)}</p>
+      <p>${wayToKey(facts)}</p>
       <p>
         Send it in the header <code>x-api-key</code> with every request; a key in the address is not
         read. <a href="/docs#quota">How many requests a key may send</a>
@@ -54,15 +53,6 @@ export function landingPage(facts: ServiceFacts): string {
         <li><a href="/changelog">Changelog</a> says what each version added.</li>
       </ul>`,
   });
-}
-
-function wayToKey(account: ServiceFacts["account"]): Part {
-  if (account === null) return "Ask the operator of this service for an API key.";
-  return account.isOpen
-    ? html`<a class="button" href="${account.url}/sign-up">Sign up</a> and create a key yourself, or
-        <a href="${account.url}">sign in</a> to the account you have.`
-    : html`Ask the operator of this service for an account, or
-        <a href="${account.url}">sign in</a> to the one you have and create a key there.`;
 }
 
 const countLabels: Readonly<Record<RecordKind, string>> = {

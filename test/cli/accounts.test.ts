@@ -47,14 +47,19 @@ test("accounts list shows every account, and how to make the first", async (t) =
   assert.deepEqual(await json("accounts", "list"), []);
   const { id } = await json("accounts", "create", "--name", "Acme");
   assert.deepEqual(await json("accounts", "list"), [
-    { id, name: "Acme", limits: unlimited, plan: null, suspended_at: null, created_at: since },
+    {
+      id,
+      name: "Acme",
+      limits: unlimited,
+      plan: null,
+      suspended_at: null,
+      created_at: since,
+      limits_in_force: { minute: 60, hour: 1000, day: 10_000 },
+    },
   ]);
   const [headings, row] = (await text("accounts", "list")).split("\n");
   assert.match(headings!, /^ID +NAME +PLAN +PER MINUTE +PER HOUR +PER DAY +SUSPENDED +CREATED$/);
-  assert.match(
-    row!,
-    new RegExp(`^${id}  Acme  - +default +default +default +- +2026-11-21T12:00:00Z$`),
-  );
+  assert.match(row!, new RegExp(`^${id}  Acme  - +60 +1000 +10000 +- +2026-11-21T12:00:00Z$`));
 });
 
 test("accounts limits changes the windows that are given, resets those set to default, and shows them", async (t) => {

@@ -93,6 +93,14 @@ test("a later start of the demo", async (t) => {
     assert.ok(printed.includes(`works until            ${until}`), printed);
   });
 
+  await t.test(
+    "says in its docs that it printed a key, and links to where others are made",
+    async () => {
+      const docs = await (await fetch(`${url}/docs`)).text();
+      assert.match(docs, /This is a demo: the key that it printed.*href="\/account\/sign-up"/s);
+    },
+  );
+
   await t.test("never takes its key from a request that was forwarded", async () => {
     for (const name of ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"]) {
       const { status, body } = await ask({ "x-api-key": key, [name]: "127.0.0.1" });

@@ -36,3 +36,29 @@ test("plans are set, listed and removed, and an account is put on one and taken 
   assert.match(await refusal(exitCodes.conflict, "accounts", "plan", "acme", "gold"), /no plan/);
   assert.match(await refusal(exitCodes.usage, "plans", "set", "none"), /name of a plan/);
 });
+
+test("accounts list shows the quotas in force: an account's own, else its plan's, else the plan default's", async (t) => {
+  const { text, json } = allCommands(temporaryFolder(t));
+  await text("plans", "set", "gold", "--per-minute", "600");
+  await text("plans", "set", "default", "--per-hour", "30");
+  await text("accounts", "create", "--name", "Acme", "--per-day", "7");
+  await text("accounts", "plan", "acme", "gold");
+  const [acme] = await json("accounts", "list");
+  assert.deepEqual(acme.limits_in_force, { minute: 600, hour: 30, day: 7 });
+  assert.match(await text("accounts", "list"), /Acme +gold +600 +30 +7 +- /);
+});
+
+test("the help of each option for a quota tells the most it takes, which it takes", async (t) => {
+  const { text, refusal } = allCommands(temporaryFolder(t));
+  for (const command of [
+    ["accounts", "create"],
+    ["accounts", "limits"],
+    ["plans", "set"],
+  ]) {
+    const help = await text(...command, "--help");
+    for (const window of ["minute", "hour", "day"])
+      assert.match(help, new RegExp(`--per-${window} <n> +requests in [^:]+: 1 to\\s+1,000,000`));
+  }
+  await text("plans", "set", "most", "--per-day", "1000000");
+  await refusal(exitCodes.usage, "plans", "set", "more", "--per-day", "1000001");
+});

@@ -112,6 +112,13 @@ test("every field of a form stands inside its label", () => {
 test("what the docs are told is text, whatever is in it", () => {
   const evil = `"><script>alert(1)</script>`;
   const quotas = [{ name: evil, quota: 1, seconds: 1 }];
-  const told = docsPage({ publicUrl: evil, pageSizeMax: 100, quotas, formats: [evil] });
+  const told = docsPage({
+    publicUrl: evil,
+    pageSizeMax: 100,
+    quotas,
+    formats: [evil],
+    account: { url: evil, isOpen: true },
+    isDemo: true,
+  });
   assert.ok(!told.includes("<script>alert"));
 });

@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
 import { landingIndex } from "#pages/landing-index.ts";
+import { docsPage } from "#pages/docs.ts";
 import { landingPage } from "#pages/landing.ts";
-import { serviceFacts } from "../support/public-pages.ts";
+import type { KeyFacts } from "#pages/way-to-key.ts";
+import { docsFacts, serviceFacts } from "../support/public-pages.ts";
 
 test("the landing page names every operation with its parameters and what the dataset holds", () => {
   const page = landingPage(serviceFacts);
@@ -35,6 +37,7 @@ test("without a dataset the landing page says so and what happens next", () => {
     datasetUpdatedAt: null,
     publicUrl: null,
     account: null,
+    isDemo: false,
   });
   assert.match(page, /No records are published yet/);
   assert.doesNotMatch(page, /null|undefined/);
@@ -69,14 +72,25 @@ test("programs get the links as JSON, absolute where the public URL is known", (
   assert.equal(absolute.dataset, null);
 });
 
-test("a stranger is sent to the sign-up where everyone may, else to the operator", () => {
+test("a stranger is told on the landing page and in the docs how to get a key on this server", () => {
   const url = "/account";
-  assert.match(landingPage(serviceFacts), /href="\/account\/sign-up"/);
+  for (const page of [
+    (facts: KeyFacts) => landingPage({ ...serviceFacts, ...facts }),
+    (facts: KeyFacts) => docsPage({ ...docsFacts, ...facts }),
+  ]) {
+    const told = (facts: Partial<KeyFacts>) =>
+      page({ account: { url, isOpen: true }, isDemo: false, ...facts });
+    assert.match(told({}), /<a class="button" href="\/account\/sign-up">Sign up<\/a>/);
+    assert.doesNotMatch(told({}), /demo/);
+    const closed = told({ account: { url, isOpen: false } });
+    assert.doesNotMatch(closed, /sign-up/);
+    assert.match(closed, /Ask the operator.*href="\/account">sign in/s);
+    const none = told({ account: null });
+    assert.match(none, /Ask the operator of this service for an API key/);
+    assert.doesNotMatch(none, /sign in/);
+    const demo = told({ isDemo: true });
+    assert.match(demo, /This is a demo: the key that it printed.*href="\/account\/sign-up"/s);
+  }
   assert.equal(landingIndex(serviceFacts).links.account, url);
-  const closed = landingPage({ ...serviceFacts, account: { url, isOpen: false } });
-  assert.doesNotMatch(closed, /sign-up/);
-  assert.match(closed, /Ask the operator.*href="\/account"/s);
-  const none = { ...serviceFacts, account: null };
-  assert.match(landingPage(none), /Ask the operator of this service for an API key/);
-  assert.equal("account" in landingIndex(none).links, false);
+  assert.equal("account" in landingIndex({ ...serviceFacts, account: null }).links, false);
 });

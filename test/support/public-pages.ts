@@ -16,6 +16,7 @@ export const serviceFacts: ServiceFacts = {
   datasetUpdatedAt: "2026-11-20T03:00:00Z",
   publicUrl: null,
   account: { url: "/account", isOpen: true },
+  isDemo: false,
 };
 
 export const docsFacts: DocsFacts = {
@@ -27,6 +28,8 @@ export const docsFacts: DocsFacts = {
     { name: "day", quota: 10_000, seconds: 86_400 },
   ],
   formats: ["application/json", "text/csv"],
+  account: serviceFacts.account,
+  isDemo: false,
 };
 
 const mistyped = new Problem("unknown-path", `There is nothing at /dosc/${"x".repeat(44)}….`, {
