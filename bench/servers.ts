@@ -44,6 +44,7 @@ export async function startProgram(order: ProgramOrder): Promise<RunningServer> 
       {
         // Nothing else of this environment: a setting of the developer's own must not decide a figure.
         env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings },
+        cwd: import.meta.dirname,
         stdio: ["ignore", "pipe", "pipe", ...(isWatched ? (["ipc"] as const) : [])],
       },
     ),

@@ -31,6 +31,8 @@ export function start(work: Work, args: readonly string[], order: Start): Runnin
   const child = work.adopt(
     spawn(command, rest, {
       env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings },
+      // A developer's own .env must not decide what is seen.
+      cwd: import.meta.dirname,
       stdio: ["ignore", "pipe", "pipe"],
     }),
   );

@@ -1,4 +1,5 @@
 /** Reads the settings from the environment once and names every fault at once. */
+import { readFileSync, statSync } from "node:fs";
 import type { BlockList } from "node:net";
 import {
   Fault,
@@ -14,7 +15,13 @@ import {
   parseSmtpUrl,
   wholeNumber,
 } from "./config/parsers.ts";
-import { isSecret, logLevels, type SettingName, settings, signUps } from "./config/settings.ts";
+import {
+  fileSettingOf,
+  logLevels,
+  type SettingName,
+  settings,
+  signUps,
+} from "./config/settings.ts";
 
 export { settings };
 
@@ -73,20 +80,35 @@ export class ConfigFault extends Error {
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
-  const textOf = (name: SettingName) => {
-    const given = environment[name]?.trim();
-    return given === undefined || given === ""
-      ? settings.find((setting) => setting.name === name)!.byDefault
-      : given;
+  const given = (name: string) => environment[name]?.trim() ?? "";
+  const textOf = (name: SettingName) =>
+    given(name) || settings.find((setting) => setting.name === name)!.byDefault;
+  const refuse = (sentence: string) => {
+    faults.push(`${sentence}.`);
+    return undefined as never;
   };
   const read = <T>(name: SettingName, parse: (text: string) => T | Fault): T => {
+    const fileSetting = fileSettingOf(name);
+    const path = fileSetting === null ? "" : given(fileSetting);
+    if (path !== "") return readFromFile(name, fileSetting!, path, parse);
     const text = textOf(name);
     const value = parse(text);
     if (!(value instanceof Fault)) return value;
-    faults.push(
-      `${name} ${value.sentence}${isSecret(name) ? "" : `, but is '${text.slice(0, 100)}'`}.`,
-    );
-    return undefined as T;
+    const shown = fileSetting === null ? `, but is '${text.slice(0, 100)}'` : "";
+    return refuse(`${name} ${value.sentence}${shown}`);
+  };
+  const readFromFile = <T>(
+    name: SettingName,
+    fileSetting: string,
+    path: string,
+    parse: (text: string) => T | Fault,
+  ): T => {
+    if (given(name) !== "") return refuse(`${name} and ${fileSetting} must not both be set`);
+    const secret = readSecret(path);
+    if (secret instanceof Fault) return refuse(`${fileSetting} names ${path}, ${secret.sentence}`);
+    const value = parse(secret);
+    if (!(value instanceof Fault)) return value;
+    return refuse(`${name}, read from ${path} as ${fileSetting} says, ${value.sentence}`);
   };
   const config: Config = {
     host: read("HOST", parseHost),
@@ -121,6 +143,22 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");
   if (faults.length > 0) throw new ConfigFault(faults);
   return Object.freeze(config);
+}
+
+const secretBytesMax = 65_536;
+
+/** The text of a file that holds one secret and nothing else, or what is wrong with it: never a part of the text. */
+function readSecret(path: string): string | Fault {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > secretBytesMax)
+      return new Fault(`which is no regular file of at most ${secretBytesMax / 1024} KiB`);
+    return readFileSync(path, "utf8").trim() || new Fault("which is empty");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return new Fault(`which cannot be read (${code})`);
+  }
 }
 
 /** Where people manage their keys; null where the account pages are not served: over plain http from elsewhere. */

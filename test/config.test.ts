@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { accountUrl, ConfigFault, isLoopback, readConfig, settings } from "#config.ts";
+import { settingNames } from "#config/settings.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 
 function faultsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -204,4 +208,45 @@ test("people are sent to the account pages where those are served, and nowhere e
   );
   assert.equal(urlOf({ HOST: "0.0.0.0" }), null);
   assert.equal(urlOf({ PUBLIC_URL: "http://records.example" }), null);
+});
+
+test("every secret may stand in a file that a setting ending in _FILE names, and no other setting may", (t) => {
+  const secrets = settings.filter((setting) => "isSecret" in setting).map(({ name }) => name);
+  assert.deepEqual(secrets, ["SMTP_URL"]);
+  assert.deepEqual(
+    settingNames.filter((name) => name.endsWith("_FILE")),
+    secrets.map((name) => `${name}_FILE`),
+  );
+  const path = join(temporaryFolder(t), "smtp");
+  const secret = "smtps://user:geheim@mail.example";
+  writeFileSync(path, `${secret}\n`);
+  assert.equal(readConfig({ SMTP_URL_FILE: path }).smtpUrl, secret);
+  assert.equal(readConfig({ SMTP_URL_FILE: " ", SMTP_URL: secret }).smtpUrl, secret);
+  assert.equal(readConfig({ PORT_FILE: path }).port, 8080);
+});
+
+test("a secret's file that cannot be used is named, and what stands in it is not shown", (t) => {
+  const folder = temporaryFolder(t);
+  const [wrong, empty, absent] = ["wrong", "empty", "absent"].map((name) => join(folder, name));
+  writeFileSync(wrong!, "https://user:geheim@mail.example");
+  writeFileSync(empty!, "\n");
+  const faultOf = (environment: Record<string, string>) => {
+    const [fault, ...others] = faultsOf(environment);
+    assert.deepEqual(others, []);
+    return fault;
+  };
+  assert.equal(
+    faultOf({ SMTP_URL_FILE: wrong! }),
+    `SMTP_URL, read from ${wrong} as SMTP_URL_FILE says, must be a URL such as smtps://user:password@mail.example:465.`,
+  );
+  for (const [path, words] of [
+    [empty!, "which is empty"],
+    [absent!, "which cannot be read (ENOENT)"],
+    [folder, "which is no regular file of at most 64 KiB"],
+  ])
+    assert.equal(faultOf({ SMTP_URL_FILE: path! }), `SMTP_URL_FILE names ${path}, ${words}.`);
+  assert.equal(
+    faultOf({ SMTP_URL: "smtps://mail.example", SMTP_URL_FILE: wrong! }),
+    "SMTP_URL and SMTP_URL_FILE must not both be set.",
+  );
 });

@@ -7,6 +7,7 @@ import { faults } from "../faults/index.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { settings } from "#config.ts";
+import { settingNames } from "#config/settings.ts";
 import { operations } from "#operations/index.ts";
 import { hintCodes } from "#operations/hints.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
@@ -70,18 +71,22 @@ test("every error stands in docs/errors.md with its status, and every fault of a
 });
 
 test("every setting stands in docs/settings.md and .env.example with its default, and no other", () => {
+  const all = settingNames.map((name) => ({
+    name,
+    byDefault: settings.find((setting) => setting.name === name)?.byDefault ?? "",
+  }));
   const rows = [...page("docs/settings.md").matchAll(/^\| `([A-Z_]+)` \| (.+?) \|/gm)];
   const shown = (byDefault: string) => (byDefault === "" ? "–" : `\`${byDefault}\``);
   assert.deepEqual(
     rows.map(([, name, byDefault]) => `${name} ${byDefault}`),
-    settings.map(({ name, byDefault }) => `${name} ${shown(byDefault)}`),
+    all.map(({ name, byDefault }) => `${name} ${shown(byDefault)}`),
   );
   const example = page(".env.example")
     .split("\n")
     .filter((line) => /^[A-Z]/.test(line));
   assert.deepEqual(
     example,
-    settings.map(({ name, byDefault }) => `${name}=${byDefault}`),
+    all.map(({ name, byDefault }) => `${name}=${byDefault}`),
   );
 });
 

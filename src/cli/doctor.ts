@@ -27,6 +27,7 @@ export function addDoctorCommand(program: Command, surroundings: Surroundings): 
       const { checks } = await import("#doctor/index.ts");
       const results = await examine(checks, {
         environment: surroundings.environment,
+        environmentFile: surroundings.environmentFile ?? null,
         program: programVersion(),
         now: surroundings.now(),
         isThorough: options.thorough === true,

@@ -1,4 +1,5 @@
 /** The command line of gp-records, and the only place that ends the process. */
+import { withEnvironmentFile } from "#config/environment-file.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { AddCommands } from "./program.ts";
 
@@ -9,14 +10,21 @@ process.stderr.on("error", () => {});
 /** Commands that may be at work for long, beside a server. */
 const readAllRecords = new Set(["import", "datasets", "backup", "restore", "doctor"]);
 
+const { environment, file } = withEnvironmentFile(process.env);
+if (file?.ignored)
+  process.stderr.write(
+    `warning: ${file.path} ${file.ignored.found}: it is ignored. ${file.ignored.mend}\n`,
+  );
+
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (readAllRecords.has(args[0] ?? "")) (await import("./make-way.ts")).makeWay(process.env);
+if (readAllRecords.has(args[0] ?? "")) (await import("./make-way.ts")).makeWay(environment);
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,
   {
-    environment: process.env,
+    environment,
+    environmentFile: file,
     now: Date.now,
     print: (text) =>
       process.stdout.write(`${text}\n`, (error) => {

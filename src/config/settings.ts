@@ -90,6 +90,13 @@ export const settings = [
 
 export type SettingName = (typeof settings)[number]["name"];
 
-/** No error may show what it is set to. */
-export const isSecret = (name: SettingName): boolean =>
-  settings.some((setting) => setting.name === name && "isSecret" in setting);
+/** The setting that names a file with this one in it; null for what is no secret, which no error may show. */
+export const fileSettingOf = (name: SettingName): string | null =>
+  settings.some((setting) => setting.name === name && "isSecret" in setting)
+    ? `${name}_FILE`
+    : null;
+
+/** All that is read from the environment: each setting, and beside a secret the one that names its file. */
+export const settingNames: readonly string[] = settings.flatMap(({ name }) =>
+  [name, fileSettingOf(name)].filter((one) => one !== null),
+);

@@ -1,5 +1,6 @@
 /** What a check is: it looks at one thing, changes nothing, and says what it found and how to mend it. */
 import type { Config } from "#config.ts";
+import type { EnvironmentFile } from "#config/environment-file.ts";
 
 export type Status = "ok" | "warn" | "fail";
 
@@ -22,6 +23,8 @@ export interface Examined {
   /** Absolute; it need not be there. */
   dataDir: string;
   environment: Readonly<Record<string, string | undefined>>;
+  /** The file that some of the environment was read from; null where there is none. */
+  environmentFile: EnvironmentFile | null;
   /** Null where a setting is wrong; `configFaults` names it. */
   config: Config | null;
   configFaults: readonly string[];

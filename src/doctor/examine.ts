@@ -7,7 +7,7 @@ export interface Result extends Finding {
   check: string;
 }
 
-type Given = Pick<Examined, "environment" | "program" | "now" | "isThorough">;
+type Given = Pick<Examined, "environment" | "environmentFile" | "program" | "now" | "isThorough">;
 
 export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
   const examined = { ...given, ...readSettings(given.environment) };

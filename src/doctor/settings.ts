@@ -1,18 +1,34 @@
-/** Can all settings be used, and where do they say the data is? */
-import { type Check, fail, faultsOr } from "./check.ts";
+/** Can all settings be used, where do they come from, and where do they say the data is? */
+import type { EnvironmentFile } from "#config/environment-file.ts";
+import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
 export const settings: Check = {
   name: "settings",
-  look({ configFaults, environment, dataDir }) {
+  look({ configFaults, environment, environmentFile, dataDir }) {
     const isDefault = (environment["DATA_DIR"]?.trim() ?? "") === "";
-    return faultsOr(
-      configFaults.map((fault) =>
-        fail(
-          fault,
-          "Correct it in the environment; docs/settings.md says what each setting takes.",
+    const place =
+      environmentFile === null
+        ? "the environment"
+        : `the environment or in ${environmentFile.path}`;
+    return [
+      ...faultsOr(
+        configFaults.map((fault) =>
+          fail(fault, `Correct it in ${place}; docs/settings.md says what each setting takes.`),
         ),
+        `all can be used; DATA_DIR is ${isDefault ? "not set, so it is " : ""}${dataDir}`,
       ),
-      `all can be used; DATA_DIR is ${isDefault ? "not set, so it is " : ""}${dataDir}`,
-    );
+      ...(environmentFile === null ? [] : [judgeFile(environmentFile)]),
+    ];
   },
 };
+
+function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
+  if (ignored !== null) return warn(`${path} ${ignored.found}: it is ignored`, ignored.mend);
+  const settings = used.length === 0 ? "no setting" : used.join(", ");
+  if (unknown.length === 0) return ok(`${path} sets ${settings}`);
+  // A name may hold anything, and what is shown on a terminal must not be able to steer it.
+  const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
+  const rest = unknown.length - shown.length;
+  const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return ok(`${path} sets ${settings}; what else it has is no setting and not read: ${others}`);
+}

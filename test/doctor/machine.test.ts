@@ -53,7 +53,13 @@ test("a check that cannot be made fails with its reason, and the others are made
       throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
     },
   };
-  const given = { environment: {}, program: "1.2.3", now: 0, isThorough: false };
+  const given = {
+    environment: {},
+    environmentFile: null,
+    program: "1.2.3",
+    now: 0,
+    isThorough: false,
+  };
   const [first, second] = await examine([broken, versions], given);
   assert.equal(first!.found, "could not be checked: EACCES: permission denied");
   assert.match(first!.mend!, /as the user who owns DATA_DIR/);

@@ -4,13 +4,14 @@ import type { Check, Examined, Finding, Status } from "#doctor/check.ts";
 import { examine } from "#doctor/examine.ts";
 import { noon } from "./control.ts";
 
-interface Given extends Partial<Pick<Examined, "now" | "isThorough">> {
+interface Given extends Partial<Pick<Examined, "now" | "isThorough" | "environmentFile">> {
   settings?: Record<string, string>;
 }
 
 export const look = (check: Check, dataDir: string, given: Given = {}): Promise<Finding[]> =>
   examine([check], {
     environment: { DATA_DIR: dataDir, ...given.settings },
+    environmentFile: given.environmentFile ?? null,
     program: "1.2.3",
     now: given.now ?? noon,
     isThorough: given.isThorough ?? false,

@@ -39,6 +39,8 @@ export function spawnServer(t: TestContext, order: Order): ServerProcess {
   const env = { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings };
   const child = spawn(process.execPath, [mainPath, "serve", ...args], {
     env,
+    // Nor a developer's own .env.
+    cwd: import.meta.dirname,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let out = "";

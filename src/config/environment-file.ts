@@ -1,0 +1,105 @@
+/** Reads settings from a file named `.env` in the working folder, if nobody but this user and root can have written it. */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { settingNames } from "./settings.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface EnvironmentFile {
+  /** Absolute. */
+  path: string;
+  /** Names of the settings that come from it. */
+  used: readonly string[];
+  /** Other names in it, which nothing here reads. */
+  unknown: readonly string[];
+  /** Why all of it is ignored, as the end of a sentence that begins with the path, and what mends that; null where it is read. */
+  ignored: { found: string; mend: string } | null;
+}
+
+/** More than all settings together take. */
+const bytesMax = 65_536;
+const writeForOthers = 0o022;
+
+/**
+ * The environment, with the settings of the file that it does not have itself. Other names in the file are left out: the
+ * working folder may be that of another program.
+ * @param user id of the user of this process; undefined where the system has none (Windows).
+ * @returns `file` null where there is none.
+ */
+export function withEnvironmentFile(
+  environment: Environment,
+  { name = ".env", user = process.geteuid?.() }: { name?: string; user?: number | undefined } = {},
+): { environment: Environment; file: EnvironmentFile | null } {
+  const read = readSafely(name, user);
+  if (read === null) return { environment, file: null };
+  const path = resolve(name);
+  if ("found" in read) {
+    const ignored = { found: read.found, mend: read.mend(path) };
+    return { environment, file: { path, used: [], unknown: [], ignored } };
+  }
+  const { values } = read;
+  const isFree = (one: string) => environment[one] === undefined;
+  const used = settingNames.filter(
+    (one) => values[one] !== undefined && isFree(one) && isFree(counterpartOf(one)),
+  );
+  const unknown = Object.keys(values).filter((one) => !settingNames.includes(one));
+  const taken = Object.fromEntries(used.map((one) => [one, values[one]]));
+  return {
+    environment: { ...environment, ...taken },
+    file: { path, used, unknown, ignored: null },
+  };
+}
+
+/** Who sets a secret in the environment has settled where it comes from, be it the text itself or a file. */
+const counterpartOf = (name: string) =>
+  name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
+
+interface Refused {
+  found: string;
+  mend(path: string): string;
+}
+
+function readSafely(
+  name: string,
+  user: number | undefined,
+): { values: NodeJS.Dict<string> } | Refused | null {
+  try {
+    const link = lstatSync(name, { throwIfNoEntry: false });
+    if (link === undefined) return null;
+    // Does not wait where the file is a pipe without a writer.
+    const file = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = fstatSync(file);
+      // A folder of this name is a usual place for the packages of Python.
+      if (stats.isDirectory()) return null;
+      if (!stats.isFile() || stats.size > bytesMax)
+        return {
+          found: `is no regular file of at most ${bytesMax / 1024} KiB`,
+          mend: (path) => `Write the settings into a plain text file, or remove ${path}.`,
+        };
+      const stranger = [link.uid, stats.uid].find((uid) => uid !== user && uid !== 0);
+      if (user !== undefined && stranger !== undefined)
+        return {
+          found: `belongs to user ${stranger}, not to the user who runs this command or to root`,
+          mend: (path) =>
+            `If its settings are yours: chown ${link.uid === stranger ? "-h " : ""}${user} ${path}`,
+        };
+      if (user !== undefined && (stats.mode & writeForOthers) !== 0)
+        return {
+          found: `can be written by others (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
+          mend: (path) => `If its settings are yours: chmod go-w ${path}`,
+        };
+      return { values: parseEnv(readFileSync(file, "utf8")) };
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return {
+      found: `cannot be read (${code})`,
+      mend: (path) => `Let this user read it, or remove ${path}.`,
+    };
+  }
+}
