@@ -1,6 +1,7 @@
 /** The command line of gp-records, and the only place that ends the process. */
 import { withEnvironmentFile } from "#config/environment-file.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { onOneLine } from "./output.ts";
 import type { AddCommands } from "./program.ts";
 
 // Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
@@ -13,7 +14,7 @@ const readAllRecords = new Set(["import", "datasets", "backup", "restore", "doct
 const { environment, file } = withEnvironmentFile(process.env);
 if (file?.ignored)
   process.stderr.write(
-    `warning: ${file.path} ${file.ignored.found}: it is ignored. ${file.ignored.mend}\n`,
+    `warning: ${onOneLine(`${file.path} ${file.ignored.found}: it is ignored. ${file.ignored.mend}`)}\n`,
   );
 
 let printFault: Error | undefined;

@@ -26,7 +26,7 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   if (ignored !== null) return warn(`${path} ${ignored.found}: it is ignored`, ignored.mend);
   const settings = used.length === 0 ? "no setting" : used.join(", ");
   if (unknown.length === 0) return ok(`${path} sets ${settings}`);
-  // A name may hold anything, and what is shown on a terminal must not be able to steer it.
+  // In a file that was meant for something else a name may be anything, as long as the file itself.
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
