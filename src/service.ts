@@ -132,7 +132,6 @@ export async function openService(
     counters,
     hold: openHeldAnswers(counters.keep),
     failedKeys: openFailedKeys({ clock }),
-    storeAnswers: () => keyRing.answers(),
     office: office.answer,
     now,
     clock,
@@ -143,14 +142,15 @@ export async function openService(
   };
   const answerCall = openExplorerCalls(door);
   const { app, connections } = buildApp(door, cache);
-  const admin = openAdmin(config.adminAddress, door, [
+  const metrics = [
     ...door.metrics.metrics,
     ...connections.metrics,
     ...cache.metrics,
     ...datasets.metrics,
     lostRequests(recording),
     failing,
-  ]);
+  ];
+  const admin = openAdmin(config.adminAddress, door, metrics, () => wantedVersion(catalogue));
 
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
@@ -197,6 +197,15 @@ const servedDataset = (model: ReturnType<FrontDoor["model"]>) =>
     updatedAt: model.parts.updatedAt,
     records: recordCounts(model),
   };
+
+/** What the folder names, whether or not it can be served; null where it names nothing that could be. */
+function wantedVersion(catalogue: Catalogue): string | null {
+  try {
+    return catalogue.currentVersion();
+  } catch {
+    return null;
+  }
+}
 
 /** Undefined where the folder names no dataset; unlike every version where that cannot be told. */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {

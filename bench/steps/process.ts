@@ -5,6 +5,7 @@ import { answerTag } from "#http/entity-tag.ts";
 import { pageLinks } from "#http/page-links.ts";
 import { makeRequestId } from "#http/request-id.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
+import { openKnownKeys } from "#keys/known-keys.ts";
 import { systemClock } from "#limits/clock.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { hintsFor } from "#operations/hints.ts";
@@ -60,7 +61,9 @@ interface AccessSteps {
 
 /** The steps that decide whether a request is admitted. */
 function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessSteps {
-  const ring = openKeyRing({ path: controlFile(dataDir) });
+  const path = controlFile(dataDir);
+  const ring = openKeyRing({ path });
+  const known = openKnownKeys({ path, now: Date.now, onFault: refuse });
   const live = keys.map((key) => ring.verify(key));
   const clock = systemClock();
   const memory = openMemoryCounters({ dir: null, clock, onFault: refuse });
@@ -73,7 +76,7 @@ function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessS
   return {
     steps: [
       step("key verified", count, (i) => ring.verify(keys[i % keys.length]!)),
-      step("keys read again if changed (once a turn of the loop)", count, () => ring.answers()),
+      step("keys read again if changed (once a turn of the loop)", count, () => known.refresh()),
       step("usage recorded", count, (i) =>
         recorder.record({
           account: keyOf(i).accountNumber,

@@ -20,15 +20,23 @@ export interface Admin {
   close(): Promise<void>;
 }
 
-/** @param place null for none. */
+/**
+ * @param place null for none.
+ * @param wantedDataset version that ought to be served; null where there is none, or it cannot be told.
+ */
 export function openAdmin(
   place: Config["adminAddress"],
   door: FrontDoor,
   metrics: readonly Metric[],
+  wantedDataset: () => string | null,
 ): Admin {
   if (place === null) return { address: () => null, async listen() {}, async close() {} };
   const eventLoop = openEventLoopMetrics();
-  const server = createAdminServer(door, [...metrics, ...eventLoop.metrics, ...processMetrics()]);
+  const server = createAdminServer(
+    door,
+    [...metrics, ...eventLoop.metrics, ...processMetrics()],
+    wantedDataset,
+  );
   let address: string | null = null;
   return {
     address: () => address,
@@ -69,18 +77,22 @@ interface AdminAnswer {
   body: string;
 }
 
-function createAdminServer(door: FrontDoor, metrics: readonly Metric[]): Server {
-  const health = (reason: string | undefined): AdminAnswer => ({
-    status: reason === undefined ? 200 : 503,
-    type: "application/json; charset=utf-8",
-    body: JSON.stringify(
-      reason === undefined ? { status: "ok" } : { status: "unavailable", reason },
-    ),
-  });
+function createAdminServer(
+  door: FrontDoor,
+  metrics: readonly Metric[],
+  wantedDataset: () => string | null,
+): Server {
+  const ready = () => {
+    const reason = whyNotReady(door);
+    const dataset = { served: door.model()?.parts.version ?? null, wanted: wantedDataset() };
+    return reason === undefined
+      ? json(200, { status: "ok", dataset })
+      : json(503, { status: "unavailable", reason, dataset });
+  };
   const paths: Readonly<Record<string, () => AdminAnswer>> = {
     "/metrics": () => ({ status: 200, type: expositionType, body: exposition(metrics) }),
-    "/health": () => health(undefined),
-    "/ready": () => health(whyNotReady(door)),
+    "/health": () => json(200, { status: "ok" }),
+    "/ready": ready,
   };
   const server = createServer(
     {
@@ -123,6 +135,12 @@ function answer(
   });
   response.end(body);
 }
+
+const json = (status: number, body: object): AdminAnswer => ({
+  status,
+  type: "application/json; charset=utf-8",
+  body: JSON.stringify(body),
+});
 
 const plain = (status: number, body: string): AdminAnswer => ({
   status,

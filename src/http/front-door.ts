@@ -27,8 +27,6 @@ export interface FrontDoor {
   /** For answers to what was counted. */
   hold: HoldAnswer;
   failedKeys: FailedKeys;
-  /** Does the control store answer? */
-  storeAnswers(): boolean;
   /** Answers `/account` and what is below it. */
   office(request: OfficeRequest): Promise<OfficeAnswer>;
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-/** Is the process alive, and can it answer queries? */
+/** Is the process alive, and can it answer queries: are a dataset and the keys loaded? */
 import type { FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import type { FrontDoor } from "./front-door.ts";
@@ -40,12 +40,11 @@ const reasons = {
   starting: "The service is starting.",
   draining: "The service is about to stop.",
   no_dataset: "No records have been published yet.",
-  store_down: "The store of keys and accounts does not answer.",
 } as const;
 
-export function whyNotReady(door: FrontDoor): keyof typeof reasons | undefined {
-  const state = door.state();
-  if (state !== "running") return state;
-  if (door.model() === null) return "no_dataset";
-  return door.storeAnswers() ? undefined : "store_down";
+/** An outage of a store after the start changes nothing here: keys that are known go on being served. */
+export function whyNotReady({ state, model }: FrontDoor): keyof typeof reasons | undefined {
+  const now = state();
+  if (now !== "running") return now;
+  return model() === null ? "no_dataset" : undefined;
 }

@@ -12,8 +12,6 @@ export interface KeyRing {
    *   account; the rules are docs/errors.md.
    */
   verify(presented: string): LiveKey;
-  /** Can the store be read now? */
-  answers(): boolean;
   close(): void;
 }
 
@@ -59,10 +57,6 @@ export function openKeyRing({
       refuseEnded(known, now(), accountUrl);
       if (remembered === undefined) recent.add(presented, digest);
       return known.key;
-    },
-    answers() {
-      keys.refresh();
-      return keys.isReadable();
     },
     close: () => keys.close(),
   };

@@ -8,8 +8,6 @@ export interface KnownKeys {
   find(digest: string): KnownKey | undefined;
   /** Asks the store whether it changed. */
   refresh(): void;
-  /** Could the store be read when it was last asked? */
-  isReadable(): boolean;
   close(): void;
 }
 
@@ -82,7 +80,6 @@ export function openKnownKeys({ path, now, onFault }: KnownKeysOptions): KnownKe
       attempt(() => {
         if (watch.version() !== versionSeen) readAnew();
       }),
-    isReadable: () => !isFaulty,
     close() {
       clearImmediate(nextPart);
       watch.close();

@@ -2,6 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { versionShape } from "#datasets/catalogue.ts";
+import { openAdmin } from "#http/admin.ts";
+import type { ServiceState } from "#http/front-door.ts";
+import { openDoor } from "../support/door.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService } from "../support/service.ts";
 
@@ -124,14 +128,45 @@ test("refusals are counted by the quota that was used up, wrong keys among them"
   assert.equal(await refusals("failed-keys"), 1);
 });
 
+interface AdminReady {
+  status: string;
+  reason?: string;
+  dataset: { served: string | null; wanted: string | null };
+}
+
+test("/ready of the admin address tells which dataset is served and which is wanted", async (t) => {
+  let state: ServiceState = "running";
+  const { get, door } = await openDoor(t, { state: () => state });
+  let wanted: string | null = "20261122T030000Z-00000000";
+  const admin = openAdmin({ host: "127.0.0.1", port: 0 }, door, [], () => wanted);
+  await admin.listen();
+  t.after(() => admin.close());
+  const served = (await get("/fetch-gp?gp_name=kkr")).body.meta.dataset_version;
+  const ready = async () => {
+    const answer = await fetch(`${admin.address()!}/ready`);
+    return [answer.status, await answer.json()];
+  };
+  assert.deepEqual(await ready(), [200, { status: "ok", dataset: { served, wanted } }]);
+  wanted = served;
+  assert.deepEqual(await ready(), [200, { status: "ok", dataset: { served, wanted } }]);
+  for (const reason of ["starting", "draining"] as const) {
+    state = reason;
+    const dataset = { served, wanted };
+    assert.deepEqual(await ready(), [503, { status: "unavailable", reason, dataset }]);
+  }
+});
+
 test("a dataset that cannot be served is counted, and shown for as long as it is so", async (t) => {
-  const { service, read } = await startWithAdmin(t);
+  const { service, ask, read } = await startWithAdmin(t);
   assert.equal(await read('gp_records_failing{part="dataset"}'), 0);
   const pointer = join(service.dataDir, "datasets", "current");
   const sound = readFileSync(pointer);
   writeFileSync(pointer, "nonsense\n");
   while ((await read("gp_records_dataset_load_failures_total")) === 0);
   assert.equal(await read('gp_records_failing{part="dataset"}'), 1);
+  const { status, dataset } = (await (await ask("/ready")).json()) as AdminReady;
+  assert.deepEqual([status, dataset.wanted], ["ok", null]);
+  assert.match(dataset.served!, versionShape);
   assert.equal(await read("gp_records_dataset_published_timestamp_seconds"), undefined);
   writeFileSync(pointer, sound);
   assert.equal(await read('gp_records_failing{part="dataset"}'), 0);
@@ -147,7 +182,8 @@ test("without a dataset the metrics are there, and say so", async (t) => {
   assert.equal(metrics.get("gp_records_dataset_info")!.samples.size, 0);
   const ready = await ask("/ready");
   assert.equal(ready.status, 503);
-  assert.deepEqual(await ready.json(), { status: "unavailable", reason: "no_dataset" });
+  const dataset = { served: null, wanted: null };
+  assert.deepEqual(await ready.json(), { status: "unavailable", reason: "no_dataset", dataset });
   assert.deepEqual(await (await ask("/health")).json(), { status: "ok" });
 });
 

@@ -18,13 +18,6 @@ test("while it starts or drains the service answers 503 before it looks at path 
   }
 });
 
-test("/ready says so when the control store does not answer", async (t) => {
-  const { get } = await openDoor(t, { storeAnswers: () => false });
-  const { status, body } = await get("/ready");
-  assert.deepEqual([status, body.reason], [503, "store_down"]);
-  assert.equal((await get("/health")).status, 200);
-});
-
 test("a fault of our own is a 500 that tells the caller nothing but its id, and the log everything", async (t) => {
   const { get, log } = await openDoor(t, {
     model() {

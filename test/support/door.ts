@@ -45,7 +45,6 @@ export async function openDoor(
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     hold: openHeldAnswers(() => {}),
     failedKeys: openFailedKeys({ clock }),
-    storeAnswers: () => true,
     state: () => "running",
     overload: { cause: () => null },
     metrics: openRequestMetrics(),
