@@ -86,6 +86,13 @@ export class Problem extends Error {
   }
 }
 
+/** What nobody meant to happen: told to the operator's log, not to the caller. */
+export const internalError = () =>
+  new Problem(
+    "internal-error",
+    "The service made a mistake; it has been logged under this request_id.",
+  );
+
 /** The registered type of a used-up quota (draft-ietf-httpapi-ratelimit-headers-11); all others are pages of ours. */
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 

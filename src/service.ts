@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, type Generation, openCatalogue } from "#datasets/catalogue.ts";
 import { followCurrent } from "#datasets/follow-current.ts";
-import { openAnswerCache } from "#http/answer-cache.ts";
+import { type Api, openApi } from "#api/ask.ts";
 import { openAdmin } from "#http/admin.ts";
 import { drain } from "#http/drain.ts";
 import type { FrontDoor, ServiceState } from "#http/front-door.ts";
@@ -71,7 +71,7 @@ export async function openService(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
-  const cache = openAnswerCache(config.answerCacheBytes);
+  let api: Api | null = null;
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const datasets = openDatasetMetrics(
     () => servedDataset(follower.model()),
@@ -86,7 +86,7 @@ export async function openService(
   const follower = followCurrent({
     catalogue,
     onModel({ parts }, from) {
-      cache.clear();
+      api?.forgetAnswers();
       office.show(from);
       datasets.loaded(now());
       log.info({ dataset: parts.version }, "dataset is served");
@@ -122,16 +122,24 @@ export async function openService(
   const overload = startOverloadGuard(config, log);
 
   let state: ServiceState = "starting";
+  api = openApi({
+    operations,
+    pageSizeMax: config.pageSizeMax,
+    cacheBytes: config.answerCacheBytes,
+    accountUrl: accountUrl(config),
+    verifyKey: (presented) => keyRing.verify(presented),
+    noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
+    failedKeys: openFailedKeys({ clock }),
+    counters,
+    model: () => follower.model(),
+  });
   const door: FrontDoor = {
     config,
     operations,
+    api,
     model: () => follower.model(),
-    verifyKey: (presented) => keyRing.verify(presented),
-    noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
     recordRequest: recording.record,
-    counters,
     hold: openHeldAnswers(counters.keep),
-    failedKeys: openFailedKeys({ clock }),
     office: office.answer,
     now,
     clock,
@@ -141,11 +149,11 @@ export async function openService(
     log,
   };
   const answerCall = openExplorerCalls(door);
-  const { app, connections } = buildApp(door, cache);
+  const { app, connections } = buildApp(door);
   const metrics = [
     ...door.metrics.metrics,
     ...connections.metrics,
-    ...cache.metrics,
+    ...api.metrics,
     ...datasets.metrics,
     lostRequests(recording),
     failing,

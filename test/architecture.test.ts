@@ -132,3 +132,24 @@ test("a server starts without what only changes stores, sends mail or reads file
   for (const name of ["kysely", "nodemailer", "csv-parse"])
     assert.ok(!loaded.some((one) => one.startsWith(name)), name);
 });
+
+test("nothing beside the api module answers a question: reads its parameters, counts its quota or keeps its answer", () => {
+  const importersOf = (target: string, name: RegExp) =>
+    sources.filter((path) => {
+      const imports = readFileSync(path, "utf8").matchAll(
+        /^import (?!type )(?:\{([^}]*)\}|\S+) from "([^"]+)";/gm,
+      );
+      return [...imports].some(([, names = "", from]) => from === target && name.test(names));
+    });
+  assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
+    "src/api/ask.ts",
+    // The addresses of the browse pages, which mean what they mean to an operation.
+    "src/office/routes/browse-chosen.ts",
+    // The error pages, whose example is a real one.
+    "src/pages/example-problems.ts",
+  ]);
+  const usersOf = (pattern: RegExp) =>
+    sources.filter((path) => pattern.test(readFileSync(path, "utf8"))).toSorted();
+  assert.deepEqual(usersOf(/\bcounters\b[^.\n]{0,3}\.take\(/), ["src/api/ask.ts"]);
+  assert.deepEqual(usersOf(/\bopenAnswerCache\(/), ["src/api/answer-cache.ts", "src/api/ask.ts"]);
+});

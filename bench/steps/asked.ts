@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { followCurrent } from "#datasets/follow-current.ts";
-import { answerTag } from "#http/entity-tag.ts";
+import { answerTag } from "#api/entity-tag.ts";
 import { operations } from "#operations/index.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";

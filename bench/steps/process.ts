@@ -1,13 +1,16 @@
 /** Measures the steps of a request by calling the program's own functions, in a process of its own. */
-import { openAnswerCache } from "#http/answer-cache.ts";
-import { countRequest } from "#http/enforce-limits.ts";
-import { answerTag } from "#http/entity-tag.ts";
+import { openAnswerCache } from "#api/answer-cache.ts";
+import { answerTag } from "#api/entity-tag.ts";
 import { pageLinks } from "#http/page-links.ts";
 import { makeRequestId } from "#http/request-id.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
 import { openKnownKeys } from "#keys/known-keys.ts";
+import type { LiveKey } from "#keys/live-key.ts";
 import { systemClock } from "#limits/clock.ts";
-import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
+import { defaultQuotas } from "#limits/policy.ts";
+import { rateLimitFields } from "#limits/rate-limit-fields.ts";
+import { json } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
@@ -109,6 +112,9 @@ function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessS
   };
 }
 
+const countRequest = (counters: MemoryCounters, { accountNumber }: LiveKey) =>
+  rateLimitFields(defaultQuotas, counters.take(accountNumber, defaultQuotas));
+
 /** What cannot be saved would make a step look quick. */
 function refuse(fault: Error | null): void {
   if (fault !== null) throw fault;
@@ -123,8 +129,18 @@ function answeringSteps(
   const { version } = model.parts;
   const cache = openAnswerCache(2 ** 30);
   for (let i = 0; i < count; i++) {
-    const { etag, body } = askedAt(i);
-    cache.add(etag, { identity: body, encoded: {}, headers: [] });
+    const { etag, body, operation, query, total } = askedAt(i);
+    cache.add({
+      operation,
+      format: json,
+      query,
+      tag: etag,
+      datasetVersion: version,
+      total,
+      body,
+      encoded: {},
+      headers: null,
+    });
   }
   const each = (name: string, call: (asked: Asked) => unknown) =>
     step(name, count, (i) => call(askedAt(i)));
@@ -141,8 +157,6 @@ function answeringSteps(
     each("search", ({ operation, query }) => operation.select(model, query)),
     each("hints", ({ query, selection }) => hintsFor(model, query, selection, false)),
     each("search, hints and documents", ({ operation, query }) => answer(operation, model, query)),
-    each("links to other pages", ({ operation, query, total }) =>
-      pageLinks(operation, query, total, null),
-    ),
+    each("links to other pages", (asked) => pageLinks(asked, null)),
   ];
 }

@@ -1,10 +1,10 @@
 /** The front door: one application, its routes in sight. Whoever builds it closes it. */
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import type { KeyHolder } from "#api/caller.ts";
 import { formType } from "#office/message.ts";
-import { Problem, type ProblemCode } from "#problems.ts";
-import type { AnswerCache } from "./answer-cache.ts";
-import { callerOf, clientOf } from "./caller.ts";
+import { internalError, Problem } from "#problems.ts";
 import { bodyTooLarge, checkRequest } from "./check-request.ts";
+import { clientAddress, clientOf, presentedKey } from "./client-address.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
@@ -16,7 +16,7 @@ import { answerParserFaults, headerBytesMax } from "./parser-faults.ts";
 import { requestIdOf } from "./request-id.ts";
 import { otherPaths } from "./request-metrics.ts";
 import { factsOf, mountOtherMethods, type RouteFacts } from "./routes.ts";
-import { internalError, sendProblem } from "./send-problem.ts";
+import { refuse, sendProblem } from "./send-problem.ts";
 import { openTurns } from "./turns.ts";
 
 /** Every wait has an end; milliseconds. */
@@ -36,7 +36,7 @@ export interface App {
 }
 
 /** @param waits as `timeouts`, for tests that have less of it. */
-export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts): App {
+export function buildApp(door: FrontDoor, waits = timeouts): App {
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
@@ -75,7 +75,7 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   const turns = openTurns();
   answerParserFaults(app.server, door, turns);
   app.decorateRequest("caller", null);
-  app.decorateRequest("keyId", null);
+  app.decorateRequest("asker", null);
   app.decorateRequest("problemCode", null);
   app.decorateRequest("datasetVersion", null);
   app.decorateRequest("operation", otherPaths);
@@ -92,27 +92,27 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   app.addHook("onRequest", (request, reply, done) => {
     const facts = factsOf(request, known);
     request.isPrivate = facts?.isPrivate === true;
-    if (facts?.operation !== undefined) {
-      request.operation = facts.operation;
-      request.caller = callerOf(door, request.raw);
-    }
-    turns.enter(clientOf(door, request.raw, request.caller), () => {
-      try {
-        if (!checkRequest(door, known, request, reply, facts)) done();
-      } catch (error) {
-        done(error as Error);
-      }
-    });
+    const enter = (whose: string | number) =>
+      turns.enter(whose, () => {
+        try {
+          if (!checkRequest(door, known, request, reply, facts)) done();
+        } catch (error) {
+          done(error as Error);
+        }
+      });
+    if (facts?.operation === undefined)
+      return enter(clientAddress(request.raw, door.config.trustedProxies));
+    request.operation = facts.operation;
+    const identified = (caller: KeyHolder) => {
+      request.caller = caller;
+      enter(queueOf(caller));
+    };
+    const caller = door.api.identify(presentedKey(request.raw), clientOf(door.config, request.raw));
+    if (caller instanceof Promise) caller.then(identified, done);
+    else identified(caller);
   });
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
-    const problem = problemOf(error);
-    // What follows on the connection is the rest of a body, or another protocol.
-    if (endConnection.has(problem.code)) request.isLast = true;
-    request.problemCode = problem.code;
-    door.metrics.refused(problem);
-    if (problem.code === "internal-error")
-      door.log.error({ err: error, request_id: request.id }, "internal error");
-    sendProblem(door, request, reply, problem);
+    refuse(door, request, reply, problemOf(error), error);
   });
   // Reached through onRequest, which has thrown by then; kept so that Fastify's own 404 can never be sent.
   const neverReached = () => {
@@ -121,18 +121,16 @@ export function buildApp(door: FrontDoor, cache: AnswerCache, waits = timeouts):
   app.setNotFoundHandler(neverReached);
   mountOtherMethods(app, neverReached);
 
-  for (const operation of door.operations) mountOperation(app, door, cache, operation);
+  for (const operation of door.operations) mountOperation(app, door, operation);
   mountPublicPaths(app, door);
   mountHealth(app, door);
   mountAccount(app, door);
   return { app, connections };
 }
 
-const endConnection: ReadonlySet<ProblemCode> = new Set([
-  "content-too-large",
-  "malformed-request",
-  "unsupported-media-type",
-]);
+/** Whom a request shares its turns with: its account, or whoever sends from its address without a valid key. */
+const queueOf = ({ key, client }: KeyHolder) =>
+  key === null || key instanceof Problem ? client.address() : key.accountNumber;
 
 function compileNothing(): never {
   throw new Error("Routes have no schema here: parameters.ts reads the query.");

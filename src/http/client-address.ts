@@ -1,6 +1,27 @@
-/** Whose request it is, by address: the connection's, or what a trusted proxy says. */
+/** Who sends a request, as far as its connection and its headers tell. */
 import type { IncomingMessage } from "node:http";
 import { isIP, type BlockList } from "node:net";
+import type { Client } from "#api/caller.ts";
+import type { Config } from "#config.ts";
+import { keyPattern } from "#keys/api-key.ts";
+
+/** What is known of a client beside its key; worked out only when it is asked for. */
+export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): Client => ({
+  address: () => clientAddress(request, trustedProxies),
+  isForwarded: () => isForwarded(request),
+  misplacedKey: () => misplacedKey(request),
+});
+
+/** The value of `x-api-key`; of several lines Node makes one value, which is no key. */
+export const presentedKey = ({ headers }: IncomingMessage) =>
+  headers["x-api-key"] as string | undefined;
+
+function misplacedKey({ url = "", headers }: IncomingMessage): string | undefined {
+  if (keyPattern.test(url.slice(url.indexOf("?") + 1))) return "the query string";
+  if (keyPattern.test(headers.authorization ?? "")) return "the header Authorization";
+  if (keyPattern.test(headers.cookie ?? "")) return "a cookie";
+  return undefined;
+}
 
 /** The right-most address that is not a trusted proxy's; anything further left can be invented by the client. */
 export function clientAddress(
@@ -39,5 +60,5 @@ const forwardingHeaders = [
 ] as const;
 
 /** Did the request come through something in front of us? */
-export const isForwarded = ({ headers }: IncomingMessage) =>
+const isForwarded = ({ headers }: IncomingMessage) =>
   forwardingHeaders.some((name) => headers[name] !== undefined);

@@ -1,92 +1,61 @@
 /** Answers the calls that people make in the explorer: counted, logged and recorded like any request of the API. */
-import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
-import { quotaProblem } from "#limits/quota-problem.ts";
+import type { Outcome } from "#api/ask.ts";
+import { rateLimitFields } from "#limits/rate-limit-fields.ts";
 import type { ApiAnswer, ExplorerCall } from "#office/message.ts";
-import { answer } from "#operations/page.ts";
-import { readQuery } from "#operations/parameters.ts";
-import { Problem, problemBody } from "#problems.ts";
+import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-log.ts";
 import type { FrontDoor } from "./front-door.ts";
-import { noDataset } from "./mount-operation.ts";
-import { recordedQuery } from "./recorded-query.ts";
+import { openRequestRecorder } from "./log-requests.ts";
+import { answerHeaders } from "./mount-operation.ts";
 import { makeRequestId } from "./request-id.ts";
-import { openRequestLog } from "./request-log.ts";
-import { internalError } from "./send-problem.ts";
+import { problemAnswer, reportProblem } from "./send-problem.ts";
 
-/** What is recorded of an answer and stands in none of its headers. */
-interface Answered extends ApiAnswer {
-  dataset: string | null;
-  problem: Problem["code"] | null;
-}
-
-/** @returns a function that never throws: what goes wrong is a problem, as it is over HTTP. */
-export function openExplorerCalls(door: FrontDoor): (call: ExplorerCall) => ApiAnswer {
-  const { config, metrics, recordRequest } = door;
-  const write = openRequestLog(door.log);
-  const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
-  return (call) => {
+/** @returns a function that never rejects: what goes wrong is a problem, as it is over HTTP. */
+export function openExplorerCalls(door: FrontDoor): (call: ExplorerCall) => Promise<ApiAnswer> {
+  const record = openRequestRecorder(door);
+  return async ({ account, quotas, operation: name, query }) => {
     const startedAt = performance.now();
     const requestId = makeRequestId();
-    const { dataset, problem, ...answered } = answerCall(door, call, requestId);
-    const { status, body } = answered;
-    const milliseconds = performance.now() - startedAt;
-    metrics.answered(call.operation, status, milliseconds);
-    write({
-      requestId,
-      method: "GET",
-      path: `/${call.operation}`,
-      status,
-      milliseconds,
-      bodyBytes: body.length,
-      keyId: explorerKey,
-      problemCode: problem,
+    const operation = door.operations.find((one) => one.name === name)!;
+    const outcome = await door.api.ask({
+      caller: { account: { id: explorerKey, accountNumber: account, quotas } },
+      operation,
+      text: query,
+      chooseFormat: () => json,
     });
-    recordRequest({
-      account: call.account,
-      key: explorerKey,
-      operation: call.operation,
-      status,
-      milliseconds,
-      bytes: body.length,
-      dataset,
-      problem,
+    // As over HTTP, nothing is told of a count before it is kept.
+    await new Promise<void>((resolve) => door.hold(resolve));
+    const answered = answerOf(door, outcome, requestId);
+    const { result } = outcome;
+    record({
+      asker: outcome.asker,
+      operation: name,
+      method: "GET",
+      path: operation.path,
+      target: `?${query}`,
+      status: answered.status,
+      milliseconds: performance.now() - startedAt,
+      bytes: answered.body.length,
+      dataset: result.kind === "answer" ? result.answer.datasetVersion : null,
+      problem: result.kind === "problem" ? result.problem.code : null,
       requestId,
-      query: keepsQuery ? recordedQuery(`?${call.query}`) : null,
     });
     return answered;
   };
 }
 
-function answerCall(door: FrontDoor, call: ExplorerCall, requestId: string): Answered {
-  const headers: Record<string, string> = { "x-request-id": requestId };
-  let dataset: string | null = null;
-  try {
-    const standing = door.counters.take(call.account, call.quotas);
-    door.counters.keep();
-    headers["ratelimit-policy"] = rateLimitPolicyField(call.quotas);
-    headers["ratelimit"] = rateLimitField(standing);
-    if (!standing.admitted) throw quotaProblem(standing);
-    const operation = door.operations.find(({ name }) => name === call.operation)!;
-    const query = readQuery(operation, call.query, door.config.pageSizeMax, door.operations);
-    const model = door.model() ?? noDataset();
-    dataset = model.parts.version;
-    const { body, total } = answer(operation, model, query);
-    headers["dataset-version"] = dataset;
-    headers["x-total-count"] = String(total);
-    // A copy, as the body is a piece of a block that others share.
-    return { status: 200, headers, body: new Uint8Array(body), dataset, problem: null };
-  } catch (error) {
-    const problem = problemOf(door, error, requestId);
-    door.metrics.refused(problem);
-    const { code, retryAfterSeconds, status } = problem;
-    if (retryAfterSeconds !== undefined) headers["retry-after"] = String(retryAfterSeconds);
-    const body = new TextEncoder().encode(JSON.stringify(problemBody(problem, requestId)));
-    return { status, headers, body, dataset, problem: code };
-  }
-}
-
-function problemOf(door: FrontDoor, error: unknown, requestId: string): Problem {
-  if (error instanceof Problem) return error;
-  door.log.error({ err: error, request_id: requestId }, "internal error");
-  return internalError();
+function answerOf(door: FrontDoor, { counted, result }: Outcome, requestId: string): ApiAnswer {
+  // No tags are known to a page, so nothing is ever unchanged.
+  if (result.kind === "unchanged") throw new Error("The explorer sends no tags.");
+  if (result.kind === "problem") reportProblem(door, result.problem, requestId, result.cause);
+  const { status, headers, body } =
+    result.kind === "problem"
+      ? problemAnswer(result.problem, requestId)
+      : { status: 200, headers: answerHeaders(door, result.answer), body: result.answer.body };
+  const quota = counted === null ? [] : rateLimitFields(counted.quotas, counted.status);
+  const lines = ["x-request-id", requestId, ...headers, ...quota];
+  const named: Record<string, string> = {};
+  for (let i = 0; i < lines.length; i += 2) named[lines[i]!] = lines[i + 1]!;
+  // A copy, as the body may be a piece of a block that others share.
+  return { status, headers: named, body: new Uint8Array(body) };
 }

@@ -1,10 +1,8 @@
 /** What the front door is handed: it sees no store and no file. */
 import type { Logger } from "pino";
+import type { Api } from "#api/ask.ts";
 import type { Config } from "#config.ts";
-import type { LiveKey } from "#keys/live-key.ts";
 import type { Clock } from "#limits/clock.ts";
-import type { Counters } from "#limits/counters.ts";
-import type { FailedKeys } from "#limits/failed-keys.ts";
 import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -16,17 +14,14 @@ import type { RequestMetrics } from "./request-metrics.ts";
 export interface FrontDoor {
   config: Config;
   operations: readonly Operation[];
-  /** The dataset to answer from; null while there is none. */
+  /** The one way to the records. */
+  api: Api;
+  /** The dataset that is served; null while there is none. */
   model(): ReadModel | null;
-  verifyKey(presented: string): LiveKey;
-  /** @param addressOf the client's; asked for only now and then. */
-  noteKeyUse(key: LiveKey, addressOf: () => string): void;
   /** Takes down a request that passed the key check, once it is answered. */
   recordRequest(request: AnsweredRequest): void;
-  counters: Counters;
   /** For answers to what was counted. */
   hold: HoldAnswer;
-  failedKeys: FailedKeys;
   /** Answers `/account` and what is below it. */
   office(request: OfficeRequest): Promise<OfficeAnswer>;
   /** Milliseconds since 1970. */

@@ -1,49 +1,67 @@
 /** One lean line for each request, which is counted with it: fields by name, so that nothing else gets into a log. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { LiveKey } from "#keys/live-key.ts";
+import type { FastifyInstance } from "fastify";
+import type { Asker } from "#api/caller.ts";
 import type { Problem } from "#problems.ts";
+import type { AnsweredRequest } from "#usage/recorder.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { recordedQuery } from "./recorded-query.ts";
 import { openRequestLog } from "./request-log.ts";
+import type { CountedOperation } from "./request-metrics.ts";
 
-export function logRequests(app: FastifyInstance, door: FrontDoor): void {
-  const { log, metrics } = door;
-  const write = openRequestLog(log);
-  const record = recorderOf(door);
-  app.addHook("onResponse", (request, reply, done) => {
-    const milliseconds = reply.elapsedTime;
-    metrics.answered(request.operation, reply.statusCode, milliseconds);
-    write({
-      requestId: request.id,
-      method: request.method,
-      path: request.routeOptions.url ?? "unknown",
-      status: reply.statusCode,
-      milliseconds,
-      bodyBytes: request.bodyBytes,
-      keyId: request.keyId,
-      problemCode: request.problemCode,
-    });
-    if (request.keyId !== null) record(request, reply.statusCode, milliseconds);
-    done();
-  });
+/** A request once it is answered. */
+export interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
+  /** For whom it was counted; null where it was not. */
+  asker: Asker | null;
+  operation: CountedOperation;
+  method: string;
+  /** As it is known here, never as it was sent: that could hold a key. */
+  path: string;
+  /** As it was sent, for its query. */
+  target: string;
 }
 
-/** For requests whose key was accepted: they count, whatever their answer. */
-function recorderOf({ config, recordRequest }: FrontDoor) {
+/** Counts, logs and, where somebody's quota was counted, records a request that was answered. */
+export function openRequestRecorder({ config, log, metrics, recordRequest }: FrontDoor) {
+  const write = openRequestLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
-  return (request: FastifyRequest, status: number, milliseconds: number) =>
-    recordRequest({
-      account: (request.caller as LiveKey).accountNumber,
-      key: request.keyId!,
-      operation: request.operation,
+  return ({ asker, method, path, target, ...answered }: FinishedRequest): void => {
+    const { operation, status, milliseconds, bytes, problem, requestId } = answered;
+    metrics.answered(operation, status, milliseconds);
+    const keyId = asker?.id ?? null;
+    write({
+      requestId,
+      method,
+      path,
       status,
       milliseconds,
+      bodyBytes: bytes,
+      keyId,
+      problemCode: problem,
+    });
+    if (asker === null) return;
+    const query = keepsQuery ? recordedQuery(target) : null;
+    recordRequest({ ...answered, account: asker.accountNumber, key: asker.id, query });
+  };
+}
+
+export function logRequests(app: FastifyInstance, door: FrontDoor): void {
+  const record = openRequestRecorder(door);
+  app.addHook("onResponse", (request, reply, done) => {
+    record({
+      asker: request.asker,
+      operation: request.operation,
+      method: request.method,
+      path: request.routeOptions.url ?? "unknown",
+      target: request.raw.url!,
+      status: reply.statusCode,
+      milliseconds: reply.elapsedTime,
       bytes: request.bodyBytes,
       dataset: request.datasetVersion,
       problem: request.problemCode,
       requestId: request.id,
-      query: keepsQuery ? recordedQuery(request.raw.url!) : null,
     });
+    done();
+  });
 }
 
 /** The line of a request that found no route: its bytes or its path could not be read. */

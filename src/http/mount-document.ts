@@ -1,11 +1,11 @@
 /** Serves what needs no key and changes seldom: pages, their assets, the description of the API. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "#problems.ts";
-import { compress } from "./compress.ts";
-import { contentTag, isUnchanged } from "./entity-tag.ts";
+import { compress, encodedBytesMin, type Encoding } from "#api/compress.ts";
+import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { headerLines, type HeaderLines } from "./header-lines.ts";
-import { encodedBytesMin, preferredEncoding, preferredType, type Encoding } from "./negotiate.ts";
+import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { sendAnswer, type Answer } from "./send-answer.ts";
 

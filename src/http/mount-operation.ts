@@ -1,73 +1,45 @@
-/** Serves one operation: the stages of a request in their order, each of which may refuse it. */
+/** Serves one operation over HTTP: a request becomes a question, and its outcome an answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Operation, Query } from "#operations/operation.ts";
-import { answer } from "#operations/page.ts";
-import { Problem } from "#problems.ts";
-import type { ReadModel } from "#search/read-model.ts";
-import type { AnswerCache, FinishedAnswer } from "./answer-cache.ts";
-import { countRequest, refuseOverQuota } from "./enforce-limits.ts";
-import { isUnchanged } from "./entity-tag.ts";
+import type { Answer as ApiAnswer } from "#api/answer-cache.ts";
+import type { Outcome } from "#api/ask.ts";
+import { rateLimitFields } from "#limits/rate-limit-fields.ts";
+import { formats, type Format } from "#operations/formats.ts";
+import type { Operation } from "#operations/operation.ts";
 import type { FrontDoor } from "./front-door.ts";
-import { headerLines } from "./header-lines.ts";
-import { openKnownQuestions, type ReadQuestion } from "./known-questions.ts";
+import { headerLines, type HeaderLines } from "./header-lines.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { pageLinks } from "./page-links.ts";
-import { requireKey } from "./require-key.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
-
-export const operationFormats = ["application/json"] as const;
-
-/** What the requests of one operation share. */
-interface Mounted {
-  door: FrontDoor;
-  cache: AnswerCache;
-  operation: Operation;
-  readQuestion: ReadQuestion;
-}
+import { refuse } from "./send-problem.ts";
 
 /** Under its own path, and under `/v1` with identical answers. */
-export function mountOperation(
-  app: FastifyInstance,
-  door: FrontDoor,
-  cache: AnswerCache,
-  operation: Operation,
-): void {
-  const { config, operations } = door;
-  const readQuestion = openKnownQuestions(operation, config.pageSizeMax, operations);
-  const mounted: Mounted = { door, cache, operation, readQuestion };
+export function mountOperation(app: FastifyInstance, door: FrontDoor, operation: Operation): void {
   for (const url of [operation.path, `/v1${operation.path}`])
     app.route({
       method: answeredMethods,
       url,
       config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: operation.name }),
-      handler: (request, reply) => serve(mounted, request, reply),
+      handler: (request, reply) => serve(door, operation, request, reply),
     });
 }
 
 function serve(
-  mounted: Mounted,
+  door: FrontDoor,
+  operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const { door, cache, readQuestion } = mounted;
-  const key = requireKey(door, request.raw, request.caller);
-  request.keyId = key.id;
-  const counted = countRequest(door.counters, key);
-  request.quotaHeaders = counted.headers;
-  refuseOverQuota(counted);
-  requireFormat(request);
-  const question = readQuestion(queryText(request));
-  const model = door.model() ?? noDataset();
-  const { version } = model.parts;
-  request.datasetVersion = version;
-  const etag = question.tagFor(version, "json");
-  if (isUnchanged(request.headers["if-none-match"], etag)) {
-    const headers = headerLines(validators(etag, version));
-    return sendAnswer(door, request, reply, { status: 304, headers, body: null });
-  }
-  const finished = cache.find(etag) ?? finish(mounted, model, question.query, etag);
-  return sendEncoded(mounted, etag, finished, request, reply);
+  const outcome = door.api.ask({
+    caller: request.caller!,
+    operation,
+    text: queryText(request),
+    chooseFormat: () => acceptedFormat(request),
+    knownTags: request.headers["if-none-match"],
+  });
+  return outcome instanceof Promise
+    ? outcome.then((settled) => send(door, settled, request, reply))
+    : send(door, outcome, request, reply);
 }
 
 const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
@@ -75,64 +47,64 @@ const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
   return mark === -1 ? "" : url.slice(mark + 1);
 };
 
-function requireFormat({ headers }: FastifyRequest): void {
-  if (preferredType(headers.accept, operationFormats) !== undefined) return;
-  throw new Problem("not-acceptable", `This path answers in ${operationFormats.join(", ")}.`, {
-    available: operationFormats,
-  });
+const mediaTypes = formats.map(({ mediaType }) => mediaType);
+
+function acceptedFormat({ headers }: FastifyRequest): Format | undefined {
+  const preferred = preferredType(headers.accept, mediaTypes);
+  return formats.find(({ mediaType }) => mediaType === preferred);
 }
 
-export function noDataset(): never {
-  throw new Problem("unavailable", "No records have been published yet.", {
-    reason: "no_dataset",
-    retry_after: 5,
-  });
-}
-
-/** By these a client tells whether what it has is still what it would get. */
-const validators = (etag: string, version: string) => ({
-  etag,
-  "dataset-version": version,
-  "cache-control": "private, no-cache",
-});
-
-/** The tag names dataset, operation, query and format, so it is the cache's key too. */
-function finish(
-  { door: { config }, cache, operation }: Mounted,
-  model: ReadModel,
-  query: Query,
-  etag: string,
-): FinishedAnswer {
-  const { body, total } = answer(operation, model, query);
-  const finished: FinishedAnswer = {
-    identity: body,
-    encoded: {},
-    headers: headerLines({
-      ...validators(etag, model.parts.version),
-      "content-type": "application/json; charset=utf-8",
-      "x-total-count": String(total),
-      link: pageLinks(operation, query, total, config.publicUrl),
-    }),
-  };
-  cache.add(etag, finished);
-  return finished;
-}
-
-function sendEncoded(
-  { door, cache }: Mounted,
-  etag: string,
-  finished: FinishedAnswer,
+function send(
+  door: FrontDoor,
+  { asker, counted, result }: Outcome,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
+  request.asker = asker;
+  if (counted !== null) request.quotaHeaders = rateLimitFields(counted.quotas, counted.status);
+  switch (result.kind) {
+    case "problem":
+      return refuse(door, request, reply, result.problem, result.cause);
+    case "unchanged": {
+      request.datasetVersion = result.datasetVersion;
+      const headers = headerLines(validators(result));
+      return sendAnswer(door, request, reply, { status: 304, headers, body: null });
+    }
+    case "answer":
+      request.datasetVersion = result.answer.datasetVersion;
+      return sendEncoded(door, result.answer, request, reply);
+  }
+}
+
+/** By these a client tells whether what it has is still what it would get. */
+const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: string }) => ({
+  etag: tag,
+  "dataset-version": datasetVersion,
+  "cache-control": "private, no-cache",
+});
+
+function sendEncoded(
+  door: FrontDoor,
+  answer: ApiAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
+  const identityHeaders = (answer.headers ??= answerHeaders(door, answer));
   const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
-  const send = (body: Buffer) => {
-    const isEncoded = body !== finished.identity;
-    const headers = isEncoded
-      ? [...finished.headers, "content-encoding", encoding!]
-      : finished.headers;
+  const sendBody = (body: Buffer) => {
+    const headers =
+      body === answer.body ? identityHeaders : [...identityHeaders, "content-encoding", encoding!];
     sendAnswer(door, request, reply, { status: 200, headers, body });
   };
-  const body = encoding === null ? finished.identity : cache.bodyOf(etag, finished, encoding);
-  return body instanceof Promise ? body.then(send) : send(body);
+  const body = encoding === null ? answer.body : door.api.encode(answer, encoding);
+  return body instanceof Promise ? body.then(sendBody) : sendBody(body);
 }
+
+/** What an answer says of itself, whoever asked. */
+export const answerHeaders = ({ config }: FrontDoor, answer: ApiAnswer): HeaderLines =>
+  headerLines({
+    ...validators(answer),
+    "content-type": answer.format.contentType,
+    "x-total-count": String(answer.total),
+    link: pageLinks(answer, config.publicUrl),
+  });

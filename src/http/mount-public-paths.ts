@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
+import { formats } from "#operations/formats.ts";
 import { recordCounts } from "#operations/page.ts";
 import { readAssets } from "#pages/assets.ts";
 import { changelogEntries } from "#pages/changelog-entries.ts";
@@ -15,7 +16,6 @@ import { problemCodes } from "#problems.ts";
 import { describeApi } from "./describe-api.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { html, json, mountDocument, type Form } from "./mount-document.ts";
-import { operationFormats } from "./mount-operation.ts";
 
 export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
   const { publicUrl, pageSizeMax } = door.config;
@@ -36,7 +36,13 @@ export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
     quota: defaultQuotas[name],
   }));
   const docs = () =>
-    docsPage({ publicUrl, pageSizeMax, quotas, formats: operationFormats, ...keyFactsOf(door) });
+    docsPage({
+      publicUrl,
+      pageSizeMax,
+      quotas,
+      formats: formats.map(({ mediaType }) => mediaType),
+      ...keyFactsOf(door),
+    });
   mountDocument(app, door, "/docs", page(docs));
   mountDocument(app, door, "/errors", page(errorsPage));
   for (const code of problemCodes)

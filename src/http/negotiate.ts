@@ -1,11 +1,6 @@
 /** Which format and which encoding a client wants, by its `Accept` headers (RFC 9110 §12.5). */
 import Negotiator from "negotiator";
-
-export const encodings = ["br", "gzip"] as const;
-export type Encoding = (typeof encodings)[number];
-
-/** Bodies up to this size are sent as they are. */
-export const encodedBytesMin = 1024;
+import { encodings, type Encoding } from "#api/compress.ts";
 
 /** The best available type, or undefined where the client accepts none of them. */
 export function preferredType<T extends string>(

@@ -1,17 +1,13 @@
 /** The `Link` header of a page: its neighbours, and the description of the API (RFC 8288). */
+import type { Answer } from "#api/answer-cache.ts";
 import { maskKeys } from "#problems.ts";
-import type { Operation, Query } from "#operations/operation.ts";
+import type { Query } from "#operations/operation.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
 
-/**
- * @param publicUrl null gives references relative to the host that was asked.
- * @param total how many records the query has.
- */
+/** @param publicUrl null gives references relative to the host that was asked. */
 export function pageLinks(
-  operation: Operation,
-  query: Query,
-  total: number,
+  { operation, query, total }: Pick<Answer, "operation" | "query" | "total">,
   publicUrl: string | null,
 ): string {
   const base = publicUrl ?? "";

@@ -1,7 +1,7 @@
 /** What the front door knows of each path beside its handler. */
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 import type { Operation } from "#operations/operation.ts";
-import type { Caller } from "./caller.ts";
+import type { Asker, KeyHolder } from "#api/caller.ts";
 import type { HeaderLines } from "./header-lines.ts";
 import { METHODS } from "./node-http.ts";
 import type { CountedOperation } from "./request-metrics.ts";
@@ -23,9 +23,9 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     /** Who sent it; null on paths that need no key. */
-    caller: Caller;
-    /** Id of the key the request came with, once it was accepted. */
-    keyId: string | null;
+    caller: KeyHolder | null;
+    /** For whom it was counted, once it was accepted. */
+    asker: Asker | null;
     /** What its answer is counted under. */
     operation: CountedOperation;
     /** Code of the problem it was answered with. */

@@ -1,7 +1,7 @@
 /** Every error as `application/problem+json` (RFC 9457), whoever raised it; where people look, as a page. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { problemPage } from "#pages/errors.ts";
-import { Problem, problemBody } from "#problems.ts";
+import { type Problem, type ProblemCode, problemBody } from "#problems.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { headerLines, type HeaderLines } from "./header-lines.ts";
 import { html, pageHeaders } from "./mount-document.ts";
@@ -56,9 +56,38 @@ function isForPeople({ operation, isPrivate, headers }: FastifyRequest): boolean
   return preferredType(headers.accept, available) === "text/html";
 }
 
-/** What nobody meant to happen: told to the operator's log, not to the caller. */
-export const internalError = () =>
-  new Problem(
-    "internal-error",
-    "The service made a mistake; it has been logged under this request_id.",
-  );
+const endConnection: ReadonlySet<ProblemCode> = new Set([
+  "content-too-large",
+  "malformed-request",
+  "unsupported-media-type",
+]);
+
+/** Tells the metrics of a refusal, and the operator of a mistake of ours. */
+export function reportProblem(
+  { metrics, log }: FrontDoor,
+  problem: Problem,
+  requestId: string,
+  cause: unknown,
+): void {
+  metrics.refused(problem);
+  if (problem.code === "internal-error")
+    log.error({ err: cause, request_id: requestId }, "internal error");
+}
+
+/**
+ * Answers with a problem, and tells the metrics and the log of it.
+ * @param cause what was thrown where the problem is a mistake of ours.
+ */
+export function refuse(
+  door: FrontDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  problem: Problem,
+  cause?: unknown,
+): void {
+  // What follows on the connection is the rest of a body, or another protocol.
+  if (endConnection.has(problem.code)) request.isLast = true;
+  request.problemCode = problem.code;
+  reportProblem(door, problem, request.id, cause);
+  sendProblem(door, request, reply, problem);
+}

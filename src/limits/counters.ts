@@ -30,9 +30,9 @@ export interface Counters {
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
    * Whoever is told of it afterwards is told only once it is kept.
    */
-  take(account: number, quotas: Quotas): Standing;
+  take(account: number, quotas: Quotas): Standing | Promise<Standing>;
   /** What `take` would decide now; counts nothing. */
-  look(account: number, quotas: Quotas): Standing;
+  look(account: number, quotas: Quotas): Standing | Promise<Standing>;
   /** After it returns the end of the process forgets nothing that was counted, a power failure at most the last second. */
   keep(): void;
   close(): void;

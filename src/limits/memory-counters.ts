@@ -1,6 +1,7 @@
 /** The counters of one process: exact in memory, and kept in a journal over a restart. */
-import type { Counters } from "./counters.ts";
+import type { Counters, Standing } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
+import type { Quotas } from "./policy.ts";
 import { shrink, type SlidingLog } from "./sliding-log.ts";
 import { lookAt, openWindows, takeFrom } from "./sliding-windows.ts";
 
@@ -10,6 +11,8 @@ export interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
 }
 
 export interface MemoryCounters extends Counters {
+  take(account: number, quotas: Quotas): Standing;
+  look(account: number, quotas: Quotas): Standing;
   /** Accounts held in memory: those that sent a request within about a day. */
   accountCount(): number;
 }

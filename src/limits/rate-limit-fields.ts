@@ -16,6 +16,14 @@ export function rateLimitPolicyField(quotas: Quotas): string {
   return field;
 }
 
+/** Both fields as a flat list of name, value, name, value. */
+export const rateLimitFields = (quotas: Quotas, standing: Standing): readonly string[] => [
+  "ratelimit-policy",
+  rateLimitPolicyField(quotas),
+  "ratelimit",
+  rateLimitField(standing),
+];
+
 /** The value of `RateLimit`: what is left, and the seconds until some of it returns. */
 export function rateLimitField(standing: Standing): string {
   let field = "";

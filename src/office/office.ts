@@ -29,8 +29,8 @@ interface OfficeOptions {
   settings: OfficeSettings;
   /** Asked for when the first question comes. */
   counters(): Counters;
-  /** Never throws; the body is handed over. */
-  answerCall(call: ExplorerCall): ApiAnswer;
+  /** Resolves in any case; the body is handed over. */
+  answerCall(call: ExplorerCall): Promise<ApiAnswer>;
   /** Told what an operator should know. */
   complain(complaint: string): void;
 }
@@ -65,8 +65,9 @@ export function openOffice(options: OfficeOptions): Office {
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
       } else {
-        const reply = replyTo(options, message.question);
-        send({ number: message.number, reply }, "body" in reply ? [reply.body.buffer] : []);
+        void replyTo(options, message.question).then((reply) =>
+          send({ number: message.number, reply }, "body" in reply ? [reply.body.buffer] : []),
+        );
       }
     });
     worker.on("error", (error: Error) => complain(`The account pages ended: ${error.stack}`));
@@ -105,6 +106,9 @@ export function openOffice(options: OfficeOptions): Office {
   };
 }
 
-function replyTo({ counters, answerCall }: OfficeOptions, question: DeskQuestion): DeskReply {
+async function replyTo(
+  { counters, answerCall }: OfficeOptions,
+  question: DeskQuestion,
+): Promise<DeskReply> {
   return question.ask === "look" ? counters().look(...question.with) : answerCall(...question.with);
 }

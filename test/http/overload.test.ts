@@ -83,13 +83,6 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
       take() {
         throw new Error("counted");
       },
-      look() {
-        throw new Error("looked at");
-      },
-      keep() {
-        throw new Error("kept");
-      },
-      close() {},
     },
   });
   for (const path of ["/fetch-gp?gp_name=kkr", "/v1/fetch-signals?limit=0", "/nowhere"]) {

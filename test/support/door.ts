@@ -2,7 +2,7 @@
 import type { TestContext } from "node:test";
 import pino from "pino";
 import { readConfig } from "#config.ts";
-import { openAnswerCache } from "#http/answer-cache.ts";
+import { type ApiDependencies, openApi } from "#api/ask.ts";
 import { buildApp, timeouts } from "#http/build-app.ts";
 import type { FrontDoor } from "#http/front-door.ts";
 import { openHeldAnswers } from "#http/held-answers.ts";
@@ -17,7 +17,7 @@ import { standingClock } from "./service.ts";
 /** A front door over a real dataset, with what a test wants to be otherwise. */
 export async function openDoor(
   t: TestContext,
-  otherwise: Partial<FrontDoor> = {},
+  otherwise: Partial<FrontDoor & ApiDependencies> = {},
   waits: Partial<typeof timeouts> = {},
 ) {
   const clock = standingClock();
@@ -32,26 +32,36 @@ export async function openDoor(
     quotas: { minute: null, hour: null, day: null },
     isDemo: false,
   };
-  const door: FrontDoor = {
-    config: readConfig({}),
+  const config = otherwise.config ?? readConfig({});
+  const api = openApi({
     operations,
-    model: () => model,
+    pageSizeMax: config.pageSizeMax,
+    cacheBytes: 0,
+    accountUrl: null,
     verifyKey: () => key,
     noteKeyUse() {},
+    failedKeys: openFailedKeys({ clock }),
+    counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
+    model: () => model,
+    ...otherwise,
+  });
+  const door: FrontDoor = {
+    config,
+    operations,
+    api,
+    model: () => model,
     recordRequest() {},
     office: () => Promise.reject(new Error("There is no office in this test.")),
     now: clock.now,
     clock,
-    counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     hold: openHeldAnswers(() => {}),
-    failedKeys: openFailedKeys({ clock }),
     state: () => "running",
     overload: { cause: () => null },
     metrics: openRequestMetrics(),
     log: pino({ base: null }, { write: (line) => void log.push(line) }),
     ...otherwise,
   };
-  const { app, connections } = buildApp(door, openAnswerCache(0), { ...timeouts, ...waits });
+  const { app, connections } = buildApp(door, { ...timeouts, ...waits });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   t.after(() => {
     app.server.closeAllConnections();

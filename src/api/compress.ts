@@ -1,7 +1,12 @@
 /** Compresses a finished body, off the HTTP thread. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { Encoding } from "./negotiate.ts";
+
+export const encodings = ["br", "gzip"] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** Bodies up to this size are sent as they are. */
+export const encodedBytesMin = 1024;
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);

@@ -1,22 +1,31 @@
 /** Finished answers of the current dataset, in every encoding that was asked for, within a bound of bytes. */
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
-import { compress } from "./compress.ts";
-import type { HeaderLines } from "./header-lines.ts";
-import { encodedBytesMin, type Encoding } from "./negotiate.ts";
+import type { Format } from "#operations/formats.ts";
+import type { Operation, Query } from "#operations/operation.ts";
+import { compress, encodedBytesMin, type Encoding } from "./compress.ts";
 
-/** An answer as it leaves: nothing in it depends on who asks. */
-export interface FinishedAnswer {
-  identity: Buffer;
+/** An answer as it is sent: nothing in it depends on who asks. */
+export interface Answer {
+  readonly operation: Operation;
+  readonly format: Format;
+  readonly query: Query;
+  /** Names dataset, operation, query and format, so it is the key of the cache too. */
+  readonly tag: string;
+  readonly datasetVersion: string;
+  /** Records the query has, on this page and others. */
+  readonly total: number;
+  body: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  headers: HeaderLines;
+  /** What a transport makes of the members above, kept as long as the answer. */
+  headers: readonly string[] | null;
 }
 
 export interface AnswerCache {
-  find(key: string): FinishedAnswer | undefined;
-  add(key: string, answer: FinishedAnswer): void;
+  find(tag: string): Answer | undefined;
+  add(answer: Answer): void;
   /** The body in the encoding: at once where it is known, else compressed once and kept. */
-  bodyOf(key: string, answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
+  bodyOf(answer: Answer, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Forgets everything: another dataset is current. */
   clear(): void;
   metrics: readonly Metric[];
@@ -32,7 +41,7 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
   const entries =
     bytesMax === 0
       ? undefined
-      : new LRUCache<string, FinishedAnswer>({
+      : new LRUCache<string, Answer>({
           maxSize: bytesMax,
           maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
           sizeCalculation: sizeOf,
@@ -40,28 +49,28 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
   let hits = 0;
   let misses = 0;
   return {
-    find(key) {
-      const found = entries?.get(key);
+    find(tag) {
+      const found = entries?.get(tag);
       if (found === undefined) misses++;
       else hits++;
       return found;
     },
-    add(key, answer) {
+    add(answer) {
       if (entries === undefined) return;
-      answer.identity = unshared(answer.identity);
-      entries.set(key, answer);
+      answer.body = unshared(answer.body);
+      entries.set(answer.tag, answer);
     },
-    bodyOf(key, answer, encoding) {
-      if (answer.identity.length <= encodedBytesMin) return answer.identity;
+    bodyOf(answer, encoding) {
+      if (answer.body.length <= encodedBytesMin) return answer.body;
       const known = answer.encoded[encoding];
       if (known !== undefined) return known;
-      return compress(answer.identity, encoding).then((compressed) => {
+      return compress(answer.body, encoding).then((compressed) => {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
         // Its size has changed; an entry of an older dataset stays forgotten.
-        if (entries?.peek(key) === answer) {
-          entries.delete(key);
-          entries.set(key, answer);
+        if (entries?.peek(answer.tag) === answer) {
+          entries.delete(answer.tag);
+          entries.set(answer.tag, answer);
         }
         return body;
       });
@@ -84,6 +93,6 @@ function unshared(body: Buffer): Buffer {
   return own;
 }
 
-function sizeOf({ identity, encoded }: FinishedAnswer): number {
-  return overheadBytes + identity.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
+function sizeOf({ body, encoded }: Answer): number {
+  return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
 }

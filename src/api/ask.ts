@@ -1,0 +1,232 @@
+/** Answers one question, from its key to its outcome: the only way to the records, whatever the transport. */
+import { LRUCache } from "lru-cache";
+import type { Counters, Standing } from "#limits/counters.ts";
+import { defaultQuotas, type Quotas } from "#limits/policy.ts";
+import { quotaProblem } from "#limits/quota-problem.ts";
+import { formats, type Format } from "#operations/formats.ts";
+import type { Operation, Query } from "#operations/operation.ts";
+import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import { internalError, Problem } from "#problems.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import type { Metric } from "#metrics/metric.ts";
+import { type Answer, type AnswerCache, openAnswerCache } from "./answer-cache.ts";
+import {
+  admit,
+  type Asker,
+  type Caller,
+  type CallerChecks,
+  type Client,
+  identify,
+  type KeyHolder,
+} from "./caller.ts";
+import type { Encoding } from "./compress.ts";
+import { answerTag, isUnchanged } from "./entity-tag.ts";
+
+export interface Question {
+  caller: Caller;
+  operation: Operation;
+  /** The query as it was sent: percent-encoded, without the `?`. */
+  text: string;
+  /** The format to answer in, or undefined where none of `formats` is accepted. Called once the quota is taken. */
+  chooseFormat(): Format | undefined;
+  /** Tags of the answers that the client holds, as `If-None-Match` lists them (RFC 9110 §13.1.2). */
+  knownTags?: string | undefined;
+}
+
+export interface Outcome {
+  /** For whom the question was counted; null where the caller was refused. */
+  asker: Asker | null;
+  /** The numbers of that account's quota, and where it stands after this question. */
+  counted: { quotas: Quotas; status: Standing } | null;
+  result: Result;
+}
+
+export type Result =
+  | { kind: "answer"; answer: Answer }
+  | { kind: "unchanged"; tag: string; datasetVersion: string }
+  /** `cause` is what was thrown where the problem is a mistake of ours, for the operator's log. */
+  | { kind: "problem"; problem: Problem; cause?: unknown };
+
+export interface Api {
+  /**
+   * Looks up the key that a client presented. Refuses and counts nothing, since a path or a method is refused first.
+   * @param presented the value of `x-api-key`; undefined or empty where none was sent.
+   */
+  identify(presented: string | undefined, client: Client): KeyHolder | Promise<KeyHolder>;
+  /**
+   * Checks in the order of the contract: key, quota, format, parameters, dataset, tags. Whatever is refused is an
+   * outcome and nothing is thrown, so that a refusal still tells the state of the quota. The outcome may be sent only
+   * once `Counters.commit` has run.
+   */
+  ask(question: Question): Outcome | Promise<Outcome>;
+  /** The body of an answer in an encoding: at once where it is known, else compressed once and kept. */
+  encode(answer: Answer, encoding: Encoding): Buffer | Promise<Buffer>;
+  /** Forgets every answer: another dataset is current. */
+  forgetAnswers(): void;
+  metrics: readonly Metric[];
+}
+
+export interface ApiDependencies extends CallerChecks {
+  operations: readonly Operation[];
+  pageSizeMax: number;
+  /** What the cache of answers may take; 0 keeps none. */
+  cacheBytes: number;
+  counters: Pick<Counters, "take">;
+  /** The dataset to answer from; null while there is none. */
+  model(): ReadModel | null;
+}
+
+export function openApi(dependencies: ApiDependencies): Api {
+  const { counters } = dependencies;
+  const cache = openAnswerCache(dependencies.cacheBytes);
+  const sources: Sources = {
+    cache,
+    parse: openParsedQueryCache(dependencies),
+    model: dependencies.model,
+  };
+  return {
+    identify: (presented, client) => identify(dependencies, presented, client),
+    ask(question) {
+      const asker = admit(dependencies, question.caller);
+      if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
+      const quotas = wholeQuotas(asker.quotas);
+      const settle = (status: Standing): Outcome => ({
+        asker,
+        counted: { quotas, status },
+        result: status.admitted ? find(sources, question) : refused(quotaProblem(status)),
+      });
+      const status = counters.take(asker.accountNumber, quotas);
+      return status instanceof Promise ? status.then(settle) : settle(status);
+    },
+    encode: (answer, encoding) => cache.bodyOf(answer, encoding),
+    forgetAnswers: () => cache.clear(),
+    metrics: cache.metrics,
+  };
+}
+
+interface Sources {
+  cache: AnswerCache;
+  parse: ParseQuery;
+  model(): ReadModel | null;
+}
+
+const refused = (problem: Problem): Result => ({ kind: "problem", problem });
+
+/** One object for each account's own numbers, so that what is made from it can be kept. */
+const completed = new WeakMap<Asker["quotas"], Quotas>();
+
+function wholeQuotas(own: Asker["quotas"]): Quotas {
+  let whole = completed.get(own);
+  if (whole === undefined) {
+    whole = {
+      minute: own.minute ?? defaultQuotas.minute,
+      hour: own.hour ?? defaultQuotas.hour,
+      day: own.day ?? defaultQuotas.day,
+    };
+    completed.set(own, whole);
+  }
+  return whole;
+}
+
+function find(
+  { cache, parse, model }: Sources,
+  { operation, text, chooseFormat, knownTags }: Question,
+): Result {
+  try {
+    const format = chooseFormat();
+    if (format === undefined) return refused(notAcceptable());
+    const { query, tagFor } = parse(operation, text);
+    const dataset = model();
+    if (dataset === null) return refused(noDataset());
+    const { version } = dataset.parts;
+    const tag = tagFor(version, format);
+    if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion: version };
+    return {
+      kind: "answer",
+      answer: cache.find(tag) ?? answer(cache, dataset, { operation, format, query, tag }),
+    };
+  } catch (error) {
+    if (error instanceof Problem) return refused(error);
+    return { kind: "problem", problem: internalError(), cause: error };
+  }
+}
+
+function answer(
+  cache: AnswerCache,
+  dataset: ReadModel,
+  asked: Pick<Answer, "operation" | "format" | "query" | "tag">,
+): Answer {
+  const { operation, format, query } = asked;
+  const { body, total } = format.write(operation, dataset, query);
+  const made: Answer = {
+    ...asked,
+    datasetVersion: dataset.parts.version,
+    total,
+    body,
+    encoded: {},
+    headers: null,
+  };
+  cache.add(made);
+  return made;
+}
+
+function notAcceptable(): Problem {
+  const available = formats.map(({ mediaType }) => mediaType);
+  return new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, {
+    available,
+  });
+}
+
+const noDataset = () =>
+  new Problem("unavailable", "No records have been published yet.", {
+    reason: "no_dataset",
+    retry_after: 5,
+  });
+
+interface ParsedQuery {
+  query: Query;
+  /** Of the answer from a dataset, in a format. */
+  tagFor(datasetVersion: string, format: Format): string;
+}
+
+/** @throws Problem as `readQuery` does; a query with a fault is not kept. */
+type ParseQuery = (operation: Operation, text: string) => ParsedQuery;
+
+const parsedMax = 5000;
+/** Longer ones are rare, and would let few clients fill much memory. */
+const keptLengthMax = 300;
+
+/** Queries as they were written, each parsed once: the same text of one operation always means the same query. */
+function openParsedQueryCache({ operations, pageSizeMax }: ApiDependencies): ParseQuery {
+  const caches = new Map(
+    operations.map(({ name }) => [name, new LRUCache<string, ParsedQuery>({ max: parsedMax })]),
+  );
+  return (operation, text) => {
+    const cache = caches.get(operation.name)!;
+    let parsed = cache.get(text);
+    if (parsed === undefined) {
+      parsed = parsedQuery(operation, readQuery(operation, text, pageSizeMax, operations));
+      if (text.length <= keptLengthMax) cache.set(text, parsed);
+    }
+    return parsed;
+  };
+}
+
+/** Remembers the tag that was made last: most queries are asked of one dataset in one format. */
+function parsedQuery(operation: Operation, query: Query): ParsedQuery {
+  const canonical = canonicalQuery(query);
+  let taggedVersion = "";
+  let taggedFormat: Format | null = null;
+  let tag = "";
+  return {
+    query,
+    tagFor(datasetVersion, format) {
+      if (datasetVersion !== taggedVersion || format !== taggedFormat) {
+        tag = answerTag(datasetVersion, operation.name, canonical, format.name);
+        taggedVersion = datasetVersion;
+        taggedFormat = format;
+      }
+      return tag;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type ApiDependencies, openApi, type Outcome, type Question } from "#api/ask.ts";
+import type { Client } from "#api/caller.ts";
+import { readConfig } from "#config.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import type { Counters } from "#limits/counters.ts";
+import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { json } from "#operations/formats.ts";
+import { fetchGp } from "#operations/fetch-gp.ts";
+import { operations } from "#operations/index.ts";
+import { Problem } from "#problems.ts";
+import { cast } from "../support/cast.ts";
+import { modelOf, openCurrent } from "../support/dataset.ts";
+import { standingClock, startService } from "../support/service.ts";
+
+const nobody: Client = {
+  address: () => "192.0.2.7",
+  isForwarded: () => false,
+  misplacedKey: () => undefined,
+};
+const account = {
+  id: "key_1",
+  accountNumber: 7,
+  quotas: { minute: 2, hour: null, day: null },
+};
+
+async function openTestApi(t: TestContext, otherwise: Partial<ApiDependencies> = {}) {
+  const clock = standingClock();
+  const model = await modelOf(t, cast);
+  const steps: string[] = [];
+  const counters = openMemoryCounters({ dir: null, clock, onFault() {} });
+  const api = openApi({
+    operations,
+    pageSizeMax: readConfig({}).pageSizeMax,
+    cacheBytes: 1024 * 1024,
+    accountUrl: null,
+    verifyKey() {
+      throw new Problem("api-key-invalid", "No.", { reason: "unknown" });
+    },
+    noteKeyUse: () => void steps.push("key"),
+    failedKeys: openFailedKeys({ clock }),
+    counters: {
+      take(number, quotas) {
+        steps.push("quota");
+        return counters.take(number, quotas);
+      },
+    },
+    model() {
+      steps.push("dataset");
+      return model;
+    },
+    ...otherwise,
+  });
+  const ask = (text: string, more: Partial<Question> = {}) =>
+    api.ask({
+      caller: { account },
+      operation: fetchGp,
+      text,
+      chooseFormat() {
+        steps.push("format");
+        return json;
+      },
+      ...more,
+    });
+  return { api, ask, steps };
+}
+
+const resultOf = async (outcome: Outcome | Promise<Outcome>) => (await outcome).result;
+const codeOf = (result: Outcome["result"]) =>
+  result.kind === "problem" ? result.problem.code : result.kind;
+
+test("a question is checked in the order of the contract, and what is refused looks no further", async (t) => {
+  const { ask, steps } = await openTestApi(t);
+  assert.equal(codeOf(await resultOf(ask("gp_name=kkr"))), "answer");
+  assert.deepEqual(steps.splice(0), ["quota", "format", "dataset"]);
+  assert.equal(codeOf(await resultOf(ask("limit=0"))), "invalid-parameters");
+  assert.deepEqual(steps.splice(0), ["quota", "format"]);
+  assert.equal(codeOf(await resultOf(ask("gp_name=kkr"))), "quota-exceeded");
+  assert.deepEqual(steps.splice(0), ["quota"]);
+  const refused = ask("gp_name=kkr", { caller: { key: null, client: nobody } });
+  assert.equal(codeOf(await resultOf(refused)), "api-key-missing");
+  assert.deepEqual(steps.splice(0), []);
+});
+
+test("whatever is refused after the key still tells where the account stands", async (t) => {
+  const { ask } = await openTestApi(t);
+  const outcomes = [
+    ask("limit=0"),
+    ask("gp_name=kkr", { chooseFormat: () => undefined }),
+    ask("gp_name=kkr"),
+  ] as Outcome[];
+  assert.deepEqual(
+    outcomes.map(({ counted, result }) => [codeOf(result), counted?.status.windows[0]?.remaining]),
+    [
+      ["invalid-parameters", 1],
+      ["not-acceptable", 0],
+      ["quota-exceeded", 0],
+    ],
+  );
+});
+
+test("a mistake of ours is an outcome too, with what was thrown", async (t) => {
+  const mistake = new Error("out of order");
+  const { ask } = await openTestApi(t, {
+    model() {
+      throw mistake;
+    },
+  });
+  const { counted, result } = ask("gp_name=kkr") as Outcome;
+  assert.ok(counted !== null && result.kind === "problem");
+  assert.deepEqual([result.problem.code, result.cause], ["internal-error", mistake]);
+});
+
+test("the embedded counters and keys cost no promise", async (t) => {
+  const { api, ask } = await openTestApi(t);
+  assert.ok(!(ask("gp_name=kkr") instanceof Promise));
+  assert.ok(!(api.identify("gpr_x", nobody) instanceof Promise));
+});
+
+test("counters and keys that are asked over a network give the same outcomes", async (t) => {
+  const memory = openMemoryCounters({ dir: null, clock: standingClock(), onFault() {} });
+  const counters: Pick<Counters, "take"> = {
+    take: async (number, quotas) => memory.take(number, quotas),
+  };
+  const far = await openTestApi(t, {
+    counters,
+    verifyKey: () => Promise.reject(new Problem("api-key-invalid", "No.", { reason: "unknown" })),
+  });
+  const near = await openTestApi(t);
+  for (const text of ["gp_name=kkr", "limit=0", "gp_name=kkr"]) {
+    const [one, other] = [await far.ask(text), await near.ask(text)];
+    assert.deepEqual(one.counted, other.counted);
+    assert.equal(codeOf(one.result), codeOf(other.result));
+  }
+  const refused = await far.api.identify("gpr_x", nobody);
+  assert.ok(refused.key instanceof Problem);
+});
+
+test("a call over HTTP and a direct one give the same bytes", async (t) => {
+  const { get, dataDir } = await startService(t);
+  const model = openCurrent(openCatalogue(join(dataDir, "datasets")));
+  const { ask } = await openTestApi(t, { model: () => model });
+  for (const query of ["gp_name=northwind&limit=1", "gp_name=zzz"]) {
+    const { text } = await get(`/fetch-gp?${query}`);
+    const result = await resultOf(ask(query));
+    assert.ok(result.kind === "answer");
+    assert.equal(result.answer.body.toString(), text);
+  }
+});
