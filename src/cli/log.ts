@@ -5,8 +5,8 @@ import { harmless } from "./output.ts";
 
 export interface ServerLog {
   logger: Logger;
-  /** Resolves when all that was logged is written; a reader that is stuck is not waited for. */
-  flush(): Promise<void>;
+  /** One or more whole lines for people, below all that was logged before, without the last line break. */
+  print(text: string): void;
   /** Gives the reader a moment for what is not written yet; nothing is logged afterwards. */
   close(): Promise<void>;
 }
@@ -22,18 +22,14 @@ export function openLog(level: string): ServerLog {
   // What JSON leaves as it is, a terminal may still obey; the line of a request holds none of it.
   const hooks = { streamWrite: harmless };
   const logger = pino({ level, base: null, timestamp, hooks }, destination);
-  const within = (written: Promise<unknown>) =>
-    Promise.race([written, setTimeout(patienceMilliseconds)]);
   return {
     logger,
-    async flush() {
-      await within(new Promise((resolve) => destination.flush(resolve)));
-    },
+    print: (text) => void destination.write(`${harmless(text)}\n`),
     async close() {
       logger.level = "silent";
       const closed = new Promise((resolve) => destination.once("close", resolve));
       destination.end();
-      await within(closed);
+      await Promise.race([closed, setTimeout(patienceMilliseconds)]);
       // What is open at the exit of the process is written there without end, also where nobody reads.
       destination.destroy();
     },

@@ -53,11 +53,8 @@ async function serveDemo(
   const prepared = await demo.prepareDemo(config, surroundings.now());
   const endRenewal = demo.renewDemoKey(config, prepared, surroundings);
   try {
-    await serve(service, config, async (address) => {
-      // What was logged of the start would else be written below what people are to read.
-      await log.flush();
-      surroundings.print(demo.demoText(address, prepared));
-    });
+    // The log is written later than standard output: another way there would overtake what was logged of the start.
+    await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
   } finally {
     endRenewal();
   }
@@ -77,7 +74,7 @@ async function open(config: Config, logger: Logger): Promise<Service> {
 async function serve(
   service: Service,
   config: Config,
-  tell: (address: string) => void | Promise<void>,
+  tell: (address: string) => void,
 ): Promise<void> {
   const { told, forget } = hearSignals();
   try {
@@ -86,7 +83,7 @@ async function serve(
     });
     const address = await Promise.race([started, told]);
     if (address === null) return;
-    await tell(address);
+    tell(address);
     await told;
   } finally {
     forget();
