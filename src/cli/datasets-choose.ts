@@ -4,6 +4,7 @@ import type { Catalogue, Generation } from "#datasets/catalogue.ts";
 import { publishVersion, rollBack } from "#datasets/choose.ts";
 import type { AuditAction } from "#store/audit.ts";
 import { changeDatasets } from "./datasets-folder.ts";
+import { pruneAfterPublication } from "./datasets-prune.ts";
 import { noteChange } from "./note-change.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -51,12 +52,12 @@ async function choose(
   action: AuditAction,
   change: (catalogue: Catalogue) => Generation,
 ): Promise<void> {
-  const { version, published_at } = changeDatasets(surroundings, change);
-  await noteChange(surroundings, { action, subject: version });
-  printResult(
-    surroundings,
-    options,
-    { version, published_at },
-    () => `${version} is the current dataset.`,
-  );
+  await changeDatasets(surroundings, async (catalogue) => {
+    const { version, published_at } = change(catalogue);
+    await noteChange(surroundings, { action, subject: version });
+    const { versions: pruned, text } = await pruneAfterPublication(surroundings, catalogue);
+    printResult(surroundings, options, { version, published_at, pruned }, () =>
+      [`${version} is the current dataset.`, text].join("\n").trimEnd(),
+    );
+  });
 }

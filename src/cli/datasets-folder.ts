@@ -60,15 +60,15 @@ export async function lookAtDatasets<R>(
 }
 
 /** Runs a change of the datasets under the import lock. */
-export function changeDatasets<R>(
+export async function changeDatasets<R>(
   surroundings: Surroundings,
-  change: (catalogue: Catalogue) => R,
-): R {
+  change: (catalogue: Catalogue) => R | Promise<R>,
+): Promise<R> {
   const dataDir = dataDirOf(surroundings);
   const catalogue = openDatasets(dataDir);
   const lock = takeImportLock(dataDir, surroundings.now());
   try {
-    return change(catalogue);
+    return await change(catalogue);
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {

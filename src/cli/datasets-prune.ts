@@ -1,6 +1,11 @@
-/** `gp-records datasets prune`: deletes old datasets and says what that freed. */
+/** `gp-records datasets prune`, `pin` and `unpin`, and what goes by itself after a publication: which datasets are kept. */
 import { InvalidArgumentError, type Command } from "commander";
-import { changeDatasets } from "./datasets-folder.ts";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { type Pruned, pinVersion, prune } from "#datasets/prune.ts";
+import { readConfig } from "#config.ts";
+import { type Actor, operator, service } from "#store/audit.ts";
+import { changeDatasets, dataFolderFault } from "./datasets-folder.ts";
+import { dataDirOf } from "./data-dir.ts";
 import { noteChange } from "./note-change.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -13,47 +18,149 @@ interface PruneOptions extends OutputOptions {
 export function addPrune(datasets: Command, surroundings: Surroundings): void {
   datasets
     .command("prune")
-    .description("delete old datasets; never the current one, nor what a server may be opening")
+    .description(
+      "delete old datasets; never the current one, one that is pinned, nor what a server may be opening",
+    )
     .option(
       "--keep <n>",
-      "how many of those published are kept, the newest (default: 5)",
+      "how many of those published are kept, the newest (default: DATASETS_KEEP)",
       parseKeep,
     )
     .option("--dry-run", "tell what would be deleted and delete nothing")
     .option(...jsonOption)
     .action(async (options: PruneOptions) => {
-      const { keptByDefault, prune } = await import("#datasets/prune.ts");
       const isDryRun = options.dryRun === true;
-      const removed = changeDatasets(surroundings, (catalogue) =>
-        prune(catalogue, {
-          keep: options.keep ?? keptByDefault,
-          isDryRun,
-          nowMilliseconds: surroundings.now(),
-        }),
+      const keep = options.keep ?? readConfig(surroundings.environment).datasetsKeep;
+      const pruned = await changeDatasets(surroundings, (catalogue) =>
+        prune(catalogue, { keep, isDryRun, nowMilliseconds: surroundings.now() }),
       );
-      const versions = removed.map(({ version }) => version);
-      const bytes = removed.reduce((sum, one) => sum + one.bytes, 0);
-      if (!isDryRun)
-        for (const subject of versions)
-          await noteChange(surroundings, { action: "dataset.pruned", subject });
-      printResult(surroundings, options, { removed: versions, bytes, dry_run: isDryRun }, () =>
-        pruneText(versions, bytes, isDryRun),
-      );
+      if (!isDryRun) await notePruned(surroundings, pruned, operator);
+      const json = {
+        removed: pruned.removed.map(({ version }) => version),
+        bytes: bytesOf(pruned),
+        pinned: pruned.pinned.map(({ version }) => version),
+        dry_run: isDryRun,
+      };
+      printResult(surroundings, options, json, () => pruneText(pruned, isDryRun));
+      if (pruned.failures.length > 0)
+        throw dataFolderFault(pruned.failures[0]!.error, dataDirOf(surroundings));
     });
 }
 
-function pruneText(versions: readonly string[], bytes: number, isDryRun: boolean): string {
-  if (versions.length === 0) return "Every dataset there is has to be kept; nothing was deleted.";
-  const what = `${versions.length} dataset${versions.length === 1 ? "" : "s"}`;
-  const size = `${bytes.toLocaleString("en-US")} bytes`;
-  const sum = isDryRun
-    ? `Would delete ${what} and free ${size}.`
-    : `Deleted ${what}, which freed ${size}.`;
-  return [...versions, sum].join("\n");
+function pruneText(pruned: Pruned, isDryRun: boolean): string {
+  const kept = pruned.pinned.map(
+    ({ version }) =>
+      `${version} is pinned and stays; 'gp-records datasets unpin ${version}' lets it go.`,
+  );
+  const { removed } = pruned;
+  if (removed.length === 0)
+    return [...kept, "Every dataset there is has to be kept; nothing was deleted."].join("\n");
+  const what = isDryRun ? "Would delete" : "Deleted";
+  const sum = `${what} ${countText(pruned)}${isDryRun ? " and free" : ", which freed"} ${bytesText(pruned)}.`;
+  return [...removed.map(({ version }) => version), ...kept, sum].join("\n");
 }
+
+const bytesOf = ({ removed }: Pruned) => removed.reduce((sum, { bytes }) => sum + bytes, 0);
+const bytesText = (pruned: Pruned) => `${bytesOf(pruned).toLocaleString("en-US")} bytes`;
+const countText = ({ removed: { length } }: Pruned) =>
+  `${length} dataset${length === 1 ? "" : "s"}`;
 
 function parseKeep(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new InvalidArgumentError("Write how many datasets to keep, 1 or more.");
   return Number(text);
+}
+
+async function notePruned(
+  surroundings: Surroundings,
+  { removed }: Pruned,
+  actor: Actor,
+): Promise<void> {
+  for (const { version: subject } of removed)
+    await noteChange(surroundings, { actor, action: "dataset.pruned", subject });
+}
+
+/** What went after a publication, as its command reports it. */
+export interface Cleared {
+  versions: string[];
+  /** A sentence; empty where nothing went. */
+  text: string;
+}
+
+/**
+ * Deletes what DATASETS_KEEP does not cover any more. The publication is done: whatever fails here is said, and its
+ * command is none the less a success. The caller holds the lock.
+ */
+export async function pruneAfterPublication(
+  surroundings: Surroundings,
+  catalogue: Catalogue,
+): Promise<Cleared> {
+  const { datasetsKeep: keep } = readConfig(surroundings.environment);
+  if (keep === 0) return { versions: [], text: "" };
+  const pruned = tryToPrune(surroundings, catalogue, keep);
+  await notePruned(surroundings, pruned, service);
+  const versions = pruned.removed.map(({ version }) => version);
+  const text =
+    versions.length === 0
+      ? ""
+      : `Deleted ${countText(pruned)} beyond the newest ${keep} (DATASETS_KEEP), which freed ${bytesText(pruned)}.`;
+  return { versions, text };
+}
+
+function tryToPrune(surroundings: Surroundings, catalogue: Catalogue, keep: number): Pruned {
+  const warn = (what: string, error: Error) =>
+    surroundings.complain(
+      `warning: ${what} could not be deleted: ${error.message}. The next publication tries again, or 'gp-records datasets prune'.`,
+    );
+  const order = { keep, isAutomatic: true, isDryRun: false, nowMilliseconds: surroundings.now() };
+  try {
+    const pruned = prune(catalogue, order);
+    for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
+    return pruned;
+  } catch (error) {
+    warn("old datasets", error as Error);
+    return { removed: [], pinned: [], failures: [] };
+  }
+}
+
+export function addPin(datasets: Command, surroundings: Surroundings): void {
+  datasets
+    .command("pin")
+    .description("keep a dataset for good, for figures that must be reproduced")
+    .argument("<version>", "as `datasets list` shows it")
+    .option(...jsonOption)
+    .action((version: string, options: OutputOptions) =>
+      changePin(surroundings, options, version, true),
+    );
+}
+
+export function addUnpin(datasets: Command, surroundings: Surroundings): void {
+  datasets
+    .command("unpin")
+    .description("let a dataset go that was pinned, once it is old enough")
+    .argument("<version>", "as `datasets list` shows it")
+    .option(...jsonOption)
+    .action((version: string, options: OutputOptions) =>
+      changePin(surroundings, options, version, false),
+    );
+}
+
+async function changePin(
+  surroundings: Surroundings,
+  options: OutputOptions,
+  version: string,
+  isPinned: boolean,
+): Promise<void> {
+  const { isChange, pinned_at } = await changeDatasets(surroundings, (catalogue) => {
+    const before = catalogue.find(version).pinned_at;
+    const after = pinVersion(catalogue, version, isPinned ? surroundings.now() : null);
+    return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
+  });
+  const action = isPinned ? "dataset.pinned" : "dataset.unpinned";
+  if (isChange) await noteChange(surroundings, { action, subject: version });
+  printResult(surroundings, options, { version, pinned_at }, () =>
+    isPinned
+      ? `${version} is pinned: nothing but you deletes it.`
+      : `${version} is not pinned: it goes when it is old enough.`,
+  );
 }

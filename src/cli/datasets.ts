@@ -6,7 +6,7 @@ import { CommandFault } from "./command-fault.ts";
 import { addPublish, addRollback } from "./datasets-choose.ts";
 import { addDiff } from "./datasets-diff.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
-import { addPrune } from "./datasets-prune.ts";
+import { addPin, addPrune, addUnpin } from "./datasets-prune.ts";
 import { addVerify } from "./datasets-verify.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
@@ -16,8 +16,9 @@ export function addDatasetCommands(program: Command, surroundings: Surroundings)
   const datasets = program
     .command("datasets")
     .description("show what is published, and choose what is served");
-  for (const add of [addList, addShow, addPublish, addRollback, addDiff, addVerify, addPrune])
-    add(datasets, surroundings);
+  const looks = [addList, addShow, addDiff, addVerify];
+  const changes = [addPublish, addRollback, addPrune, addPin, addUnpin];
+  for (const add of [...looks, ...changes]) add(datasets, surroundings);
 }
 
 const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
@@ -36,6 +37,7 @@ function addList(datasets: Command, surroundings: Surroundings): void {
           current: generation.version === current,
           staged: isStaged(generation),
           outdated: isOutdated(generation, current),
+          pinned: generation.pinned_at !== null,
           published_at: generation.published_at,
         }));
         printResult(surroundings, options, rows, () =>
@@ -55,11 +57,10 @@ function addList(datasets: Command, surroundings: Surroundings): void {
     );
 }
 
-function stateText(row: { current: boolean; staged: boolean; outdated: boolean }): string {
-  if (row.current) return "current";
-  if (row.outdated) return "staged, outdated";
-  return row.staged ? "staged" : "";
-}
+const states = ["current", "staged", "outdated", "pinned"] as const;
+
+const stateText = (row: Record<(typeof states)[number], boolean>) =>
+  states.filter((state) => row[state]).join(", ");
 
 function addShow(datasets: Command, surroundings: Surroundings): void {
   datasets
@@ -94,6 +95,7 @@ function describe(catalogue: Catalogue, generation: Generation): string {
       ["built from", built_from ?? "-"],
       ["published", timeText(published_at)],
       ["published after", generation.published_after ?? "-"],
+      ["pinned", timeText(generation.pinned_at)],
       ["file", catalogue.pathOf(version)],
       ["bytes", bytes.toLocaleString("en-US")],
       ["sha-256", sha256],

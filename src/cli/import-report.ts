@@ -1,12 +1,18 @@
 /** What an import has done, for people and for programs. */
 import type { ImportResult } from "#datasets/publish.ts";
 import type { Rejections } from "#datasets/rejections.ts";
+import type { Cleared } from "./datasets-prune.ts";
 import { onOneLine } from "./output.ts";
 
 /** Lines of a kind a person is shown; `--json` has up to a thousand. */
 const shownMax = 20;
 
-export function importJson(source: string, isMerge: boolean, result: ImportResult): object {
+export function importJson(
+  source: string,
+  isMerge: boolean,
+  result: ImportResult,
+  cleared: Cleared,
+): object {
   const { read, accepted, rejections, absent } = result.collected;
   const { added, updated, removed } = result.changes;
   return {
@@ -27,10 +33,11 @@ export function importJson(source: string, isMerge: boolean, result: ImportResul
     source_records: result.sourceSize,
     records: result.records,
     version: (result.published ?? result.staged)?.version ?? null,
+    pruned: cleared.versions,
   };
 }
 
-export function importText(source: string, result: ImportResult): string {
+export function importText(source: string, result: ImportResult, cleared: Cleared): string {
   const { read, accepted, rejections, absent } = result.collected;
   const { added, updated, removed } = result.changes;
   const unchanged = unchangedOf(result) ?? 0;
@@ -44,6 +51,7 @@ export function importText(source: string, result: ImportResult): string {
   switch (outcomeOf(result)) {
     case "published":
       lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);
+      if (cleared.text !== "") lines.push(cleared.text);
       break;
     case "staged":
       lines.push(`${changes}. Staged as ${result.staged!.version}: ${records}.`);

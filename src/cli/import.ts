@@ -1,10 +1,12 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
 import type { Command } from "commander";
+import type { Catalogue } from "#datasets/catalogue.ts";
 import type { ImportResult } from "#datasets/publish.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { CommandFault } from "./command-fault.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
+import type { Cleared } from "./datasets-prune.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { addImportOptions, type ImportOptions } from "./import-options.ts";
 import { importRefusal } from "./import-refusal.ts";
@@ -100,8 +102,10 @@ async function runImport(
     });
     progress.clear();
     await notePublished(surroundings, source, result);
-    printResult(surroundings, options, importJson(source, options.merge === true, result), () =>
-      importText(source, result),
+    const cleared = await clearOld(surroundings, catalogue, result);
+    const isMerge = options.merge === true;
+    printResult(surroundings, options, importJson(source, isMerge, result, cleared), () =>
+      importText(source, result, cleared),
     );
     const refusal = importRefusal(source, result, options.maxShrink);
     if (refusal !== null) throw refusal;
@@ -127,6 +131,16 @@ async function notePublished(
     subject: published.version,
     detail,
   });
+}
+
+async function clearOld(
+  surroundings: Surroundings,
+  catalogue: Catalogue,
+  { published }: ImportResult,
+): Promise<Cleared> {
+  if (published === null) return { versions: [], text: "" };
+  const { pruneAfterPublication } = await import("./datasets-prune.ts");
+  return pruneAfterPublication(surroundings, catalogue);
 }
 
 async function refuseSource(name: string): Promise<void> {

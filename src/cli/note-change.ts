@@ -1,7 +1,15 @@
 /** Writes into the audit log what a command did outside of the control store: to datasets, which are files. */
-import { type AuditAction, operator, writeAudit } from "#store/audit.ts";
+import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import { withControl } from "./data-dir.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+interface Change {
+  /** Whoever gave the command, if left out. */
+  actor?: Actor;
+  action: AuditAction;
+  subject: string;
+  detail?: object;
+}
 
 /**
  * What is done is done: where the log cannot be written, that is said, and the command is none the less a success.
@@ -9,9 +17,9 @@ import type { Surroundings } from "./surroundings.ts";
  */
 export async function noteChange(
   surroundings: Surroundings,
-  { action, subject, detail = {} }: { action: AuditAction; subject: string; detail?: object },
+  { actor = operator, action, subject, detail = {} }: Change,
 ): Promise<void> {
-  const entry = { actor: operator, action, subject, detail, now: surroundings.now() };
+  const entry = { actor, action, subject, detail, now: surroundings.now() };
   try {
     await withControl(surroundings, (control) =>
       control.write((transaction) => writeAudit(transaction, entry)),

@@ -66,6 +66,11 @@ export const settings = [
     help: "`on` keeps the query strings of requests too.",
   },
   {
+    name: "DATASETS_KEEP",
+    byDefault: "10",
+    help: "Published datasets that are kept, the newest; older ones go after each publication; 0 keeps all.",
+  },
+  {
     name: "SIGN_UP",
     byDefault: "closed",
     help: "Who may make an account on the account pages: `closed`, `invite` or `open`.",

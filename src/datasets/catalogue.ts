@@ -40,6 +40,8 @@ export interface Catalogue {
   publishDraft(draftPath: string, generation: Generation, time: string): Generation;
   /** Makes a version the current one. Whatever breaks it off, a staged dataset is the current one, or staged as before. */
   publish(version: string, time: string): Generation;
+  /** Says since when a version must not be removed; null for not any more. */
+  pin(version: string, time: string | null): Generation;
   /** Deletes the files of a version; never ask it for the current one. */
   remove(version: string): void;
 }
@@ -157,6 +159,11 @@ export function openCatalogue(folder: string): Catalogue {
         replaceFile(pointer, `${version}\n`);
       });
       return published;
+    },
+    pin(version, time) {
+      const pinned = { ...find(version), pinned_at: time };
+      replaceFile(factsOf(version), factsText(pinned));
+      return pinned;
     },
     remove(version) {
       // In this order: what is left by a process that is killed here is small and not listed.

@@ -21,6 +21,8 @@ export interface Generation {
   published_at: string | null;
   /** The version that was current when it first became so; null where there was none. */
   published_after: string | null;
+  /** Since when it must not be removed; null where it may be. */
+  pinned_at: string | null;
 }
 
 /** Which of these became the current one last, after a roll-back not the newest; undefined where none ever did. */
@@ -45,7 +47,8 @@ export function readFacts(path: string, version: string): Generation {
     throw new DatasetFault(
       `${path} tells of another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
     );
-  return facts;
+  // What was written before there were pins has no such member.
+  return { ...facts, pinned_at: facts.pinned_at ?? null };
 }
 
 /** Any JSON may stand there. */

@@ -69,7 +69,9 @@ function readDraftFacts(folder: string): Generation | null {
   if (text === null) return null;
   try {
     const facts = JSON.parse(text) as Generation | null;
-    return isVersion(String(facts?.version)) ? facts : null;
+    return facts !== null && isVersion(String(facts.version))
+      ? { ...facts, pinned_at: facts.pinned_at ?? null }
+      : null;
   } catch {
     return null;
   }

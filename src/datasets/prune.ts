@@ -1,42 +1,74 @@
-/** Deletes old generations, but none that is needed, waits to be published, or may be being opened right now. */
+/** Deletes old generations, but none that is needed, pinned, waits to be published, or may be being opened right now. */
 import { existsSync } from "node:fs";
 import type { Catalogue, Generation } from "./catalogue.ts";
-import { isOutdated, isStaged } from "./choose.ts";
+import { findBefore, isOutdated, isStaged } from "./choose.ts";
+import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
-
-/** Generations that are kept if nobody says how many. */
-export const keptByDefault = 5;
 
 /** A server that was told of a generation this long ago has opened it, or given up. */
 const openingMilliseconds = 600_000;
 
 export interface PruneOrder {
-  /** How many of those that were published are kept, the newest. */
+  /** How many of those that were published are kept, the newest; 0 for all. */
   keep: number;
+  /**
+   * Whether nobody asked for it just now. The dataset that a roll-back would go to then stays, too, and a staged one that
+   * is outdated goes only with the published ones of its time: somebody may still want to see what it would have changed.
+   */
+  isAutomatic?: boolean;
   isDryRun: boolean;
   nowMilliseconds: number;
 }
 
+export interface Pruned {
+  /** What was removed, or would be; oldest first. */
+  removed: Generation[];
+  /** What would have gone as well, were it not pinned. */
+  pinned: Generation[];
+  /** What could not be removed, and why. */
+  failures: { version: string; error: Error }[];
+}
+
 /**
  * The caller holds the lock.
- * @returns what was removed, or would be; oldest first.
  * @throws DatasetFault where the pointer names nothing that is there: then nobody knows what is needed.
  */
-export function prune(catalogue: Catalogue, order: PruneOrder): Generation[] {
+export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
+  const { isDryRun } = order;
   const current = catalogue.current()?.version ?? null;
-  if (!order.isDryRun) clearLeftovers(catalogue.folder);
+  if (!isDryRun) clearLeftovers(catalogue.folder);
+  const spare = findSpare(catalogue, current, order);
+  const pinned = spare.filter(({ pinned_at }) => pinned_at !== null);
+  const removable = spare.filter(({ pinned_at }) => pinned_at === null);
+  if (isDryRun) return { removed: removable, pinned, failures: [] };
+  const removed: Generation[] = [];
+  const failures: Pruned["failures"] = [];
+  for (const one of removable)
+    try {
+      catalogue.remove(one.version);
+      removed.push(one);
+    } catch (error) {
+      failures.push({ version: one.version, error: error as Error });
+    }
+  clearFactsAlone(catalogue, current);
+  return { removed, pinned, failures };
+}
+
+/** Generations that nothing but a pin keeps. */
+function findSpare(
+  catalogue: Catalogue,
+  current: string | null,
+  { keep, isAutomatic = false, nowMilliseconds }: PruneOrder,
+): Generation[] {
   const all = catalogue.list();
   const published = all.filter((one) => !isStaged(one));
-  const kept = new Set<string | null>([current]);
-  for (const { version } of published.slice(Math.max(0, published.length - order.keep)))
-    kept.add(version);
-  for (const one of all) if (isStaged(one) && !isOutdated(one, current)) kept.add(one.version);
-  for (const version of lately(published, order.nowMilliseconds)) kept.add(version);
-  const removed = all.filter(({ version }) => !kept.has(version));
-  if (order.isDryRun) return removed;
-  for (const { version } of removed) catalogue.remove(version);
-  clearFactsAlone(catalogue, current);
-  return removed;
+  const beyond = keep === 0 ? [] : published.slice(0, -keep);
+  const youngestBeyond = beyond.at(-1)?.version ?? "";
+  const isGivenUp = (one: Generation) =>
+    isOutdated(one, current) && (!isAutomatic || one.version < youngestBeyond);
+  const kept = new Set<string | null | undefined>([current, ...lately(published, nowMilliseconds)]);
+  if (isAutomatic) kept.add(findBefore(catalogue)?.version);
+  return all.filter((one) => (beyond.includes(one) || isGivenUp(one)) && !kept.has(one.version));
 }
 
 /** Versions that were the current one at some time of the last ten minutes. */
@@ -55,4 +87,20 @@ const publishedAt = ({ published_at }: Generation) => Date.parse(published_at!);
 function clearFactsAlone(catalogue: Catalogue, current: string | null): void {
   for (const version of catalogue.versions())
     if (version !== current && !existsSync(catalogue.pathOf(version))) catalogue.remove(version);
+}
+
+/**
+ * Keeps a generation from being removed, or no longer. The caller holds the lock.
+ * @param nowMilliseconds null to let it go; a pin that is there already keeps its time.
+ * @throws DatasetFault where there is no such dataset.
+ */
+export function pinVersion(
+  catalogue: Catalogue,
+  version: string,
+  nowMilliseconds: number | null,
+): Generation {
+  clearLeftovers(catalogue.folder);
+  const found = catalogue.find(version);
+  if ((found.pinned_at === null) === (nowMilliseconds === null)) return found;
+  return catalogue.pin(version, nowMilliseconds === null ? null : timeOf(nowMilliseconds));
 }

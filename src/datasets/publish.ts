@@ -114,6 +114,7 @@ function generationOf(
     built_from,
     published_at: null,
     published_after: null,
+    pinned_at: null,
   };
 }
 

@@ -40,6 +40,8 @@ export const auditActions = [
   "dataset.published",
   "dataset.rolled_back",
   "dataset.pruned",
+  "dataset.pinned",
+  "dataset.unpinned",
   "backup.restored",
 ] as const;
 

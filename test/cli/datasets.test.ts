@@ -30,9 +30,10 @@ async function twoDatasets(t: TestContext) {
 test("datasets list shows every dataset, oldest first, and which one is served", async (t) => {
   const { older, newer, text, json } = await twoDatasets(t);
   const published_at = "2026-11-20T03:00:00Z";
+  const either = { staged: false, outdated: false, pinned: false, published_at };
   assert.deepEqual(await json("datasets", "list"), [
-    { version: older, records: 1, current: false, staged: false, outdated: false, published_at },
-    { version: newer, records: 2, current: true, staged: false, outdated: false, published_at },
+    { version: older, records: 1, current: false, ...either },
+    { version: newer, records: 2, current: true, ...either },
   ]);
   const [headings, first, second] = (await text("datasets", "list")).split("\n");
   assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED$/);
@@ -100,11 +101,13 @@ test("datasets publish and rollback choose what is served, and say so", async (t
   assert.deepEqual(await json("datasets", "rollback"), {
     version: older,
     published_at: publishedAt,
+    pruned: [],
   });
   assert.equal(await current(), older);
   assert.deepEqual(await json("datasets", "publish", newer), {
     version: newer,
     published_at: publishedAt,
+    pruned: [],
   });
   assert.equal(await current(), newer);
   assert.equal(await text("datasets", "rollback"), `${older} is the current dataset.\n`);

@@ -61,6 +61,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
     source_records: { before: 0, now: 2 },
     records: { gp: 1, principal: 1, signal: 0, project: 0 },
     version: first.version,
+    pruned: [],
   });
   write("a.ndjson", linesOf({ ...acme, hq_city: "Reno" }));
   assert.match(

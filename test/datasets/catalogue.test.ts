@@ -36,6 +36,7 @@ test("what is known of a generation is true of its file", async (t) => {
     built_from: before!.version,
     published_at: "2026-11-03T03:00:00Z",
     published_after: before!.version,
+    pinned_at: null,
   });
 });
 
