@@ -1,40 +1,10 @@
-/** The catalogue of errors: what each code means, its HTTP status, and the one error class that carries it. */
+/** The catalogue of errors: what each code means, its HTTP status and members, and the one error class that carries it. */
+import { list, oneOf, orNull, time } from "#records/fields.ts";
+import { Type, type Static, type TObject, type TSchema } from "#records/schema.ts";
 
-export interface ProblemKind {
-  status: number;
-  title: string;
-}
-
-const kinds = {
-  "invalid-parameters": { status: 400, title: "One or more query parameters are not valid" },
-  "malformed-request": { status: 400, title: "The request could not be read" },
-  "api-key-missing": { status: 401, title: "No API key was sent" },
-  "api-key-invalid": { status: 401, title: "The API key is not valid" },
-  "api-key-expired": { status: 401, title: "The API key has expired" },
-  "api-key-revoked": { status: 401, title: "The API key was revoked" },
-  "access-denied": { status: 403, title: "The key may not do this" },
-  "unknown-path": { status: 404, title: "There is nothing at this path" },
-  "method-not-allowed": { status: 405, title: "This method is not allowed here" },
-  "not-acceptable": { status: 406, title: "None of the accepted formats is available" },
-  "request-timeout": { status: 408, title: "The request did not arrive in time" },
-  "version-retired": { status: 410, title: "This API version is no longer served" },
-  "content-too-large": { status: 413, title: "The request body is too large" },
-  "uri-too-long": { status: 414, title: "The request address is too long" },
-  "unsupported-media-type": { status: 415, title: "The body is of a type that is not read here" },
-  "expectation-failed": { status: 417, title: "The expectation cannot be met" },
-  "quota-exceeded": {
-    status: 429,
-    title: "Request cannot be satisfied as assigned quota has been exceeded",
-  },
-  "headers-too-large": { status: 431, title: "The request headers are too large" },
-  "internal-error": { status: 500, title: "Something went wrong on our side" },
-  unavailable: { status: 503, title: "The service cannot answer right now" },
-} as const satisfies Record<string, ProblemKind>;
-
-export type ProblemCode = keyof typeof kinds;
-
-export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = kinds;
-export const problemCodes = Object.keys(kinds) as ProblemCode[];
+const text = (description: string) => Type.String({ description });
+const path = (description: string) => Type.String({ description, format: "uri-reference" });
+const count = (description: string, minimum = 0) => Type.Integer({ description, minimum });
 
 /** Why one parameter is not valid; the closed list of `errors[].code`. */
 export const parameterFaultCodes = [
@@ -50,25 +20,223 @@ export const parameterFaultCodes = [
   "invalid_encoding",
 ] as const;
 
-export interface ParameterFault {
-  parameter: string;
-  code: (typeof parameterFaultCodes)[number];
-  detail: string;
-  suggestion?: string;
-  minimum?: number;
-  maximum?: number;
-  allowed?: readonly string[];
-  allowed_on?: readonly string[];
+/** Faults that an answer lists; a query of 8 KB can have thousands, each with the names that are allowed. */
+export const listedMax = 20;
+
+export const ParameterFault = Type.Object({
+  parameter: text("The parameter as it was sent, at most 50 characters of it."),
+  code: oneOf("The fault for programs.", parameterFaultCodes),
+  detail: text("The fault for people."),
+  suggestion: Type.Optional(text("The nearest parameter there is.")),
+  minimum: Type.Optional(Type.Integer()),
+  maximum: Type.Optional(Type.Integer()),
+  allowed: Type.Optional(list("Parameters of this operation.", Type.String())),
+  allowed_on: Type.Optional(list("Paths of the operations that have it.", Type.String())),
+});
+export type ParameterFault = Unchanging<Static<typeof ParameterFault>>;
+
+const policyName = oneOf("Which quota.", ["minute", "hour", "day", "failed-keys"]);
+
+export const QuotaPolicy = Type.Object({
+  name: policyName,
+  quota: count("Requests the window admits.", 1),
+  window: count("Length of the window in seconds.", 1),
+  remaining: count("Requests it still admits."),
+  reset: count("Seconds until some of them return."),
+});
+
+const accountUrl = orNull(path("Page on which you manage keys; `null` where there is none."));
+const keyHint = text("The first characters of the key, to tell it from your others.");
+const sizeMax = count("The largest size, in bytes.");
+const reason = <const V extends readonly string[]>(values: V) =>
+  oneOf("Why, for programs.", values);
+
+/** Members that every error has, in the order in which they are sent (RFC 9457). Backticks mark code. */
+export const commonMembers = {
+  type: path("URI reference that names the error."),
+  title: text("The error in one line; the same for every error of this code."),
+  status: Type.Integer({ description: "The HTTP status, as in the status line." }),
+  detail: text("What happened this time, for people."),
+  code: text("The error for programs; it does not change."),
+  request_id: text(
+    "Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.",
+  ),
+};
+
+export interface ProblemKind {
+  status: number;
+  title: string;
+  /** What an error of this code has beside the members of every error. */
+  members: Readonly<Record<string, TSchema>>;
 }
+
+const kinds = {
+  "invalid-parameters": {
+    status: 400,
+    title: "One or more query parameters are not valid",
+    members: {
+      errors: Type.Array(ParameterFault, {
+        description: `The faults of the query, in its order, missing parameters last: at most ${listedMax} of them.`,
+        maxItems: listedMax,
+      }),
+      errors_total: Type.Optional(
+        count(
+          `How many faults there are; only where they are more than ${listedMax}.`,
+          listedMax + 1,
+        ),
+      ),
+    },
+  },
+  "malformed-request": { status: 400, title: "The request could not be read", members: {} },
+  "api-key-missing": {
+    status: 401,
+    title: "No API key was sent",
+    members: { header: text("Where the key belongs."), account_url: accountUrl },
+  },
+  "api-key-invalid": {
+    status: 401,
+    title: "The API key is not valid",
+    members: { reason: reason(["malformed", "checksum", "unknown"]) },
+  },
+  "api-key-expired": {
+    status: 401,
+    title: "The API key has expired",
+    members: {
+      key_hint: keyHint,
+      expired_at: time("When the key expired."),
+      account_url: accountUrl,
+    },
+  },
+  "api-key-revoked": {
+    status: 401,
+    title: "The API key was revoked",
+    members: {
+      key_hint: keyHint,
+      revoked_at: time("When the key was revoked."),
+      account_url: accountUrl,
+    },
+  },
+  "access-denied": {
+    status: 403,
+    title: "The key may not do this",
+    members: { reason: reason(["account_suspended"]) },
+  },
+  "unknown-path": {
+    status: 404,
+    title: "There is nothing at this path",
+    members: {
+      suggestion: orNull(path("The nearest path there is, or `null`.")),
+      operations: list("Paths of the operations.", Type.String()),
+    },
+  },
+  "method-not-allowed": {
+    status: 405,
+    title: "This method is not allowed here",
+    members: { allowed: list("Methods the path takes.", Type.String()) },
+  },
+  "not-acceptable": {
+    status: 406,
+    title: "None of the accepted formats is available",
+    members: { available: list("Media types the path can answer in.", Type.String()) },
+  },
+  "request-timeout": { status: 408, title: "The request did not arrive in time", members: {} },
+  "version-retired": {
+    status: 410,
+    title: "This API version is no longer served",
+    members: {
+      successor: path("Path of the version to use instead."),
+      sunset: time("When the version was retired."),
+    },
+  },
+  "content-too-large": {
+    status: 413,
+    title: "The request body is too large",
+    members: { maximum: sizeMax },
+  },
+  "uri-too-long": {
+    status: 414,
+    title: "The request address is too long",
+    members: { maximum: sizeMax },
+  },
+  "unsupported-media-type": {
+    status: 415,
+    title: "The body is of a type that is not read here",
+    members: { available: list("Media types the path reads.", Type.String()) },
+  },
+  "expectation-failed": { status: 417, title: "The expectation cannot be met", members: {} },
+  "quota-exceeded": {
+    status: 429,
+    title: "Request cannot be satisfied as assigned quota has been exceeded",
+    members: {
+      "violated-policies": list(
+        "Which quotas are used up: `minute`, `hour`, `day`, or `failed-keys` for too many wrong keys from your address.",
+        policyName,
+      ),
+      retry_after: count("Whole seconds until a request is worth trying.", 1),
+      policies: list(
+        "Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return.",
+        QuotaPolicy,
+      ),
+    },
+  },
+  "headers-too-large": {
+    status: 431,
+    title: "The request headers are too large",
+    members: { maximum: sizeMax },
+  },
+  "internal-error": { status: 500, title: "Something went wrong on our side", members: {} },
+  unavailable: {
+    status: 503,
+    title: "The service cannot answer right now",
+    members: {
+      reason: reason(["starting", "draining", "overloaded", "timeout", "no_dataset", "store_down"]),
+      retry_after: count("Whole seconds until a request is worth trying.", 1),
+    },
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof kinds;
+
+export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = kinds;
+export const problemCodes = Object.keys(kinds) as ProblemCode[];
+
+/** What is sent is made once and changed by nobody. */
+type Unchanging<T> = T extends readonly (infer Item)[]
+  ? readonly Unchanging<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Unchanging<T[Name]> }
+    : T;
+
+type MembersOf<Code extends ProblemCode> = Unchanging<
+  Static<TObject<(typeof kinds)[Code]["members"]>>
+>;
+
+type NamesIn<Members> = Members extends unknown ? keyof Members : never;
+type ValueIn<Members, Name> = Members extends unknown
+  ? Name extends keyof Members
+    ? Members[Name]
+    : never
+  : never;
+type EveryMembers = { [Code in ProblemCode]: MembersOf<Code> }[ProblemCode];
+
+/** The extension members of an error whose code is not known: each may be missing. */
+export type ProblemMembers = {
+  readonly [Name in NamesIn<EveryMembers>]?: ValueIn<EveryMembers, Name>;
+};
+
+/** What an error is made of: its code, what happened this time, and exactly the members of that code. */
+export type ProblemParts = {
+  [Code in ProblemCode]: keyof MembersOf<Code> extends never
+    ? readonly [code: Code, detail: string]
+    : readonly [code: Code, detail: string, members: MembersOf<Code>];
+}[ProblemCode];
 
 /** An answer that is a problem (RFC 9457); `members` are the extension members of its code. */
 export class Problem extends Error {
   readonly code: ProblemCode;
-  readonly members: Readonly<Record<string, unknown>>;
-  /** Whole seconds for `Retry-After`, where the code has one. */
-  readonly retryAfterSeconds: number | undefined;
+  readonly members: ProblemMembers;
 
-  constructor(code: ProblemCode, detail: string, members: Readonly<Record<string, unknown>> = {}) {
+  constructor(...[code, detail, members]: ProblemParts) {
     // An answer, not a mistake of ours: where it was made is of no interest, and a stack costs more than the rest of it.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -76,9 +244,7 @@ export class Problem extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.name = "Problem";
     this.code = code;
-    this.members = members;
-    const retryAfter = members["retry_after"];
-    this.retryAfterSeconds = typeof retryAfter === "number" ? retryAfter : undefined;
+    this.members = members ?? {};
   }
 
   get status(): number {
@@ -97,10 +263,7 @@ export const internalError = () =>
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
 /** The members of the answer (RFC 9457), in their order. */
-export function problemBody(
-  { code, message, members }: Problem,
-  requestId: string,
-): Record<string, unknown> {
+export function problemBody({ code, message, members }: Problem, requestId: string) {
   const { status, title } = problemKinds[code];
   return {
     type: code === "quota-exceeded" ? quotaType : `/errors/${code}`,

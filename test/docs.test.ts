@@ -11,7 +11,7 @@ import { settingNames } from "#config/settings.ts";
 import { operations } from "#operations/index.ts";
 import { hintCodes } from "#operations/hints.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
-import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { parameterFaultCodes, problemCodes, problemKinds, type ProblemKind } from "#problems.ts";
 import * as vocabulary from "#records/vocabulary.ts";
 import { standingClock, startService } from "./support/service.ts";
 
@@ -58,14 +58,26 @@ test("every closed list stands in docs/api.md, word by word", () => {
   assert.deepEqual(documented.toSorted(), known.toSorted());
 });
 
-test("every error stands in docs/errors.md with its status, and every fault of a parameter", () => {
+/** Each by its name, a list with brackets, a closed one with its values. */
+function membersInWords(members: ProblemKind["members"]): string {
+  const named = Object.entries(members).map(([name, schema]) => {
+    const { type, enum: values } = schema as { type?: string; enum?: string[] };
+    const code = `\`${name}${type === "array" ? "[]" : ""}\``;
+    return values === undefined ? code : `${code}: ${values.map((one) => `\`${one}\``).join(", ")}`;
+  });
+  if (named.length === 0) return "–";
+  return named.join(named.some((one) => one.includes(": ")) ? "; " : ", ");
+}
+
+test("every error stands in docs/errors.md with its status and its members, and every fault of a parameter", () => {
   const text = page("docs/errors.md");
-  const documented = [...text.matchAll(/^\| (\d{3}) \| `([^`]+)` \|/gm)].map(
-    ([, status, code]) => `${status} ${code}`,
-  );
+  const documented = [...text.matchAll(/^\| \d{3} \| .+ \|$/gm)].map(([row]) => row);
   assert.deepEqual(
     documented,
-    problemCodes.map((code) => `${problemKinds[code].status} ${code}`),
+    problemCodes.map((code) => {
+      const { status, members } = problemKinds[code];
+      return `| ${status} | \`${code}\` | ${membersInWords(members)} |`;
+    }),
   );
   assert.deepEqual(rowsOf(text), [...parameterFaultCodes]);
 });

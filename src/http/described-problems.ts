@@ -1,6 +1,5 @@
 /** The errors of an operation, in OpenAPI's words. */
-import { listedMax } from "#operations/parameter-faults.ts";
-import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { listedMax, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 
 /** Statuses an operation may answer with beside 200 and 304. */
 export const describedProblems = [

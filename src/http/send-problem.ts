@@ -24,13 +24,14 @@ const pageAnswer = (problem: Problem, requestId: string): Answer => ({
 });
 
 function headersOf(problem: Problem, contentType: string): HeaderLines {
-  const { code, members, retryAfterSeconds, status } = problem;
+  const { code, members, status } = problem;
+  const { retry_after: retryAfter, allowed } = members;
   return headerLines({
     "content-type": contentType,
     "cache-control": "no-store",
-    ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+    ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
     ...(status === 401 && { "www-authenticate": `ApiKey realm="gp-records", error="${code}"` }),
-    ...(code === "method-not-allowed" && { allow: (members["allowed"] as string[]).join(", ") }),
+    ...(allowed !== undefined && { allow: allowed.join(", ") }),
   });
 }
 

@@ -90,7 +90,7 @@ function refuseEnded(
       revoked_at: revokedAt,
       account_url: accountUrl,
     });
-  if (now >= expiresAtMilliseconds)
+  if (expiresAt !== null && now >= expiresAtMilliseconds)
     throw new Problem("api-key-expired", `The key ${key.hint}… expired at ${expiresAt}.`, {
       key_hint: key.hint,
       expired_at: expiresAt,

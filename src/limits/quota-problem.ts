@@ -9,7 +9,17 @@ import {
 
 /** What to answer to a request that the counters refused. */
 export function quotaProblem(standing: Standing): Problem {
-  return new Problem("quota-exceeded", quotaDetail(standing), quotaProblemMembers(standing));
+  return new Problem("quota-exceeded", quotaDetail(standing), {
+    "violated-policies": standing.violated,
+    retry_after: standing.retryAfterSeconds,
+    policies: standing.windows.map((window) => ({
+      name: window.name,
+      quota: window.quota,
+      window: window.windowSeconds,
+      remaining: window.remaining,
+      reset: window.resetSeconds,
+    })),
+  });
 }
 
 /** What to answer to a wrong key from an address that sent too many. */
@@ -28,21 +38,6 @@ export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStanding): Pr
       },
     ],
   });
-}
-
-/** The extension members of the problem, in their names on the wire. */
-function quotaProblemMembers(standing: Standing): Readonly<Record<string, unknown>> {
-  return {
-    "violated-policies": standing.violated,
-    retry_after: standing.retryAfterSeconds,
-    policies: standing.windows.map((window) => ({
-      name: window.name,
-      quota: window.quota,
-      window: window.windowSeconds,
-      remaining: window.remaining,
-      reset: window.resetSeconds,
-    })),
-  };
 }
 
 /** Names the window that decides how long to wait. */

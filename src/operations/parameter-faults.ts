@@ -122,8 +122,6 @@ export const missing = ({ gpName }: Operation): ParameterFault => ({
   detail: `Required, at least ${gpName.lengthMin} characters.`,
 });
 
-/** Faults that an answer lists; a query of 8 KB can have thousands, each with the names that are allowed. */
-export const listedMax = 20;
 /** Faults that the detail of an answer puts into words. */
 const summarisedMax = 5;
 

@@ -1,11 +1,10 @@
 /** Query text → a query whose parameters are all valid, or its faults at once. */
-import type { ParameterFault } from "#problems.ts";
+import { listedMax, type ParameterFault } from "#problems.ts";
 import type { FacetName } from "#search/read-model.ts";
 import type { Operation, Query } from "./operation.ts";
 import {
   faultOfValue,
   invalidParameters,
-  listedMax,
   missing,
   repeated,
   tooMany,

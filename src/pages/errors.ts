@@ -1,21 +1,23 @@
 /** The index of errors at `/errors`, the page of each at `/errors/<code>`, and the page a browser gets with one. */
 import { operations } from "#operations/index.ts";
 import {
+  commonMembers,
   parameterFaultCodes,
   type Problem,
   problemCodes,
   problemKinds,
   type ProblemCode,
+  type ProblemKind,
 } from "#problems.ts";
 import { jsonBlock } from "./code-block.ts";
 import { exampleProblemBody } from "./example-problems.ts";
 import { faultMeanings } from "./fault-words.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
+import { isNullable, membersOf, typeWords, valuesOf, type MemberSchema } from "./member-type.ts";
 import { problemAdvice } from "./problem-advice.ts";
 import { problemExplanations } from "./problem-explanations.ts";
-import { memberMeaning } from "./problem-members.ts";
-import { prose } from "./prose.ts";
+import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 export const errorsPage = (): string =>
@@ -46,9 +48,8 @@ export const errorTable = (): Html =>
   });
 
 export function errorPage(code: ProblemCode): string {
-  const { status, title } = problemKinds[code];
+  const { status, title, members } = problemKinds[code];
   const { again, counted } = problemAdvice[code];
-  const body = exampleProblemBody(code);
   return layout({
     title,
     description: `${title}: what the error ${code} means and what to do.`,
@@ -70,9 +71,9 @@ export function errorPage(code: ProblemCode): string {
       </dl>
       ${code === "invalid-parameters" && faultCodes()}
       <h2>Example</h2>
-      ${jsonBlock(`Example of ${code}`, body)}
+      ${jsonBlock(`Example of ${code}`, exampleProblemBody(code))}
       <h2>Members</h2>
-      ${memberTable(Object.keys(body))}`,
+      ${memberTable({ ...commonMembers, ...members })}`,
   });
 }
 
@@ -101,12 +102,24 @@ function pathLink(path: string): Html {
   return html`<a href="${href}">${path}</a>`;
 }
 
-const memberTable = (names: readonly string[]): Html =>
+const memberTable = (members: ProblemKind["members"]): Html =>
   table({
     label: "Members of the answer",
-    columns: ["Member", { label: "Meaning", isPlain: true }],
-    rows: names.map((name) => [html`<code>${name}</code>`, prose(memberMeaning(name))]),
+    columns: ["Member", { label: "Type", isPlain: true }, { label: "Meaning", isPlain: true }],
+    rows: membersOf({ properties: members as MemberSchema["properties"] & {} }).map(
+      ([name, schema]) => [
+        html`<code>${name}</code>`,
+        typeCell(schema),
+        prose(schema.description ?? ""),
+      ],
+    ),
   });
+
+function typeCell(schema: MemberSchema): Html {
+  const values = valuesOf(schema);
+  if (values !== undefined) return html`one of ${codes(values)}`;
+  return html`${typeWords(schema)}${isNullable(schema) && " or null"}`;
+}
 
 const faultCodes = (): Html =>
   html`<h2>Codes in <code>errors</code></h2>

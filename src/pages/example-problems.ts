@@ -2,15 +2,23 @@
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
-import { Problem, problemBody, type ProblemCode } from "#problems.ts";
+import { Problem, problemBody, type ProblemCode, type ProblemParts } from "#problems.ts";
 
 const operationPaths = operations.map(({ path }) => path);
 const methods = ["GET", "HEAD", "OPTIONS"];
 const accountUrl = "/account";
 
-type Example = readonly [detail: string, members?: Readonly<Record<string, unknown>>];
+/** Detail and members of each code. */
+type Examples = {
+  readonly [Code in Exclude<ProblemCode, "invalid-parameters">]: Extract<
+    ProblemParts,
+    readonly [Code, ...unknown[]]
+  > extends readonly [Code, ...infer Example]
+    ? Readonly<Example>
+    : never;
+};
 
-const examples: Readonly<Record<Exclude<ProblemCode, "invalid-parameters">, Example>> = {
+const examples: Examples = {
   "malformed-request": ["The request has more than one Host header."],
   "api-key-missing": [
     "Send your API key in the header x-api-key.",
@@ -22,11 +30,11 @@ const examples: Readonly<Record<Exclude<ProblemCode, "invalid-parameters">, Exam
   ],
   "api-key-expired": [
     "The key gpr_R7mQ… expired at 2026-10-31T00:00:00Z.",
-    { key_hint: "gpr_R7mQ", account_url: accountUrl, expired_at: "2026-10-31T00:00:00Z" },
+    { key_hint: "gpr_R7mQ", expired_at: "2026-10-31T00:00:00Z", account_url: accountUrl },
   ],
   "api-key-revoked": [
     "The key gpr_R7mQ… was revoked at 2026-10-31T14:02:11Z.",
-    { key_hint: "gpr_R7mQ", account_url: accountUrl, revoked_at: "2026-10-31T14:02:11Z" },
+    { key_hint: "gpr_R7mQ", revoked_at: "2026-10-31T14:02:11Z", account_url: accountUrl },
   ],
   "access-denied": [
     "The account of this key is suspended. Ask the operator of the service.",
@@ -78,8 +86,7 @@ export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
 /** What the service would throw. */
 export function exampleProblem(code: ProblemCode): Problem {
   if (code === "invalid-parameters") return faultyQuery();
-  const [detail, members] = examples[code];
-  return new Problem(code, detail, members);
+  return new Problem(...([code, ...examples[code]] as ProblemParts));
 }
 
 /** The answer to a query with three faults; asked of the reader itself, so that the words are its own. */

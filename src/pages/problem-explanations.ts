@@ -1,6 +1,5 @@
 /** What each error means and what to do about it, in the words of its page. */
-import { listedMax } from "#operations/parameter-faults.ts";
-import type { ProblemCode } from "#problems.ts";
+import { listedMax, type ProblemCode } from "#problems.ts";
 
 /** Backticks mark code. */
 export const problemExplanations: Readonly<Record<ProblemCode, string>> = {

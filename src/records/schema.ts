@@ -1,7 +1,7 @@
 /** Makes JSON Schemas of the types that TypeBox gives them, without TypeBox: a server describes records and checks none. */
 import type TypeBox from "typebox";
 
-export type { Static, TArray, TOptional, TSchema, TString } from "typebox";
+export type { Static, TArray, TObject, TOptional, TSchema, TString } from "typebox";
 
 type Maker = Pick<
   typeof TypeBox,

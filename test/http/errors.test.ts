@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Problem, problemCodes, problemKinds, type ProblemCode } from "#problems.ts";
+import { problemCodes, problemKinds, type ProblemCode } from "#problems.ts";
 import { problemAnswer } from "#http/send-problem.ts";
+import { exampleProblem } from "#pages/example-problems.ts";
 import { sendRaw } from "../support/raw-request.ts";
 import { commandDone } from "../support/command-line.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -88,7 +89,7 @@ test("the page an error's type leads to is served by the same host", async (t) =
 
 test("an error of the 429 has the registered type, all others a page of ours", () => {
   for (const code of problemCodes) {
-    const { body } = problemAnswer(new Problem(code, "Detail.", { allowed: ["GET"] }), "req_x");
+    const { body } = problemAnswer(exampleProblem(code), "req_x");
     const { type } = JSON.parse(body.toString());
     assert.equal(
       type,
@@ -99,10 +100,16 @@ test("an error of the 429 has the registered type, all others a page of ours", (
   }
 });
 
-test("Retry-After stands on 429 and 503", () => {
-  for (const code of ["quota-exceeded", "unavailable"] as const) {
-    const { headers } = problemAnswer(new Problem(code, "Detail.", { retry_after: 7 }), "x");
-    assert.equal(headers[headers.indexOf("retry-after") + 1], "7");
+test("Retry-After says on 429 and 503 what retry_after says, Allow on 405 what allowed says, and neither stands elsewhere", () => {
+  for (const code of problemCodes) {
+    const problem = exampleProblem(code);
+    const { status, headers } = problemAnswer(problem, "x");
+    const valueOf = (name: string) => headers[headers.indexOf(name) + 1];
+    assert.equal(headers.includes("retry-after"), status === 429 || status === 503, code);
+    if (headers.includes("retry-after"))
+      assert.equal(valueOf("retry-after"), String(problem.members.retry_after));
+    assert.equal(headers.includes("allow"), status === 405, code);
+    if (status === 405) assert.equal(valueOf("allow"), "GET, HEAD, OPTIONS");
   }
 });
 

@@ -24,7 +24,6 @@ test("a refused request is told which quota is used up, when to try again, and w
     problem.message,
     "All 60 requests of this minute are used. Try again in 23 seconds.",
   );
-  assert.equal(problem.retryAfterSeconds, 23);
   assert.deepEqual(problem.members, {
     "violated-policies": ["minute"],
     retry_after: 23,
@@ -56,7 +55,6 @@ test("an address with too many wrong keys is told so, under a policy of its own"
     problem.message,
     "30 wrong keys came from your address within a minute. Try again in 12 seconds.",
   );
-  assert.equal(problem.retryAfterSeconds, 12);
   assert.deepEqual(problem.members, {
     "violated-policies": ["failed-keys"],
     retry_after: 12,

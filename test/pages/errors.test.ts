@@ -4,8 +4,8 @@ import { problemAnswer } from "#http/send-problem.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { exampleProblem, exampleProblemBody, exampleRequestId } from "#pages/example-problems.ts";
-import { memberMeaning } from "#pages/problem-members.ts";
-import { parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { Type } from "#records/schema.ts";
 
 test("the index leads to every error, with status and title", () => {
   const page = errorsPage();
@@ -48,18 +48,21 @@ test("the example of a used-up quota is what the limiter says", () => {
   assert.deepEqual(exampleProblem("quota-exceeded"), problem);
 });
 
-test("the page of every error shows its example and a meaning for each member", () => {
+test("the page of every error shows its example, and type and meaning of each member that is declared and of no other", () => {
   for (const code of problemCodes) {
     const page = errorPage(code);
     assert.ok(page.includes(`<h1>${problemKinds[code].title}</h1>`), code);
     assert.ok(page.includes(`"code": "${code}"`), code);
-    for (const member of Object.keys(exampleProblemBody(code))) {
-      assert.notEqual(memberMeaning(member), "", `${member} of ${code}`);
-      assert.ok(
-        page.includes(`<th scope="row"><code>${member}</code></th>`),
-        `${member} of ${code}`,
-      );
-    }
+    const rows = page
+      .slice(page.indexOf("<h2>Members</h2>"))
+      .matchAll(/<th scope="row"><code>([^<]+)<\/code><\/th>\s*<td>(.+?)<\/td><td>(.+?)<\/td>/g);
+    const declared = Type.Object({ ...commonMembers, ...problemKinds[code].members });
+    assert.deepEqual(
+      [...rows].map(([, member]) => member),
+      Object.keys(declared.properties),
+      code,
+    );
+    assert.deepEqual(Object.keys(exampleProblemBody(code)), declared.required, code);
   }
 });
 
