@@ -3,15 +3,25 @@ import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
+import { hintCodes } from "#operations/hints.ts";
 import type { FilterName, Operation } from "#operations/operation.ts";
 import { apiVersion } from "#operations/page.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
 import { parameterMeanings } from "#pages/parameter-words.ts";
-import { describedHeaders } from "./described-headers.ts";
-import { describedProblems, problemResponse, problemSchemas } from "./described-problems.ts";
-import { pageSchemas } from "./described-page.ts";
+import { headerComponents, headersOn } from "./described-headers.ts";
+import { problemAnswers, problemResponses, problemSchemas } from "./described-problems.ts";
 
 const records = { Gp, Principal, Signal, Project };
+const recordsTag = "Records";
+
+const ifNoneMatch = {
+  name: "If-None-Match",
+  in: "header",
+  description:
+    "`ETag` of an answer you have kept, or several with commas between; while it is what you would get again, the answer is a 304 without a body. It counts 1.",
+  schema: { type: "string" },
+  example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
+};
 
 /** @param pageSizeMax the operator's largest page. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
@@ -24,8 +34,10 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       description:
         "Records of real-estate General Partners (GPs), their principals, market signals and projects. Read-only. " +
         "Each path is also served under /v1 with identical answers.",
+      contact: { name: "The operator of this service", url: "/" },
     },
     servers: [{ url: "/" }],
+    tags: [{ name: recordsTag, description: "The reads; each answers with a page of records." }],
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(
       operations.map((operation) => [
@@ -42,10 +54,9 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
           description: "Given by the operator.",
         },
       },
-      headers: describedHeaders,
-      responses: Object.fromEntries(
-        describedProblems.map((status) => [`Problem${status}`, problemResponse(status)]),
-      ),
+      parameters: { IfNoneMatch: ifNoneMatch },
+      headers: headerComponents,
+      responses: problemResponses,
       schemas: {
         ...records,
         ...pageSchemas,
@@ -60,21 +71,18 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   return {
     operationId: operation.name,
+    tags: [recordsTag],
     summary: operation.summary,
     description: operation.description,
     parameters: [
       ...operation.filters.map((name) => describeFilter(name, operation)),
       ...describePaging(pageSizeMax),
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: {
         description: "A page of records; `data` is empty where none satisfies the query.",
-        headers: Object.fromEntries(
-          Object.keys(describedHeaders).map((name) => [
-            name,
-            { $ref: `#/components/headers/${name}` },
-          ]),
-        ),
+        headers: headersOn(200),
         content: {
           "application/json": {
             schema: {
@@ -89,13 +97,11 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
           },
         },
       },
-      304: { description: "Unchanged since the answer whose ETag was sent in `If-None-Match`." },
-      ...Object.fromEntries(
-        describedProblems.map((status) => [
-          status,
-          { $ref: `#/components/responses/Problem${status}` },
-        ]),
-      ),
+      304: {
+        description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
+        headers: headersOn(304),
+      },
+      ...problemAnswers,
     },
   };
 }
@@ -139,3 +145,45 @@ function describePaging(pageSizeMax: number): object[] {
     },
   ];
 }
+
+const whole = { type: "integer", minimum: 0 };
+
+/** The envelope of an answer. */
+const pageSchemas = {
+  Pagination: {
+    type: "object",
+    properties: {
+      limit: whole,
+      offset: whole,
+      returned: { ...whole, description: "Records on this page." },
+      total: { ...whole, description: "Records that satisfy the query; exact." },
+      has_more: { type: "boolean" },
+      next_offset: { type: ["integer", "null"], minimum: 1 },
+    },
+    required: ["limit", "offset", "returned", "total", "has_more", "next_offset"],
+  },
+  Meta: {
+    type: "object",
+    properties: {
+      api_version: { type: "string" },
+      dataset_version: {
+        type: "string",
+        description:
+          "Pages of one version neither repeat nor miss a record; when it changes, begin again.",
+      },
+      dataset_updated_at: { type: "string", format: "date-time" },
+      hints: { type: "array", items: { $ref: "#/components/schemas/Hint" } },
+    },
+    required: ["api_version", "dataset_version", "dataset_updated_at", "hints"],
+  },
+  Hint: {
+    type: "object",
+    properties: {
+      code: { type: "string", enum: [...hintCodes] },
+      parameter: { type: ["string", "null"] },
+      message: { type: "string" },
+      suggestions: { type: "array", items: { type: "string" }, maxItems: 3 },
+    },
+    required: ["code", "parameter", "message", "suggestions"],
+  },
+} as const;

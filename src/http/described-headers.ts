@@ -1,29 +1,95 @@
-/** The headers of an answer that clients work with, in OpenAPI's words. */
-const text = (description: string, example: string) => ({
+/** The headers of answers, in OpenAPI's words, and the statuses on which each is sent. */
+import { apiVersion } from "#operations/page.ts";
+
+interface Header {
+  description: string;
+  schema: object;
+  example: string | number;
+  /** Statuses of the answers that may have it; without them, all. */
+  on?: readonly number[];
+}
+
+/** What may be answered to a request that was counted. */
+const counted = [200, 304, 400, 406, 429, 500, 503];
+
+const text = (description: string, example: string, on?: readonly number[]): Header => ({
   description,
   schema: { type: "string" },
   example,
+  ...(on && { on }),
 });
 
-export const describedHeaders = {
-  "API-Version": text("Minor version of the API.", "1.3"),
-  "Dataset-Version": text("The dataset the answer was made from.", "20261120T030000Z-9f3c2a7e"),
-  ETag: text("Tag of the answer, for `If-None-Match`.", 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"'),
-  Link: text(
-    "`first`, `prev`, `next` and `last` page, as far as they exist (RFC 8288).",
-    '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
-  ),
-  "RateLimit-Policy": text(
-    "The account's quotas (draft-ietf-httpapi-ratelimit-headers-11).",
-    '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400',
-  ),
-  RateLimit: text(
-    "What each window still admits, and the seconds until some of it returns.",
-    '"minute";r=57;t=48, "hour";r=988;t=3012, "day";r=9641;t=51230',
-  ),
+const number = (
+  description: string,
+  minimum: number,
+  example: number,
+  on: readonly number[],
+): Header => ({ description, schema: { type: "integer", minimum }, example, on });
+
+const headers: Readonly<Record<string, Header>> = {
+  "API-Version": text("Minor version of the API.", apiVersion),
   "X-Request-Id": text(
     "Id of the request; the client's own where it sent a fit one.",
     "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
   ),
-  "X-Total-Count": text("How many records satisfy the query.", "42"),
-} as const;
+  "RateLimit-Policy": text(
+    "The account's quotas (draft-ietf-httpapi-ratelimit-headers-11); on answers to a valid key.",
+    '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400',
+    counted,
+  ),
+  RateLimit: text(
+    "What each window still admits, and the seconds until some of it returns; on answers to a valid key.",
+    '"minute";r=57;t=48, "hour";r=988;t=3012, "day";r=9641;t=51230',
+    counted,
+  ),
+  "Retry-After": number("Whole seconds to wait, as `retry_after`.", 1, 23, [429, 503]),
+  ETag: text(
+    "Tag of the answer, for `If-None-Match`.",
+    'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
+    [200, 304],
+  ),
+  "Dataset-Version": text(
+    "The dataset the answer was made from.",
+    "20261120T030000Z-9f3c2a7e",
+    [200, 304],
+  ),
+  "X-Total-Count": number("How many records satisfy the query.", 0, 42, [200]),
+  Link: text(
+    "`first`, `prev`, `next` and `last` page, as far as they exist (RFC 8288).",
+    '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
+    [200],
+  ),
+  "WWW-Authenticate": text(
+    "How to authenticate, and the code of the error (RFC 9110).",
+    'ApiKey realm="gp-records", error="api-key-expired"',
+    [401],
+  ),
+  Allow: text("Methods the path takes, as `allowed`.", "GET, HEAD, OPTIONS", [405]),
+  "Cache-Control": text(
+    "`private, no-cache` for records, which may be kept and are asked for again with `If-None-Match`; `no-store` for errors.",
+    "private, no-cache",
+  ),
+  Vary: text("Request headers the answer depends on.", "Accept, Accept-Encoding"),
+  "X-Content-Type-Options": text("Browsers must not guess another type.", "nosniff"),
+  "Access-Control-Allow-Origin": text("Origins whose pages may read the answer (CORS).", "*"),
+  "Access-Control-Expose-Headers": text(
+    "Headers those pages may read (CORS).",
+    "ETag, RateLimit, Retry-After",
+  ),
+};
+
+/** Without what only this file needs to know. */
+export const headerComponents = Object.fromEntries(
+  Object.entries(headers).map(([name, { description, schema, example }]) => [
+    name,
+    { description, schema, example },
+  ]),
+);
+
+/** References to the headers of an answer with this status. */
+export const headersOn = (status: number): object =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([, { on }]) => on === undefined || on.includes(status))
+      .map(([name]) => [name, { $ref: `#/components/headers/${name}` }]),
+  );

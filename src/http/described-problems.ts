@@ -1,62 +1,85 @@
-/** The errors of an operation, in OpenAPI's words. */
-import { listedMax, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+/** The errors of an operation, in OpenAPI's words: a schema for each code, an answer for each status. */
+import {
+  commonMembers,
+  ParameterFault,
+  problemCodes,
+  problemKinds,
+  QuotaPolicy,
+  type ProblemCode,
+} from "#problems.ts";
+import { Type, type TSchema } from "#records/schema.ts";
+import { headersOn } from "./described-headers.ts";
 
 /** Statuses an operation may answer with beside 200 and 304. */
-export const describedProblems = [
-  ...new Set(problemCodes.map((code) => problemKinds[code].status)),
-].toSorted((a, b) => a - b);
+const statuses = [...new Set(problemCodes.map((code) => problemKinds[code].status))].toSorted(
+  (a, b) => a - b,
+);
 
-export function problemResponse(status: number): object {
+const componentOf = (status: number) => `Problem${status}`;
+
+/** References to the answers, by status. */
+export const problemAnswers = Object.fromEntries(
+  statuses.map((status) => [status, { $ref: `#/components/responses/${componentOf(status)}` }]),
+);
+
+export const problemResponses = Object.fromEntries(
+  statuses.map((status) => [componentOf(status), describeStatus(status)]),
+);
+
+function describeStatus(status: number): object {
   const codes = problemCodes.filter((code) => problemKinds[code].status === status);
+  const paths = codes.map((code) => `#/components/schemas/${schemaName(code)}`);
+  const refs = paths.map(($ref) => ({ $ref }));
+  const mapping = Object.fromEntries(codes.map((code, i) => [code, paths[i]]));
+  const schema =
+    codes.length === 1
+      ? refs[0]
+      : { oneOf: refs, discriminator: { propertyName: "code", mapping } };
   return {
     description: codes.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(" "),
-    ...((status === 429 || status === 503) && {
-      headers: {
-        "Retry-After": {
-          description: "Whole seconds to wait.",
-          schema: { type: "integer", minimum: 1 },
-        },
-      },
-    }),
-    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    headers: headersOn(status),
+    content: { "application/problem+json": { schema } },
   };
+}
+
+/** `quota-exceeded` → `QuotaExceededProblem`. */
+function schemaName(code: ProblemCode): string {
+  return `${code.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
 
 export const problemSchemas = {
   Problem: {
-    type: "object",
-    description: "RFC 9457. Each code has further members; its page at /errors/{code} names them.",
-    properties: {
-      type: { type: "string", format: "uri-reference" },
-      title: { type: "string" },
-      status: { type: "integer" },
-      detail: { type: "string" },
-      code: { type: "string", enum: [...problemCodes] },
-      request_id: { type: "string" },
-      errors: {
-        type: "array",
-        maxItems: listedMax,
-        items: { $ref: "#/components/schemas/ParameterFault" },
-      },
-      errors_total: {
-        type: "integer",
-        description: "How many faults there are, where `errors` lists only the first of them.",
-      },
-    },
-    required: ["type", "title", "status", "detail", "code", "request_id"],
+    ...Type.Object({
+      ...commonMembers,
+      code: Type.Unsafe({ ...commonMembers.code, enum: [...problemCodes] }),
+    }),
+    description: "The members every error has (RFC 9457); its code tells which others there are.",
   },
-  ParameterFault: {
-    type: "object",
-    properties: {
-      parameter: { type: "string" },
-      code: { type: "string", enum: [...parameterFaultCodes] },
-      detail: { type: "string" },
-      suggestion: { type: "string" },
-      minimum: { type: "integer" },
-      maximum: { type: "integer" },
-      allowed: { type: "array", items: { type: "string" } },
-      allowed_on: { type: "array", items: { type: "string" } },
-    },
-    required: ["parameter", "code", "detail"],
-  },
-} as const;
+  ...Object.fromEntries(problemCodes.map((one) => [schemaName(one), describeCode(one)])),
+  ParameterFault,
+  QuotaPolicy,
+};
+
+function describeCode(code: ProblemCode): object {
+  const { status, title, members } = problemKinds[code];
+  const own = Object.entries(members).map(([name, schema]) => [name, withReference(schema)]);
+  return {
+    description: `${title}.`,
+    allOf: [{ $ref: "#/components/schemas/Problem" }],
+    ...Type.Object({
+      status: Type.Unsafe({ type: "integer", enum: [status] }),
+      code: Type.Unsafe({ type: "string", enum: [code] }),
+      ...Object.fromEntries(own),
+    }),
+  };
+}
+
+/** Lists of objects name the schema of those, so that client generators make a type of it. */
+function withReference(schema: TSchema): object {
+  const { items } = schema as { items?: object };
+  if (items === ParameterFault)
+    return { ...schema, items: { $ref: "#/components/schemas/ParameterFault" } };
+  if (items === QuotaPolicy)
+    return { ...schema, items: { $ref: "#/components/schemas/QuotaPolicy" } };
+  return schema;
+}

@@ -5,6 +5,10 @@ import { Compile } from "typebox/compile";
 import { describeApi } from "#http/describe-api.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
+import { exampleProblemBody } from "#pages/example-problems.ts";
+import { problemCodes, problemKinds } from "#problems.ts";
+import { Type } from "#records/schema.ts";
+import { assertDescribed } from "../support/described.ts";
 import { startService } from "../support/service.ts";
 
 const description = describeApi(operations, 100) as any;
@@ -36,11 +40,18 @@ test("each operation is described under its path, by its name, with all its para
   for (const operation of operations) {
     const { get } = description.paths[operation.path];
     assert.equal(get.operationId, operation.name);
-    assert.deepEqual(
-      get.parameters.map(({ name }: { name: string }) => name),
-      parametersOf(operation),
+    const parameters = get.parameters.map((one: { $ref?: string }) =>
+      one.$ref === undefined ? one : follow(one.$ref),
     );
-    const required = get.parameters
+    const namesIn = (place: string) =>
+      parameters.filter((one: { in: string }) => one.in === place).map(({ name }: any) => name);
+    assert.deepEqual(namesIn("query"), parametersOf(operation));
+    assert.deepEqual(namesIn("header"), ["If-None-Match"]);
+    assert.deepEqual(
+      get.tags,
+      description.tags.map(({ name }: { name: string }) => name),
+    );
+    const required = parameters
       .filter((one: { required?: boolean }) => one.required)
       .map((one: { name: string }) => one.name);
     assert.deepEqual(required, operation.gpName.isRequired ? ["gp_name"] : []);
@@ -57,12 +68,44 @@ test("every answer of a running service fits what is described for it", async (t
   };
   const page = (path: string) =>
     resolve(description.paths[path].get.responses[200].content["application/json"].schema);
-  const problem = resolve(follow("#/components/schemas/Problem"));
+  const problem = resolve(follow("#/components/schemas/InvalidParametersProblem"));
   for (const { path } of operations) {
     const { body } = await service.get(`${path}?gp_name=stone`);
     assert.deepEqual(Compile(page(path) as any).Errors(body), [], path);
     const { body: fault } = await service.get(`${path}?limit=0&x=y`);
     assert.deepEqual(Compile(problem as any).Errors(fault), []);
+  }
+});
+
+test("an answer with a header, a member or a status that is not described does not pass for described", () => {
+  const headers = [["content-type", "application/problem+json; charset=utf-8"]] as const;
+  const json = exampleProblemBody("quota-exceeded");
+  assertDescribed({ status: 429, headers: [...headers, ["retry-after", "23"]], json });
+  for (const wrong of [
+    { status: 429, headers: [...headers, ["x-secret", "1"]] as const, json },
+    { status: 429, headers, json: { ...json, secret: 1 } },
+    { status: 429, headers, json: { ...json, retry_after: "23" } },
+    { status: 429, headers, json: { ...json, policies: [{ name: "week" }] } },
+    { status: 418, headers, json },
+  ])
+    assert.throws(() => assertDescribed(wrong), /openapi\.json/);
+});
+
+test("what each code of an error carries is described under its status, by the type that its catalogue says", () => {
+  for (const code of problemCodes) {
+    const { status, members } = problemKinds[code];
+    const { schema } =
+      description.components.responses[`Problem${status}`].content["application/problem+json"];
+    const refs: string[] = (schema.oneOf ?? [schema]).map(({ $ref }: any) => $ref);
+    const found = refs.map(follow).filter(({ properties }) => properties.code.enum[0] === code);
+    assert.equal(found.length, 1, code);
+    const { required, properties } = found[0];
+    const own = Type.Object({ ...members });
+    assert.deepEqual(required, ["status", "code", ...(own.required ?? [])]);
+    for (const [name, { type }] of Object.entries(own.properties as Record<string, any>))
+      assert.deepEqual(properties[name].type, type, `${name} of ${code}`);
+    if (refs.length > 1)
+      assert.ok(refs.includes(schema.discriminator.mapping[code]), `discriminator of ${code}`);
   }
 });
 

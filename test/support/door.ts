@@ -12,6 +12,7 @@ import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { operations } from "#operations/index.ts";
 import { cast } from "./cast.ts";
 import { modelOf } from "./dataset.ts";
+import { assertDescribed } from "./described.ts";
 import { standingClock } from "./service.ts";
 
 /** A front door over a real dataset, with what a test wants to be otherwise. */
@@ -72,12 +73,10 @@ export async function openDoor(
     const response = await fetch(url + path, { headers: sent, method });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: isJson ? (JSON.parse(text) as any) : undefined,
-    };
+    const body = isJson ? (JSON.parse(text) as any) : undefined;
+    const { status, headers: received } = response;
+    assertDescribed({ status, headers: received, json: body });
+    return { status, headers: received, text, body };
   };
   return { door, log, get, connections, server: app.server, port: Number(new URL(url).port) };
 }

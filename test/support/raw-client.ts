@@ -1,4 +1,5 @@
 /** Asks a service over a socket of its own, with exactly the lines that are given: no client in between mends anything. */
+import { assertDescribed } from "./described.ts";
 import { type RawAnswer, sendRaw } from "./raw-request.ts";
 
 export interface RequestParts {
@@ -34,7 +35,9 @@ export async function askBytes(port: number, bytes: string | Buffer): Promise<Ra
   // Behind it may stand the answer to another request.
   const body = answer.body.slice(0, Number(length));
   const isJson = /json/.test(type) && body.startsWith("{");
-  return { ...answer, body, json: isJson ? JSON.parse(utf8Of(body)) : undefined };
+  const json: unknown = isJson ? JSON.parse(utf8Of(body)) : undefined;
+  assertDescribed({ ...answer, headers: Object.entries(answer.headers), json });
+  return { ...answer, body, json };
 }
 
 const utf8Of = (body: string) => Buffer.from(body, "latin1").toString("utf8");

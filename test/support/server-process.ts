@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { assertDescribed } from "./described.ts";
 
 interface Order {
   dataDir: string;
@@ -93,6 +94,7 @@ export async function startServer(t: TestContext, order: Order): Promise<Running
       const text = await response.text();
       const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
       const body: unknown = isJson ? JSON.parse(text) : undefined;
+      assertDescribed({ status: response.status, headers: response.headers, json: body });
       return { status: response.status, headers: response.headers, body };
     },
   };

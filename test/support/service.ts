@@ -12,6 +12,7 @@ import { openService, type Service } from "#service.ts";
 import { openControl } from "#store/stores.ts";
 import { cast } from "./cast.ts";
 import { importRecords } from "./dataset.ts";
+import { assertDescribed } from "./described.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface Answer<Body = any> {
@@ -134,12 +135,10 @@ export async function startService(t: TestContext, options: Options = {}): Promi
       const response = await fetch(url + path, { method, headers: sent });
       const text = await response.text();
       const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        body: isJson ? JSON.parse(text) : undefined,
-      };
+      const body = isJson ? JSON.parse(text) : undefined;
+      const { status, headers: received } = response;
+      assertDescribed({ status, headers: received, json: body });
+      return { status, headers: received, text, body };
     },
   };
 }

@@ -1,0 +1,116 @@
+/** Holds answers to openapi.json: whatever is sent stands there, every header and every member, of the type it is said to be. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { Compile } from "typebox/compile";
+
+interface Response {
+  headers?: Readonly<Record<string, unknown>>;
+  content?: Readonly<Record<string, { schema: object }>>;
+}
+
+interface Description {
+  paths: Readonly<Record<string, { get: { responses: Readonly<Record<number, object>> } }>>;
+  components: { responses: Readonly<Record<string, object>> };
+}
+
+const described = JSON.parse(readFileSync("openapi.json", "utf8")) as Description;
+
+/** What frames or carries the content; OpenAPI describes none of it (OAS 3.1 §4.8.17, RFC 9110, RFC 9112). */
+const framing = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+]);
+
+interface SentAnswer {
+  status: number;
+  /** Lower-case names and values. */
+  headers: Iterable<readonly [string, string]>;
+  /** The content; undefined where there is none, or where it is no JSON. */
+  json: unknown;
+}
+
+/** Errors, and answers of the operations; pages, documents and preflights are in no description. */
+export function assertDescribed({ status, headers, json }: SentAnswer): void {
+  const sent = new Map(headers);
+  const type = sent.get("content-type") ?? "";
+  const place = type.startsWith("application/problem+json")
+    ? `Problem${status}`
+    : sent.has("dataset-version")
+      ? (/<[^>]*\/(fetch-[a-z]+)\?/.exec(sent.get("link") ?? "")?.[1] ?? "fetch-gp")
+      : undefined;
+  if (place === undefined) return;
+  const { names, faultsIn } = responseAt(place, status);
+  const undescribed = [...sent.keys()].filter((name) => !names.has(name) && !framing.has(name));
+  assert.deepEqual(undescribed, [], `headers of ${status} that openapi.json does not describe`);
+  if (json !== undefined)
+    assert.deepEqual(
+      faultsIn(json),
+      [],
+      `content of ${status} that openapi.json does not describe`,
+    );
+}
+
+interface Reader {
+  names: ReadonlySet<string>;
+  faultsIn(json: unknown): readonly object[];
+}
+
+const readers = new Map<string, Reader>();
+
+/** @param place an operation, or a response of `components`; made once, for the cases ask by the thousand. */
+function responseAt(place: string, status: number): Reader {
+  const key = `${place} ${status}`;
+  let reader = readers.get(key);
+  if (reader === undefined) {
+    const found = place.startsWith("Problem")
+      ? described.components.responses[place]
+      : described.paths[`/${place}`]?.get.responses[status];
+    assert.ok(found !== undefined, `openapi.json describes no ${status} at ${place}`);
+    readers.set(key, (reader = readerOf(found as Response)));
+  }
+  return reader;
+}
+
+function readerOf({ headers = {}, content = {} }: Response): Reader {
+  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  const [schema] = Object.values(content).map((one) => one.schema);
+  if (schema === undefined) return { names, faultsIn: () => [{ message: "no content" }] };
+  const validator = Compile(closed(schema) as { type: "object" });
+  return {
+    names,
+    faultsIn: (json) => (validator.Check(json) ? [] : validator.Errors(json)),
+  };
+}
+
+/**
+ * The schema with its references followed, and nothing beside the members it names.
+ * @param isPart the whole has members of other parts too.
+ */
+function closed(schema: object, isPart = false): object {
+  const { $ref } = schema as { $ref?: string };
+  if ($ref !== undefined) return closed(follow($ref), isPart);
+  const entries = Object.entries(schema).map(([key, value]) => [
+    key,
+    inside(value, key === "allOf"),
+  ]);
+  return {
+    ...Object.fromEntries(entries),
+    ...("properties" in schema && !isPart && { unevaluatedProperties: false }),
+  };
+}
+
+function inside(value: unknown, isPart: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => inside(one, isPart));
+  return typeof value === "object" && value !== null ? closed(value, isPart) : value;
+}
+
+const follow = (ref: string): object =>
+  ref
+    .slice(2)
+    .split("/")
+    .reduce((at: any, key) => at[key], described);
