@@ -1,26 +1,30 @@
-/** What Node itself needs to put such bodies on the wire: `node:http` and nothing else. */
+/** What Node itself needs to send the same answers: `node:http` and nothing else. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { BareOrder } from "./servers.ts";
+import type { SentAnswer } from "./servers.ts";
 
-/** What the status line and the headers that are no filler take. */
-const ownHeaderBytes = 190;
+/** Node writes these by itself. */
+const ownHeaders = new Set(["date", "connection", "keep-alive"]);
 
-function serve({ bodyBytes, order, headerBytes }: BareOrder): void {
-  // One for each question: parts of a single one would stay in the processor's own memory, as no answers do.
-  const bodies = bodyBytes.map((length) => Buffer.alloc(length, "x"));
-  // As many bytes as the program's headers have, but not as many headers: those are the program's own choice.
-  const filler = "x".repeat(Math.max(1, headerBytes - ownHeaderBytes));
-  let asked = 0;
-  const server = createServer((_, response) => {
-    const body = bodies[order[asked++ % order.length]!]!;
-    response.writeHead(200, {
-      "content-type": "application/json; charset=utf-8",
-      "content-length": body.length,
-      "x-filler": filler,
-    });
+function serve(sent: readonly SentAnswer[]): void {
+  // A body for each question: parts of a single one would stay in the processor's caches, as no answers do.
+  const answers = new Map(
+    sent.map(({ target, headers, bodyBytes }) => [
+      target,
+      {
+        headers: headers.filter(([name]) => !ownHeaders.has(name.toLowerCase())).flat(),
+        body: Buffer.alloc(bodyBytes, "x"),
+      },
+    ]),
+  );
+  const server = createServer((request, response) => {
+    const { headers, body } = answers.get(request.url!)!;
+    response.writeHead(200, headers);
     response.end(body);
   });
+  const keepAlive = sent[0]?.headers.find(([name]) => name.toLowerCase() === "keep-alive");
+  const [, seconds] = /timeout=(\d+)/.exec(keepAlive?.[1] ?? "") ?? [];
+  if (seconds !== undefined) server.keepAliveTimeout = Number(seconds) * 1000;
   server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
 }
 

@@ -3,10 +3,10 @@ import { Session } from "node:inspector/promises";
 import { monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { getHeapCodeStatistics, getHeapStatistics } from "node:v8";
 import { isMainThread } from "node:worker_threads";
-import type { InsideQuestion } from "./ask-inside.ts";
-import { machineMilliseconds } from "./machine-clock.ts";
+import { machineMilliseconds } from "./machine.ts";
 import type { Collection } from "./profiles/beside-import.ts";
 import type { InsideMemory } from "./profiles/memory.ts";
+import type { InsideQuestion } from "./servers.ts";
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
 const collections: Collection[] = [];

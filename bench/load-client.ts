@@ -1,32 +1,60 @@
 /** A process that asks and waits for answers, so that its own work is counted to nobody. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setInterval } from "node:timers/promises";
-import { type Connection, openConnection } from "./connection.ts";
-import type { LoadMessage, LoadOrder, LoadResult } from "./load.ts";
-import { watchRequests } from "./request-waits.ts";
+import type { BurstsOrder, LoadMessage, LoadOrder, LoadResult } from "./load.ts";
+import { watchRequests } from "./machine.ts";
 
 /** How long the last answers may take. */
-const patienceMilliseconds = 10_000;
+const lastAnswersMilliseconds = 10_000;
 
 const prepared = new Map<string, Buffer[]>();
 
-async function run(order: LoadOrder): Promise<LoadResult> {
+async function run({ orders, burst, isReversed }: BurstsOrder): Promise<LoadResult[]> {
+  const runs = await Promise.all(orders.map(openRun));
+  const end = () => runs.forEach((one) => one.end());
+  const secondsMax = orders.reduce((sum, one) => sum + one.secondsMax, 0);
+  const watch = setTimeout(end, secondsMax * 1000 + lastAnswersMilliseconds);
+  try {
+    let upcoming = isReversed ? runs.toReversed() : runs;
+    for (let asked = burst; runs.some(({ tally }) => tally.isOpen()); asked += burst) {
+      for (const one of upcoming) await one.askUntil(asked);
+      upcoming = upcoming.toReversed();
+    }
+    return runs.map(({ tally }) => tally.result());
+  } finally {
+    clearTimeout(watch);
+    end();
+  }
+}
+
+/** The connections to one server. */
+interface Run {
+  tally: Tally;
+  /** Until so many were asked since the beginning, and answered. */
+  askUntil(asked: number): Promise<void>;
+  end(): void;
+}
+
+async function openRun(order: LoadOrder): Promise<Run> {
   const connections = await Promise.all(
     Array.from({ length: Math.min(order.connections, order.count) }, () =>
       openConnection(order.port),
     ),
   );
-  const end = () => connections.forEach((connection) => connection.end());
-  const watch = setTimeout(end, order.secondsMax * 1000 + patienceMilliseconds);
   const tally = openTally(order);
-  try {
-    await (order.perSecond === undefined
-      ? Promise.all(connections.map((connection) => askOnAndOn(connection, tally)))
-      : askAtPace(connections, tally, order.perSecond));
-    return tally.result();
-  } finally {
-    clearTimeout(watch);
-    end();
-  }
+  const askOnAndOn = async (connection: Connection, until: number) => {
+    while (tally.isOpen() && tally.asked() < until) await tally.askNext(connection);
+  };
+  return {
+    tally,
+    async askUntil(until) {
+      await (order.perSecond === undefined
+        ? Promise.all(connections.map((connection) => askOnAndOn(connection, until)))
+        : askAtPace(connections, tally, order.perSecond));
+    },
+    end: () => connections.forEach((connection) => connection.end()),
+  };
 }
 
 interface Tally {
@@ -74,10 +102,6 @@ function openTally(order: LoadOrder): Tally {
   };
 }
 
-async function askOnAndOn(connection: Connection, tally: Tally): Promise<void> {
-  while (tally.isOpen()) await tally.askNext(connection);
-}
-
 /** What is due waits for a free connection; there should be enough of them. */
 async function askAtPace(
   connections: readonly Connection[],
@@ -99,6 +123,75 @@ async function askAtPace(
   await Promise.all(underWay);
 }
 
+interface Answer {
+  status: number;
+  bodyBytes: number;
+}
+
+/** One connection: asks, and waits for the last byte of the answer. */
+interface Connection {
+  /** One at a time: the next one only after the answer. Rejects where the connection breaks. */
+  ask(request: Buffer): Promise<Answer>;
+  end(): void;
+}
+
+const endOfHeaders = Buffer.from("\r\n\r\n");
+const nothing = Buffer.alloc(0);
+
+/** HTTP/1.1, answers with a length. */
+async function openConnection(port: number): Promise<Connection> {
+  let waiting = Promise.withResolvers<Answer>();
+  const read = answerReader((answer) => waiting.resolve(answer));
+  const socket = connect({
+    port,
+    host: "127.0.0.1",
+    noDelay: true,
+    // One buffer for all answers: a client must cost less than what it measures.
+    onread: {
+      buffer: Buffer.alloc(64 * 1024),
+      callback(length, buffer) {
+        read((buffer as Buffer).subarray(0, length));
+        return true;
+      },
+    },
+  });
+  await once(socket, "connect");
+  socket.on("error", (fault) => waiting.reject(fault));
+  socket.on("close", () => waiting.reject(new Error("A connection ended before the answer.")));
+  return {
+    ask(request) {
+      waiting = Promise.withResolvers<Answer>();
+      socket.write(request);
+      return waiting.promise;
+    },
+    end() {
+      // Nobody may be waiting any more; to them it is no fault.
+      waiting.promise.catch(() => {});
+      socket.destroy();
+    },
+  };
+}
+
+/** Reads one answer after the other from the chunks it is given; they may be overwritten when it returns. */
+function answerReader(onAnswer: (answer: Answer) => void): (chunk: Buffer) => void {
+  let headers = nothing;
+  let [status, bodyBytes, bytesLeft] = [0, 0, 0];
+  return (chunk) => {
+    if (bytesLeft > 0) bytesLeft -= chunk.length;
+    else {
+      const begun = headers.length === 0 ? chunk : Buffer.concat([headers, chunk]);
+      const end = begun.indexOf(endOfHeaders);
+      if (end === -1) return void (headers = Buffer.from(begun));
+      headers = nothing;
+      const text = begun.toString("latin1", 0, end + 2);
+      status = Number(text.slice(9, 12));
+      bodyBytes = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
+      bytesLeft = bodyBytes - (begun.length - end - endOfHeaders.length);
+    }
+    if (bytesLeft === 0) onAnswer({ status, bodyBytes });
+  };
+}
+
 process.on("disconnect", () => process.exit());
 process.on("message", async (message: LoadMessage) => {
   if ("texts" in message) {
@@ -110,7 +203,7 @@ process.on("message", async (message: LoadMessage) => {
     return;
   }
   try {
-    process.send!({ result: await run(message) });
+    process.send!({ results: await run(message) });
   } catch (error) {
     process.send!({ fault: (error as Error).message });
   }

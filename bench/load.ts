@@ -2,8 +2,8 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
-import { messageFrom } from "./message-from.ts";
-import type { RequestWaits } from "./request-waits.ts";
+import { type RequestWaits, stealTicks } from "./machine.ts";
+import { messageFrom, type RunningServer } from "./servers.ts";
 
 export interface LoadOrder {
   port: number;
@@ -21,6 +21,14 @@ export interface LoadOrder {
   watchedPid?: number;
 }
 
+/** Several servers asked in turn, so many requests at a time: whatever else the machine does meets all of them alike. */
+export interface BurstsOrder {
+  orders: readonly LoadOrder[];
+  burst: number;
+  /** Begins with the last one; the order is reversed with every burst anyway (A B, B A, A B …). */
+  isReversed: boolean;
+}
+
 export interface LoadResult {
   answered: number;
   /** Of bodies, all together. */
@@ -35,31 +43,48 @@ export interface LoadResult {
 }
 
 /** What a load client is told. */
-export type LoadMessage = { name: string; texts: string[] } | LoadOrder;
+export type LoadMessage = { name: string; texts: string[] } | BurstsOrder;
 
 export interface LoadClient {
   /** Keeps whole HTTP requests under a name. */
   prepare(name: string, texts: readonly string[]): void;
   /** @throws Error where a connection breaks or an answer does not come. */
   run(order: LoadOrder): Promise<LoadResult>;
+  /** The result of each order, likewise. */
+  runInBursts(order: BurstsOrder): Promise<LoadResult[]>;
+  close(): void;
 }
+
+/** How long the last answers may take. */
+const lastAnswersSecondsMax = 60;
 
 export function startLoadClient(): LoadClient {
   const child = endWithUs(
     fork(join(import.meta.dirname, "load-client.ts"), { serialization: "advanced" }),
   );
+  const runInBursts = async (order: BurstsOrder): Promise<LoadResult[]> => {
+    const secondsMax = order.orders.reduce((sum, one) => sum + one.secondsMax, 0);
+    const answer = messageFrom<{ results: LoadResult[] } | { fault: string }>(
+      child,
+      secondsMax + lastAnswersSecondsMax,
+    );
+    child.send(order);
+    const message = await answer;
+    if ("results" in message) return message.results;
+    throw new Error(`ports ${order.orders.map(({ port }) => port).join(", ")}: ${message.fault}`);
+  };
   return {
     prepare: (name, texts) => void child.send({ name, texts: [...texts] } satisfies LoadMessage),
     async run(order) {
-      const answer = messageFrom<{ result: LoadResult } | { fault: string }>(
-        child,
-        order.secondsMax + 60,
-      );
-      child.send(order);
-      const message = await answer;
-      if ("fault" in message) throw new Error(`port ${order.port}: ${message.fault}`);
-      return message.result;
+      const [result] = await runInBursts({
+        orders: [order],
+        burst: order.count,
+        isReversed: false,
+      });
+      return result!;
     },
+    runInBursts,
+    close: () => child.disconnect(),
   };
 }
 
@@ -69,3 +94,57 @@ export function allServed(result: LoadResult): LoadResult {
   if (other !== undefined) throw new Error(`A request was answered with ${other} instead of 200.`);
   return result;
 }
+
+const pacePerSecond = 200;
+const paceConnections = 16;
+
+/** A server, who asks it, and the name of what is asked. */
+export interface AskedServer {
+  server: RunningServer;
+  client: LoadClient;
+  requests: string;
+}
+
+/** Requests of the seconds without steal time; of all, where every second had some. */
+export interface PacedResult {
+  microseconds: number[];
+  /** Of requests that were watched; empty where none was. */
+  waits: RequestWaits;
+}
+
+/** Asks the mix from its beginning 200 times a second, second by second. */
+export async function askAtPace(
+  { server, client, requests }: AskedServer,
+  goesOn: (seconds: number, undisturbed: number) => boolean,
+  isWatched: boolean,
+): Promise<PacedResult> {
+  const [all, undisturbed] = [noneAsked(), noneAsked()];
+  const kept = () => undisturbed.microseconds.length / pacePerSecond;
+  for (let second = 0; goesOn(second, kept()); second++) {
+    const ticks = stealTicks();
+    const { microseconds, waits } = allServed(
+      await client.run({
+        port: server.port,
+        requests,
+        connections: paceConnections,
+        count: pacePerSecond,
+        firstRequest: second * pacePerSecond,
+        secondsMax: 2,
+        perSecond: pacePerSecond,
+        ...(isWatched && { watchedPid: server.pid }),
+      }),
+    );
+    for (const into of stealTicks() === ticks ? [all, undisturbed] : [all]) {
+      into.microseconds.push(...microseconds);
+      for (const kind of waitKinds) into.waits[kind].push(...(waits?.[kind] ?? []));
+    }
+  }
+  return undisturbed.microseconds.length > 0 ? undisturbed : all;
+}
+
+const waitKinds = ["askedAt", "server", "client"] as const;
+
+const noneAsked = (): PacedResult => ({
+  microseconds: [],
+  waits: { askedAt: [], server: [], client: [] },
+});

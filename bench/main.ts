@@ -1,6 +1,31 @@
-/** `npm run bench`: measures the program and prints how far it is from what it has to reach. */
-import { measureAll } from "./measure-all.ts";
-import { helpText, OptionFault, readOptions } from "./options.ts";
+/** `npm run bench`: measures the program and prints how far it is from what it has to reach, or how it compares with another commit. */
+import { type Fixtures, openFixtures } from "./fixtures.ts";
+import {
+  type Choice,
+  type Effort,
+  helpText,
+  OptionFault,
+  type Options,
+  type Profiled,
+  readOptions,
+} from "./options.ts";
+import { profileBesideImport } from "./profiles/beside-import.ts";
+import { profileMemory } from "./profiles/memory.ts";
+import { profileProcessor } from "./profiles/processor.ts";
+import { describeRun, type Measured, report } from "./report.ts";
+import { sizesOf } from "./requests.ts";
+import { measureRounds, type Session } from "./rounds.ts";
+import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
+import { openBesideImport } from "./rows/beside-import.ts";
+import { type CostRow, costSetups, openCost } from "./rows/cost.ts";
+import { openDeepOffset } from "./rows/deep-offset.ts";
+import { openImport } from "./rows/import.ts";
+import { openKeyReload } from "./rows/key-reload.ts";
+import { openLoudClient } from "./rows/loud-client.ts";
+import { openRefusedKeys } from "./rows/refused-keys.ts";
+import { openStart } from "./rows/start.ts";
+import { estimate, uncertainty, uncertaintyMax } from "./statistics.ts";
+import { measureSteps } from "./steps/measure-steps.ts";
 
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
 
@@ -11,9 +36,7 @@ async function run(args: readonly string[]): Promise<number> {
       console.log(helpText);
       return exitCodes.done;
     }
-    const { report, isWhole } = await measureAll(options, tell);
-    console.log(report);
-    return isWhole ? exitCodes.done : exitCodes.failed;
+    return await runWith(options);
   } catch (error) {
     const isUsage = error instanceof OptionFault;
     const { message, stack } = error as Error;
@@ -25,5 +48,95 @@ async function run(args: readonly string[]): Promise<number> {
 
 /** What is under way; the result alone goes to standard output. */
 const tell = (what: string) => console.error(`… ${what}`);
+
+async function runWith(options: Options): Promise<number> {
+  const fixtures = openFixtures(options.compareTo, tell);
+  if (options.profile !== null) {
+    tell(`profiling ${options.profile}`);
+    const text = await profile(fixtures, options.profile, options.effort);
+    console.log(`${describeRun()}\n\n${text}`);
+    return exitCodes.done;
+  }
+  const measured = await measure(fixtures, options);
+  const names = fixtures.checkouts.map(({ name }) => name);
+  console.log(report(measured, names, options.isMarkdown));
+  return measured.faults.length === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+function profile(fixtures: Fixtures, row: Profiled, effort: Effort): Promise<string> {
+  if (row === "memory") return profileMemory(fixtures);
+  if (row === "import-p99") return profileBesideImport(fixtures, effort);
+  return profileProcessor(fixtures, row, effort);
+}
+
+/** Rows that are measured together. */
+interface Group {
+  rows: readonly RowName[];
+  /** Does a round take many seconds? */
+  isLong: boolean;
+  open(fixtures: Fixtures, effort: Effort): Promise<Session>;
+}
+
+const groups: readonly Group[] = [
+  ...(Object.keys(costSetups) as CostRow[]).map((row): Group => ({
+    rows: [row],
+    isLong: false,
+    open: (fixtures, effort) => openCost(row, fixtures, effort),
+  })),
+  { rows: ["start", "memory"], isLong: false, open: openStart },
+  { rows: ["import"], isLong: true, open: openImport },
+  { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },
+  { rows: ["key-reload"], isLong: false, open: openKeyReload },
+  { rows: ["loud-client"], isLong: true, open: openLoudClient },
+  { rows: ["deep-offset"], isLong: true, open: openDeepOffset },
+  { rows: ["refused-keys"], isLong: true, open: openRefusedKeys },
+];
+
+async function measure(fixtures: Fixtures, { choices, effort }: Options): Promise<Measured> {
+  const figures: Figure[] = [];
+  const faults: string[] = [];
+  /** What fails must not take the other rows with it. */
+  const attempt = async <T>(names: readonly Choice[], run: () => Promise<T>) => {
+    tell(`measuring ${names.join(", ")}`);
+    return run().catch((error: Error) => {
+      faults.push(`${names.join(", ")}: ${error.message}`);
+      return null;
+    });
+  };
+  for (const group of groups) {
+    const wanted = group.rows.filter((row) => choices.has(row));
+    if (wanted.length === 0) continue;
+    const rounds = group.isLong ? effort.longRounds : effort.rounds;
+    const budget = {
+      rounds,
+      roundsMax: rounds * effort.roundsFactorMax,
+      secondsMax: effort.secondsMax,
+    };
+    const wantedOf = (all: readonly Figure[]) => all.filter(({ row }) => wanted.includes(row));
+    const measured = await attempt(wanted, async () =>
+      measureRounds(await group.open(fixtures, effort), budget, (all) =>
+        areKnown(fixtures, wantedOf(all)),
+      ),
+    );
+    figures.push(...wantedOf(measured ?? []));
+  }
+  const steps = choices.has("steps")
+    ? await attempt(["steps"], () => measureSteps(fixtures, effort))
+    : null;
+  const asksMix = figures.some(({ row }) => row in costSetups);
+  const sizes = asksMix ? sizesOf(await fixtures.mix(), await fixtures.answers()) : null;
+  const order = Object.keys(rows);
+  figures.sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
+  return { figures, sizes, steps: steps ?? [], faults };
+}
+
+/** With another commit the ratio has to be known, else each figure. */
+function areKnown({ checkouts }: Fixtures, figures: readonly Figure[]): boolean {
+  const [own, other] = checkouts.map(({ name }) => figures.filter((one) => one.checkout === name));
+  const estimates = own!.map((figure, i) =>
+    other === undefined ? estimate(figure.values) : ratioOf(figure, other[i]!),
+  );
+  return estimates.every((one) => uncertainty(one) <= uncertaintyMax);
+}
 
 process.exit(await run(process.argv.slice(2)));

@@ -2,7 +2,9 @@
 import { chance, type Random, startRandom, weighted, whole, pick } from "#demo/random.ts";
 import { mintId } from "#datasets/mint-id.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
-import { benchSource } from "./records.ts";
+
+/** Under which name the records are imported; public ids are made from it. */
+export const benchSource = "bench";
 
 export interface Mix {
   /** Paths with their query, each once; the first is asked most. */

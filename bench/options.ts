@@ -1,8 +1,45 @@
 /** What a run is asked for on the command line. */
 import { parseArgs } from "node:util";
 import { rows, type RowName } from "./rows.ts";
+import { figuresForInterval } from "./statistics.ts";
 
-/** Everything `--rows` takes: the rows of the table, and the steps of a request. */
+/** How much is measured: enough for one's own work, or for a table that is published. */
+export interface Effort {
+  /** Rounds at least: of the rows of processor time and starts, and of those that take longer a round. */
+  rounds: number;
+  longRounds: number;
+  /** Where the figures are not known well enough after these, up to so many times as many rounds are measured. */
+  roundsFactorMax: number;
+  /** Rows that are measured together are given no more rounds than needed after so long. */
+  secondsMax: number;
+  /** Requests a round of one server; a third of it where answers are made anew. */
+  perRound: number;
+  /** Requests of a new process before those that count: V8 has to compile the path of a request first. */
+  warmUp: number;
+  stepRounds: number;
+}
+
+const thorough: Effort = {
+  rounds: 20,
+  longRounds: 7,
+  roundsFactorMax: 3,
+  secondsMax: 150,
+  perRound: 10_000,
+  warmUp: 25_000,
+  stepRounds: 15,
+};
+
+const quick: Effort = {
+  rounds: figuresForInterval,
+  longRounds: figuresForInterval,
+  roundsFactorMax: 1,
+  secondsMax: 60,
+  perRound: 6000,
+  warmUp: 20_000,
+  stepRounds: 5,
+};
+
+/** Everything `--only` takes: the rows of the table, and the steps of a request. */
 export const choices = [...(Object.keys(rows) as RowName[]), "steps"] as const;
 export type Choice = (typeof choices)[number];
 
@@ -10,7 +47,7 @@ export type Choice = (typeof choices)[number];
 const profiled = [
   "warm",
   "log",
-  "metrics",
+  "all",
   "cold",
   "cold-650k",
   "start",
@@ -21,22 +58,15 @@ const profiled = [
 export type Profiled = (typeof profiled)[number];
 
 const large: readonly Choice[] = ["cold-650k"];
-const quickest: readonly Choice[] = [
-  "warm",
-  "log",
-  "metrics",
-  "cold",
-  "start",
-  "memory",
-  "import",
-  "steps",
-];
+const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];
+const quickest: readonly Choice[] = [...compared, "import", "steps"];
 
 export const optionsHelp = {
   quick: "fewer rounds of the most telling rows: a minute or two",
-  rows: `only these rows, separated by commas: ${choices.join(", ")}`,
+  only: `only these rows, separated by commas: ${choices.join(", ")}`,
+  rounds: "measure at least so many rounds of each row",
   "650k": "also the rows that need 650,000 records, which take minutes to import",
-  compare: "measure another commit of this repository too, in turn with this checkout",
+  compare: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
   profile: `where the time or the memory of one row goes, or what its slowest requests waited for: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
   help: "print this",
@@ -44,7 +74,7 @@ export const optionsHelp = {
 
 export interface Options {
   choices: ReadonlySet<Choice>;
-  isQuick: boolean;
+  effort: Effort;
   compareTo: string | null;
   profile: Profiled | null;
   isMarkdown: boolean;
@@ -62,19 +92,33 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (given.help === true) return undefined;
   const isQuick = given.quick === true;
   const compareTo = given.compare ?? null;
-  const asked = given.rows?.split(",").map((name) => oneOf("--rows", name.trim(), choices));
-  const byDefault = (isQuick ? quickest : choices).filter((one) => !large.includes(one));
-  const chosen = new Set(asked ?? byDefault.filter((one) => compareTo === null || one !== "steps"));
+  const asked = given.only?.split(",").map((name) => oneOf("--only", name.trim(), choices));
+  const byDefault = compareTo !== null ? compared : isQuick ? quickest : choices;
+  const chosen = new Set(asked ?? byDefault.filter((one) => !large.includes(one)));
   if (given["650k"] === true) for (const one of large) chosen.add(one);
   if (compareTo !== null && chosen.has("steps"))
     throw new OptionFault(
-      "--compare cannot measure the row 'steps', which calls the functions of this checkout only; leave it out of --rows.",
+      "--compare cannot measure the row 'steps', which calls the functions of this checkout only; leave it out of --only.",
     );
   const profile = given.profile === undefined ? null : oneOf("--profile", given.profile, profiled);
   if (profile !== null && compareTo !== null)
     throw new OptionFault("--profile looks at this checkout; leave --compare out.");
-  return { choices: chosen, isQuick, compareTo, profile, isMarkdown: given.markdown === true };
+  const effort = withRounds(isQuick ? quick : thorough, given.rounds);
+  return { choices: chosen, effort, compareTo, profile, isMarkdown: given.markdown === true };
 }
+
+/** @param rounds as it was typed. */
+function withRounds(effort: Effort, rounds: string | undefined): Effort {
+  if (rounds === undefined) return effort;
+  const count = Number(rounds);
+  if (!/^\d+$/.test(rounds) || count < figuresForInterval || count > roundsMax)
+    throw new OptionFault(
+      `--rounds takes a whole number from ${figuresForInterval}, which an interval needs, to ${roundsMax}, not '${rounds}'.`,
+    );
+  return { ...effort, rounds: count, longRounds: count };
+}
+
+const roundsMax = 1000;
 
 function parse(args: readonly string[]) {
   try {
@@ -82,7 +126,8 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         quick: { type: "boolean" },
-        rows: { type: "string" },
+        only: { type: "string" },
+        rounds: { type: "string" },
         "650k": { type: "boolean" },
         compare: { type: "string" },
         profile: { type: "string" },

@@ -1,24 +1,36 @@
-/** What a run says in the end: on what it was measured, the tables, and how to read them. */
+/** What a run prints in the end: what it was measured on, the tables, and which figures are not known well enough. */
 import { availableParallelism, cpus, loadavg } from "node:os";
-import { type Checkout, ownCommit } from "./checkouts.ts";
-import type { Measured } from "./measure-all.ts";
-import type { Options } from "./options.ts";
-import type { CostResult } from "./rows/cost.ts";
-import { asMarkdown, asText, comparedCells, figureCells, stepCells } from "./table.ts";
+import { ownCommit } from "./fixtures.ts";
+import type { MixSizes } from "./requests.ts";
+import { type Figure, gradeOfEstimate, ratioOf, type Row, rows } from "./rows.ts";
+import { type Estimate, estimate, uncertainty, uncertaintyMax } from "./statistics.ts";
+import type { StepFigure } from "./steps/measure-steps.ts";
+
+export interface Measured {
+  /** In the order of the rows. */
+  figures: readonly Figure[];
+  /** Null where no row needed the mix's answers. */
+  sizes: MixSizes | null;
+  steps: readonly StepFigure[];
+  /** Rows that could not be measured, and why. */
+  faults: readonly string[];
+}
 
 export function report(
-  { isMarkdown }: Options,
-  [own, other]: readonly Checkout[],
-  { figures, cost, steps, faults }: Measured,
+  { figures, sizes, steps, faults }: Measured,
+  [own, other]: readonly string[],
+  isMarkdown: boolean,
 ): string {
   const write = isMarkdown ? asMarkdown : asText;
-  const cells =
-    other === undefined ? figureCells(figures) : comparedCells(figures, [own!.name, other.name]);
+  const lines = other === undefined ? figures.map(lineOf) : comparedLines(figures, [own!, other]);
+  const head = other === undefined ? heading : comparedHeading;
+  const untold = lines.filter(({ isKnown }) => !isKnown);
   return [
-    surroundings(),
+    describeRun(),
     ...(loadAtStart > availableParallelism() / 2 ? [busyText] : []),
-    ...(cost === null ? [] : [mixText(cost)]),
-    ...(figures.length === 0 ? [] : [write(cells)]),
+    ...(sizes === null ? [] : [mixText(sizes)]),
+    ...(lines.length === 0 ? [] : [write([head, ...lines.map(({ cells }) => cells)])]),
+    ...(untold.length === 0 ? [] : [untoldText(untold.map(({ name }) => name))]),
     ...(steps.length === 0 ? [] : [write(stepCells(steps))]),
     ...faults.map((fault) => `NOT MEASURED: ${fault}`),
   ].join("\n\n");
@@ -28,7 +40,7 @@ export function report(
 const loadAtStart = loadavg()[0]!;
 
 /** Without these a figure says nothing. */
-export function surroundings(): string {
+export function describeRun(): string {
   const model = cpus()[0]?.model.trim() ?? "unknown processor";
   const command = ["npm run bench", ...process.argv.slice(2)];
   if (command.length > 1) command.splice(1, 0, "--");
@@ -40,9 +52,119 @@ export function surroundings(): string {
 }
 
 const busyText =
-  "Others were at work on this machine: shares and ratios of processor time hold, waiting times and whole seconds do not.";
+  "Others were at work on this machine: shares and ratios of processor time hold within their intervals, waiting times and whole seconds do not.";
 
-function mixText({ sizes, bareMicroseconds }: CostResult): string {
-  const kilobytes = (sizes.bodyBytesMean / 1000).toFixed(1);
-  return `Mix: 2,000 queries over the four operations, Zipf 1.0, 200 keys, limit 20; mean body ${kilobytes} kB, headers ${sizes.headerBytes} B. Bare node:http takes ${bareMicroseconds.toFixed(1)} µs a request; shares are of that.`;
+const untoldText = (names: readonly string[]) =>
+  `Cannot tell: ${names.join(", ")}. After all rounds the interval is still wider than ±${uncertaintyMax * 100} %; measure again with more --rounds, or while the machine is less busy.`;
+
+const mixText = ({ bodyBytesMean, headBytesMean, headLinesMean }: MixSizes) =>
+  `Mix: 2,000 queries over the four operations, Zipf 1.0, 200 keys, limit 20; mean body ${(bodyBytesMean / 1000).toFixed(1)} kB, head ${headBytesMean.toFixed(0)} B in ${headLinesMean.toFixed(0)} lines. Shares are of a bare node:http server that sends the same.`;
+
+type Cells = readonly string[];
+
+interface Line {
+  name: string;
+  cells: Cells;
+  /** Well enough to say something? */
+  isKnown: boolean;
+}
+
+const heading = ["row", "floor", "goal", "measured", "±", "rounds", "", "how"];
+const comparedHeading = [
+  "row",
+  "this checkout",
+  "the other",
+  "ratio",
+  "95 % interval",
+  "rounds",
+  "",
+  "how",
+];
+const cannotTell = "cannot tell";
+
+/** A figure beside what it has to reach. */
+function lineOf({ row: name, values, note }: Figure): Line {
+  const { title, target, show }: Row = rows[name];
+  const figure = estimate(values);
+  const bound = target.isMoreBetter ? "≥" : "≤";
+  const goal = target.goal === undefined ? "–" : `${bound} ${show(target.goal)}`;
+  const floor = `${bound} ${show(target.floor)}`;
+  const grade = gradeOfEstimate(target, figure) ?? cannotTell;
+  return {
+    name,
+    cells: [title, floor, goal, show(figure.value), ...precisionOf(figure), grade, note],
+    isKnown: uncertainty(figure) <= uncertaintyMax,
+  };
+}
+
+const precisionOf = (figure: Estimate) => [
+  Number.isFinite(uncertainty(figure)) ? `±${(uncertainty(figure) * 100).toFixed(0)} %` : "–",
+  String(figure.count),
+];
+
+/** This checkout beside the other one; a ratio above 1 is better here. */
+function comparedLines(
+  figures: readonly Figure[],
+  [own, other]: readonly [string, string],
+): Line[] {
+  return figures
+    .filter(({ checkout }) => checkout === own)
+    .map((figure) => {
+      const name = figure.row;
+      const theirs = figures.find((one) => one.row === name && one.checkout === other)!;
+      const { title, show, showCompared = show }: Row = rows[name];
+      const [ownValue, otherValue] = [figure, theirs].map(({ values }) => estimate(values).value);
+      const ratio = ratioOf(figure, theirs);
+      const verdict = verdictOn(ratio);
+      const interval = Number.isFinite(ratio.low)
+        ? `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`
+        : "–";
+      return {
+        name,
+        cells: [
+          title,
+          showCompared(ownValue!),
+          showCompared(otherValue!),
+          `${ratio.value.toFixed(3)}×`,
+          interval,
+          String(ratio.count),
+          verdict,
+          figure.note,
+        ],
+        isKnown: verdict !== cannotTell,
+      };
+    });
+}
+
+/** A wide interval can still be all on one side of 1. */
+export function verdictOn(ratio: Estimate): "better" | "worse" | "no difference" | "cannot tell" {
+  if (ratio.low > 1) return "better";
+  if (ratio.high < 1) return "worse";
+  return uncertainty(ratio) <= uncertaintyMax ? "no difference" : cannotTell;
+}
+
+const stepCells = (steps: readonly StepFigure[]): Cells[] => [
+  ["step of a request, without a socket", "µs"],
+  ...steps.map(({ name, microseconds }) => [name, microseconds.toFixed(2)]),
+];
+
+/** Columns below each other. */
+export function asText(lines: readonly Cells[]): string {
+  const columns = lines[0]?.length ?? 0;
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...lines.map((cells) => cells[column]?.length ?? 0)),
+  );
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function asMarkdown([head = [], ...lines]: readonly Cells[]): string {
+  const line = (cells: Cells) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...lines.map(line)].join("\n");
 }

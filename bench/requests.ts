@@ -1,8 +1,8 @@
-/** The mix as HTTP requests, and what the answers to it look like. */
+/** The mix as HTTP requests, and what is answered to it. */
+import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { startRandom, whole } from "#demo/random.ts";
-import { fetchOnce } from "./fetch-once.ts";
 import type { Mix } from "./mix.ts";
-import type { BareOrder } from "./servers.ts";
+import type { SentAnswer } from "./servers.ts";
 
 export const requestText = (target: string, headers: Readonly<Record<string, string>>) =>
   `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: gp-records-bench\r\naccept: */*\r\n${Object.entries(
@@ -19,30 +19,78 @@ export function requestsOf({ targets, order }: Mix, keys: readonly string[]): st
   );
 }
 
-/** What a bare server has to send, and for people how large it is. */
-export interface MixSizes extends BareOrder {
-  bodyBytesMean: number;
-}
-
 /** Asks a server every question once. */
-export async function sizesOf(
-  { targets, order }: Mix,
+export async function answersTo(
+  { targets }: Mix,
   port: number,
   key: string,
-): Promise<MixSizes> {
-  const bodyBytes: number[] = [];
-  let headerBytes = 0;
+): Promise<SentAnswer[]> {
+  const answers: SentAnswer[] = [];
   for (const target of targets) {
     const answer = await fetchOnce(port, target, { "x-api-key": key });
     if (answer.status !== 200)
       throw new Error(`${target} was answered with ${answer.status} instead of 200.`);
-    bodyBytes.push(answer.bodyBytes);
-    for (const text of answer.rawHeaders) headerBytes += text.length + ": ".length;
+    const { rawHeaders, bodyBytes } = answer;
+    const headers: [string, string][] = [];
+    for (let i = 0; i < rawHeaders.length; i += 2)
+      headers.push([rawHeaders[i]!, rawHeaders[i + 1]!]);
+    answers.push({ target, headers, bodyBytes });
   }
+  return answers;
+}
+
+export interface MixSizes {
+  /** Of a body, as often as each is asked. */
+  bodyBytesMean: number;
+  /** Of the status line and the headers, and how many lines that are. */
+  headBytesMean: number;
+  headLinesMean: number;
+}
+
+export function sizesOf({ order }: Mix, answers: readonly SentAnswer[]): MixSizes {
+  const mean = (sizeOf: (answer: SentAnswer) => number) =>
+    order.reduce((sum, place) => sum + sizeOf(answers[place]!), 0) / order.length;
   return {
-    bodyBytes,
-    order,
-    headerBytes: Math.round(headerBytes / targets.length),
-    bodyBytesMean: order.reduce((sum, place) => sum + bodyBytes[place]!, 0) / order.length,
+    bodyBytesMean: mean(({ bodyBytes }) => bodyBytes),
+    headBytesMean: mean(headBytes),
+    headLinesMean: mean(({ headers }) => headers.length + 1),
   };
+}
+
+/** With the empty line that ends the head. */
+function headBytes({ headers }: SentAnswer): number {
+  let bytes = "HTTP/1.1 200 OK\r\n\r\n".length;
+  for (const [name, value] of headers) bytes += `${name}: ${value}\r\n`.length;
+  return bytes;
+}
+
+export interface OneAnswer {
+  status: number;
+  bodyBytes: number;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** One request, for whoever wants to know what is answered rather than how fast. */
+export function fetchOnce(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OneAnswer> {
+  return new Promise((resolve, reject) => {
+    get({ agent, host: "127.0.0.1", port, path, headers }, (response) => {
+      let bodyBytes = 0;
+      response.on("data", (chunk: Buffer) => (bodyBytes += chunk.length));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode!,
+          bodyBytes,
+          headers: response.headers,
+          rawHeaders: response.rawHeaders,
+        }),
+      );
+    }).on("error", reject);
+  });
 }

@@ -1,10 +1,9 @@
-/** Servers in processes of their own: the program as an operator starts it, and a bare one to compare it with. */
+/** Servers in processes of their own: the program as an operator starts it and a bare one to compare it with; what they cost. */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
-import { messageFrom } from "./message-from.ts";
-import { hasProc } from "./process-cost.ts";
 
 export interface RunningServer {
   child: ChildProcess;
@@ -26,8 +25,12 @@ export interface ProgramOrder {
   nodeArgs?: readonly string[];
 }
 
+/** Can processes be seen from outside? Elsewhere each server is asked itself. */
+export const hasProc = existsSync("/proc/self/task");
+
 const insidePath = join(import.meta.dirname, "inside.ts");
 const startMillisecondsMax = 120_000;
+const stopMillisecondsMax = 20_000;
 
 /** Resolves as soon as it can answer. */
 export async function startProgram(order: ProgramOrder): Promise<RunningServer> {
@@ -59,7 +62,7 @@ function readOutput(child: ChildProcess): { port: Promise<number>; lineCount(): 
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let lines = 0;
   let begun: string | null = "";
-  let complaint = "";
+  let errors = "";
   child.stdout!.on("data", (chunk: Buffer) => {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
     if (begun === null) return;
@@ -69,26 +72,26 @@ function readOutput(child: ChildProcess): { port: Promise<number>; lineCount(): 
     begun = null;
     resolve(Number(port));
   });
-  child.stderr!.setEncoding("utf8").on("data", (text: string) => (complaint += text));
-  child.once("exit", (code) => reject(new Error(`serve ended with ${code}: ${complaint}`)));
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  child.once("exit", (code) => reject(new Error(`serve ended with ${code}: ${errors}`)));
   const late = setTimeout(
-    () => reject(new Error(`serve printed no address: ${complaint}`)),
+    () => reject(new Error(`serve printed no address: ${errors}`)),
     startMillisecondsMax,
   );
   return { port: promise.finally(() => clearTimeout(late)), lineCount: () => lines };
 }
 
-export interface BareOrder {
-  /** Bytes of the body of each question. */
-  bodyBytes: readonly number[];
-  /** Places of the questions, in the order they are asked. */
-  order: readonly number[];
-  /** Bytes of the headers of an answer. */
-  headerBytes: number;
+/** An answer of the program, as the bare server has to send it too. */
+export interface SentAnswer {
+  /** Path and query it belongs to. */
+  target: string;
+  /** Names and values, each as often and in the order in which it was sent. */
+  headers: readonly (readonly [string, string])[];
+  bodyBytes: number;
 }
 
 export async function startBare(
-  order: BareOrder,
+  answers: readonly SentAnswer[],
   { isWatched = !hasProc, settings = {} }: Pick<ProgramOrder, "isWatched" | "settings"> = {},
 ): Promise<RunningServer> {
   const child = endWithUs(
@@ -97,12 +100,12 @@ export async function startBare(
       execArgv: isWatched ? ["--import", insidePath] : [],
     }),
   );
-  const answer = messageFrom<number>(child);
-  child.send(order);
+  const port = messageFrom<number>(child);
+  child.send(answers);
   return {
     child,
     pid: child.pid!,
-    port: await answer,
+    port: await port,
     lineCount: () => 0,
     stop: () => stop(child),
   };
@@ -115,4 +118,122 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-const stopMillisecondsMax = 20_000;
+/** The next message of a child. Rejects where the child ends first, or says nothing for so long. */
+export function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const name = child.spawnargs.at(-1);
+  const onMessage = (message: unknown) => resolve(message as T);
+  const onExit = (code: number | null) =>
+    reject(new Error(`${name} ended with ${code} before it had an answer.`));
+  const late = setTimeout(
+    () => reject(new Error(`${name} had no answer in ${secondsMax} s.`)),
+    secondsMax * 1000,
+  );
+  child.once("error", reject);
+  child.once("message", onMessage);
+  child.once("exit", onExit);
+  return promise.finally(() => {
+    clearTimeout(late);
+    child.off("error", reject);
+    child.off("message", onMessage);
+    child.off("exit", onExit);
+  });
+}
+
+/**
+ * What only the process itself knows: `endDelay` gives the longest event-loop delay in ms; `processor` µs; `memory`
+ * bytes; `memoryParts` an InsideMemory; `endCollections` a Collection[].
+ */
+export type InsideQuestion =
+  | "beginProfile"
+  | "endProfile"
+  | "beginDelay"
+  | "endDelay"
+  | "processor"
+  | "memory"
+  | "memoryParts"
+  | "beginCollections"
+  | "endCollections";
+
+/** Asks a watched server about itself. */
+export async function askInside<T = void>(
+  { child }: RunningServer,
+  question: InsideQuestion,
+): Promise<T> {
+  const answer = messageFrom<{ answer: T }>(child);
+  child.send(question);
+  return (await answer).answer;
+}
+
+/**
+ * A meter of the processor time of a server since now, in µs: all of its threads and child processes, also those that have ended
+ * since they were last read. The first number of a `schedstat` is in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst),
+ * where `stat` counts ticks of 10 ms.
+ */
+export async function openProcessorMeter(
+  server: RunningServer,
+): Promise<{ microseconds(): Promise<number> }> {
+  if (!hasProc) {
+    const before = await askInside<number>(server, "processor");
+    return {
+      microseconds: async () => (await askInside<number>(server, "processor")) - before,
+    };
+  }
+  const nanoseconds = new Map<string, number>();
+  const soFar = () => {
+    readThreads(server.pid, nanoseconds);
+    return nanoseconds.values().reduce((sum, one) => sum + one, 0) / 1000;
+  };
+  const before = soFar();
+  return { microseconds: async () => soFar() - before };
+}
+
+/** Enters the run time of each thread of a process and of its children; of one that has ended the last known time stays. */
+function readThreads(pid: number, nanoseconds: Map<string, number>): void {
+  const threads = `/proc/${pid}/task`;
+  for (const thread of listing(threads)) {
+    const path = `${threads}/${thread}`;
+    const text = textOf(`${path}/schedstat`);
+    if (text !== null) nanoseconds.set(path, Number(text.split(" ")[0]));
+    for (const child of textOf(`${path}/children`)?.split(" ") ?? [])
+      if (child !== "") readThreads(Number(child), nanoseconds);
+  }
+}
+
+/** A thread or a process may end while we look. */
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return null;
+  }
+}
+
+function listing(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+export async function residentBytes(server: RunningServer): Promise<number> {
+  if (!hasProc) return askInside<number>(server, "memory");
+  return statusBytes(server, "VmRSS");
+}
+
+/** A size from `/proc/PID/status`, by its name there. */
+export function statusBytes({ pid }: RunningServer, name: "VmRSS" | "RssFile"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
+}
+
+/** Processor time of all children of this process that have ended, in seconds; NaN where it is not known. */
+export function endedChildrenSeconds(): number {
+  if (!hasProc) return Number.NaN;
+  const stat = readFileSync("/proc/self/stat", "latin1");
+  // After the name, which may hold anything; proc_pid_stat(5) counts it as the second field.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const ticksPerSecond = 100;
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
+}

@@ -1,6 +1,6 @@
 /** What requests meet while records are imported and take the place of as many others. */
 import { setTimeout as wait } from "node:timers/promises";
-import { type CalmSeconds, watchCalmSeconds } from "../bench/calm-seconds.ts";
+import { type UndisturbedSeconds, watchSteal } from "../bench/machine.ts";
 import type { RunningServer } from "../bench/servers.ts";
 import { ask, type Books, type Question, stream } from "./ask.ts";
 import { done } from "./program.ts";
@@ -13,7 +13,7 @@ export interface BesideImport {
   isTakeoverCalm: boolean;
   /** Of all requests, and milliseconds of those beside the import alone. */
   books: Books;
-  beside: CalmSeconds;
+  beside: UndisturbedSeconds;
   seconds: readonly WatchedSecond[];
 }
 
@@ -37,7 +37,7 @@ export async function importBeside(work: Work, order: ImportOrder): Promise<Besi
   const { server, question, dataDir, file, perSecond, takeoversMax } = order;
   let served = await versionServed(question);
   const load = stream(question, perSecond);
-  const watch = watchCalmSeconds(load.books.milliseconds);
+  const watch = watchSteal(load.books.milliseconds);
   const turns = watchTurns(server);
   /** @returns was the machine there meanwhile? */
   const seeTakeover = async (): Promise<boolean> => {

@@ -1,7 +1,7 @@
 /** C58: another process that holds a SQLite file for half a minute stops nobody's request. */
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { quantile } from "../bench/measure.ts";
+import { quantile } from "../bench/statistics.ts";
 import { othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { hold } from "./hold.ts";

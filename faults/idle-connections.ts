@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { quantile } from "../bench/measure.ts";
+import { quantile } from "../bench/statistics.ts";
 import { ask, othersThan200, stream, warmUp, type Books } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { newKey, serve, stop, type Server } from "./program.ts";

@@ -2,8 +2,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type CalmSeconds, watchCalmSeconds } from "../bench/calm-seconds.ts";
-import { quantile } from "../bench/measure.ts";
+import { type UndisturbedSeconds, watchSteal } from "../bench/machine.ts";
+import { quantile } from "../bench/statistics.ts";
 import { startProgram } from "../bench/servers.ts";
 import { othersThan200, type Question, stream, warmUp } from "./ask.ts";
 import { type BesideImport, importBeside } from "./beside-import.ts";
@@ -73,10 +73,10 @@ export const importBesideReads: Fault = {
 };
 
 /** Milliseconds of each answer while nothing is imported. */
-async function quiet(question: Question): Promise<CalmSeconds> {
+async function quiet(question: Question): Promise<UndisturbedSeconds> {
   const load = stream(question, perSecond);
-  const watch = watchCalmSeconds(load.books.milliseconds);
-  for (let second = 0; second < quietSecondsMax && watch.calm < quietSeconds; second++)
+  const watch = watchSteal(load.books.milliseconds);
+  for (let second = 0; second < quietSecondsMax && watch.undisturbed < quietSeconds; second++)
     await wait(1000);
   await load.end();
   return watch.end();
@@ -127,7 +127,7 @@ function textOf({ books, beside, takeovers }: BesideImport, figures: Figures): s
   const { p99Alone, p99Beside, longestTurn } = figures;
   return [
     `${books.statuses.get(200)} × 200`,
-    `p99 ${told(p99Alone)} before and after, ${told(p99Beside)} beside the import, in the ${beside.calm} of ${beside.calm + beside.away} seconds without others on the machine`,
+    `p99 ${told(p99Alone)} before and after, ${told(p99Beside)} beside the import, in the ${beside.undisturbed} of ${beside.undisturbed + beside.disturbed} seconds without others on the machine`,
     `longest turn ${told(longestTurn)}, ${takeovers === 1 ? "1 take-over" : `${takeovers} take-overs`} included`,
     `slowest answer ${told(Math.max(...books.milliseconds))}`,
   ].join("; ");

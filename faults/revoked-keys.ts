@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { createAccount } from "#accounts/accounts.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openControl } from "#store/stores.ts";
-import { quantile } from "../bench/measure.ts";
+import { quantile } from "../bench/statistics.ts";
 import { ask } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { serve, stop } from "./program.ts";

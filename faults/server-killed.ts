@@ -1,6 +1,6 @@
 /** F2: `kill -9` of the server under load loses no count and admits nothing beyond a quota. */
 import { setTimeout as wait } from "node:timers/promises";
-import { quantile } from "../bench/measure.ts";
+import { quantile } from "../bench/statistics.ts";
 import { ask, othersThan200, stream, type Asked } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { newKey, serve, type Server } from "./program.ts";

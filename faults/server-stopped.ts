@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { usageFile } from "#store/files.ts";
-import { quantile } from "../bench/measure.ts";
+import { quantile } from "../bench/statistics.ts";
 import { stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import { hold } from "./hold.ts";

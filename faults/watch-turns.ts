@@ -1,8 +1,7 @@
 /** How long the event loop of a server was busy at one go, second by second. */
 import { setTimeout as wait } from "node:timers/promises";
-import { askInside } from "../bench/ask-inside.ts";
-import { stolenTicks } from "../bench/calm-seconds.ts";
-import type { RunningServer } from "../bench/servers.ts";
+import { stealTicks } from "../bench/machine.ts";
+import { askInside, type RunningServer } from "../bench/servers.ts";
 
 /** The longest turn of about a second. */
 export interface WatchedSecond {
@@ -26,13 +25,13 @@ export function watchTurns(server: RunningServer): TurnWatch {
   let isOver = false;
   const watching = (async () => {
     while (!isOver) {
-      const stolen = stolenTicks();
+      const ticks = stealTicks();
       const begunAt = performance.now();
       await askInside(server, "beginDelay");
       await wait(1000);
       const longestTurn = await askInside<number>(server, "endDelay");
       const endedAt = performance.now();
-      seconds.push({ longestTurn, begunAt, endedAt, isCalm: stolenTicks() === stolen });
+      seconds.push({ longestTurn, begunAt, endedAt, isCalm: stealTicks() === ticks });
     }
   })();
   return {

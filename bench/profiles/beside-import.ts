@@ -1,12 +1,11 @@
 /** Where the slowest requests beside an import spent their time: without a core, behind collections of garbage, or else. */
-import { askInside } from "../ask-inside.ts";
-import { laySceneOfImport } from "../scene-of-import.ts";
-import type { Effort } from "../effort.ts";
-import type { Ground } from "../ground.ts";
-import { quantile } from "../measure.ts";
-import type { Asked } from "../paced-load.ts";
-import { hasProc } from "../process-cost.ts";
-import { asText } from "../table.ts";
+import type { Fixtures } from "../fixtures.ts";
+import type { PacedResult } from "../load.ts";
+import type { Effort } from "../options.ts";
+import { asText } from "../report.ts";
+import { openImportedServer } from "../rows/beside-import.ts";
+import { askInside, hasProc } from "../servers.ts";
+import { quantile } from "../statistics.ts";
 
 /** V8 collected garbage in the thread; milliseconds of the machine's clock. */
 export interface Collection {
@@ -25,23 +24,26 @@ interface Slowest {
 }
 
 /** @throws Error where there is no /proc. */
-export async function profileBesideImport(ground: Ground, effort: Effort): Promise<string> {
+export async function profileBesideImport(fixtures: Fixtures, effort: Effort): Promise<string> {
   if (!hasProc) throw new Error("--profile import-p99 needs /proc, which only Linux has.");
-  const scene = await laySceneOfImport(ground, ground.checkouts[0]!, effort);
-  await scene.askAlone();
-  await askInside(scene.server, "beginCollections");
-  const before = await scene.askAlone(true);
-  const { ofProgram, ofBare } = await scene.askBesideImports(effort.repeats, true);
-  const collections = await askInside<Collection[]>(scene.server, "endCollections");
-  await scene.end();
+  const servers = await openImportedServer(fixtures, fixtures.checkouts[0]!);
+  await servers.askAlone();
+  await askInside(servers.server, "beginCollections");
+  const before = await servers.askAlone(true);
+  const { ofProgram, ofBare } = await servers.askBesideImports(effort.longRounds, true);
+  const collections = await askInside<Collection[]>(servers.server, "endCollections");
+  await servers.close();
   return reportOf([
     ["before", slowestOf(before, collections)],
-    [`beside ${effort.repeats} imports`, slowestOf(ofProgram, collections)],
+    [`beside ${effort.longRounds} imports`, slowestOf(ofProgram, collections)],
     ["bare node:http meanwhile", slowestOf(ofBare, [])],
   ]);
 }
 
-function slowestOf({ microseconds, waits }: Asked, collections: readonly Collection[]): Slowest {
+function slowestOf(
+  { microseconds, waits }: PacedResult,
+  collections: readonly Collection[],
+): Slowest {
   const p99 = quantile(microseconds, 0.99);
   const slow = [...microseconds.keys()].filter((at) => microseconds[at]! >= p99);
   const mean = (figureOf: (at: number) => number) =>

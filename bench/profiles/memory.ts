@@ -1,10 +1,8 @@
 /** What resident memory consists of right after the first answer, beside a server without records and a bare one. */
-import { askInside } from "../ask-inside.ts";
-import { fetchOnce } from "../fetch-once.ts";
-import type { Ground } from "../ground.ts";
-import { hasProc, statusBytes } from "../process-cost.ts";
-import { type RunningServer, startBare, startProgram } from "../servers.ts";
-import { asText } from "../table.ts";
+import type { Fixtures } from "../fixtures.ts";
+import { asText } from "../report.ts";
+import { fetchOnce } from "../requests.ts";
+import { askInside, hasProc, type RunningServer, startBare, statusBytes } from "../servers.ts";
 
 /** What only the process itself knows; bytes. */
 export interface InsideMemory {
@@ -20,19 +18,21 @@ interface Parts extends InsideMemory {
   resident: number;
 }
 
+const target = "/fetch-signals?limit=20";
+
 /** @throws Error where there is no /proc. */
-export async function profileMemory(ground: Ground): Promise<string> {
+export async function profileMemory(fixtures: Fixtures): Promise<string> {
   if (!hasProc) throw new Error("--profile memory needs /proc, which only Linux has.");
-  const published = await ground.published(ground.checkouts[0]!, 1);
-  const { root } = ground.checkouts[0]!;
-  const bareOrder = { bodyBytes: [1], order: [0], headerBytes: 1 };
+  const published = await fixtures.published(fixtures.checkouts[0]!, 1);
+  const bareAnswers = [{ target, headers: [], bodyBytes: 1 }];
   // Their first start compiles, with the code that looks inside; operators' servers find all of it compiled.
-  const watched = { settings: { NODE_COMPILE_CACHE: ground.emptyFolder() }, isWatched: true };
-  const program = (dataDir: string) => () => startProgram({ root, dataDir, ...watched });
+  const watched = { settings: { NODE_COMPILE_CACHE: fixtures.emptyFolder() }, isWatched: true };
+  const program = (dataDir: string) => () =>
+    fixtures.start(fixtures.checkouts[0]!, { dataDir, ...watched });
   const servers: [string, () => Promise<RunningServer>][] = [
-    ["65,000 records", program(ground.serverFolder(published))],
-    ["no records", program(ground.emptyFolder())],
-    ["bare node:http", () => startBare(bareOrder, watched)],
+    ["65,000 records", program(fixtures.serverFolder(published))],
+    ["no records", program(fixtures.emptyFolder())],
+    ["bare node:http", () => startBare(bareAnswers, watched)],
   ];
   const parts: Parts[] = [];
   for (const [, start] of servers) {
@@ -60,7 +60,7 @@ export async function profileMemory(ground: Ground): Promise<string> {
 }
 
 async function partsAfterFirstAnswer(server: RunningServer): Promise<Parts> {
-  await fetchOnce(server.port, "/fetch-signals?limit=20");
+  await fetchOnce(server.port, target);
   const files = statusBytes(server, "RssFile");
   const resident = statusBytes(server, "VmRSS");
   const inside = await askInside<InsideMemory>(server, "memoryParts");

@@ -1,64 +1,144 @@
 /** What readers notice of an import on the same machine: 200 requests a second before it and beside it (C58, F12). */
-import { askInside } from "../ask-inside.ts";
-import { laySceneOfImport } from "../scene-of-import.ts";
-import type { Checkout } from "../checkouts.ts";
-import type { Effort } from "../effort.ts";
-import type { Ground } from "../ground.ts";
-import { quantile } from "../measure.ts";
-import { watchOwnDelay } from "../own-delay.ts";
-import type { Figure } from "../rows.ts";
-import type { RunningServer } from "../servers.ts";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Checkout, type Fixtures, importRecords, type Published } from "../fixtures.ts";
+import { type AskedServer, askAtPace, type PacedResult, startLoadClient } from "../load.ts";
+import { watchOwnDelay } from "../machine.ts";
+import { fetchOnce, requestsOf } from "../requests.ts";
+import { openSession, type Session } from "../rounds.ts";
+import { askInside, type RunningServer, startBare } from "../servers.ts";
+import { median, quantile } from "../statistics.ts";
 
-export async function measureBesideImport(ground: Ground, effort: Effort): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const checkout of ground.checkouts)
-    figures.push(...(await besideImport(ground, checkout, effort)));
-  return figures;
-}
+export const openBesideImport = (fixtures: Fixtures): Promise<Session> =>
+  openSession(fixtures.checkouts, async (checkout) => {
+    const servers = await openImportedServer(fixtures, checkout);
+    const { server } = servers;
+    // What is asked is remembered then, both before an import and until its dataset is taken over.
+    await servers.askAlone();
+    const rounds: { before: Watched<PacedResult>; beside: Watched<BothResults> }[] = [];
+    const middle = (figure: (round: (typeof rounds)[number]) => number) =>
+      median(rounds.map(figure)).toFixed(1);
+    return {
+      async sample() {
+        const before = await watched(server, () => servers.askAlone());
+        const beside = await watched(server, () => servers.askBesideImports(1));
+        rounds.push({ before, beside });
+        return {
+          "import-gap": beside.delay,
+          "import-p99": p99Of(beside.result.ofProgram) / p99Of(before.result),
+        };
+      },
+      note: (row) =>
+        row === "import-gap"
+          ? `${middle(({ before }) => before.delay)} ms before; ${middle(({ beside }) => beside.idleDelay)} ms in an idle process`
+          : `${middle(({ beside }) => p99Of(beside.result.ofProgram))} ms against ${middle(({ before }) => p99Of(before.result))}; ${middle(({ beside }) => p99Of(beside.result.ofBare))} ms at a bare server meanwhile`,
+      close: () => servers.close(),
+    };
+  });
 
-async function besideImport(ground: Ground, checkout: Checkout, effort: Effort): Promise<Figure[]> {
-  const scene = await laySceneOfImport(ground, checkout, effort);
-  const { server } = scene;
-  // Asked before, so that both times what is asked is remembered, until the new dataset is taken over.
-  await scene.askAlone();
-  const before = await watched(server, () => scene.askAlone());
-  const beside = await watched(server, () => scene.askBesideImports(effort.repeats));
-  await scene.end();
-  const { name } = checkout;
-  const { microseconds } = before.result;
-  const ofProgram = beside.result.ofProgram.microseconds;
-  const ofBare = beside.result.ofBare.microseconds;
-  const ofIdle = `${beside.idleGap.toFixed(1)} ms in a process with nothing to do`;
-  return [
-    {
-      row: "import-gap",
-      checkout: name,
-      value: beside.gap,
-      note: `${before.gap.toFixed(1)} ms before; ${ofIdle}`,
-    },
-    {
-      row: "import-p99",
-      checkout: name,
-      value: p99Of(ofProgram) / p99Of(microseconds),
-      note: `${textOf(ofProgram)} against ${textOf(microseconds)}; ${textOf(ofBare)} at a bare server meanwhile`,
-    },
-  ];
-}
-
-const p99Of = (microseconds: readonly number[]) => quantile(microseconds, 0.99);
-const textOf = (microseconds: readonly number[]) =>
-  `${(p99Of(microseconds) / 1000).toFixed(1)} ms of ${microseconds.length} requests`;
+/** In ms. */
+const p99Of = ({ microseconds }: PacedResult) => quantile(microseconds, 0.99) / 1000;
 
 interface Watched<T> {
   result: T;
-  /** Longest turn of the server's event loop, and of our own, which has next to nothing to do; ms. */
-  gap: number;
-  idleGap: number;
+  /** Longest event-loop delay of the server, and of this process, which has next to nothing to do; ms. */
+  delay: number;
+  idleDelay: number;
 }
 
 async function watched<T>(server: RunningServer, run: () => Promise<T>): Promise<Watched<T>> {
   const own = watchOwnDelay();
   await askInside(server, "beginDelay");
   const result = await run();
-  return { result, gap: await askInside<number>(server, "endDelay"), idleGap: own.end() };
+  return { result, delay: await askInside<number>(server, "endDelay"), idleDelay: own.end() };
+}
+
+const undisturbedSeconds = 4;
+const secondsMax = 12;
+const takeoverSecondsMax = 60;
+
+interface BothResults {
+  ofProgram: PacedResult;
+  ofBare: PacedResult;
+}
+
+/** A server into whose folder records are imported, and a bare one that no import concerns. */
+export interface ImportedServer {
+  server: RunningServer;
+  /** Asks the program 200 times a second while nothing is imported, until enough seconds had no steal time. */
+  askAlone(isWatched?: boolean): Promise<PacedResult>;
+  /** Asks both 200 times a second while this many datasets are imported and taken over, one after the other. */
+  askBesideImports(imports: number, isWatched?: boolean): Promise<BothResults>;
+  close(): Promise<void>;
+}
+
+export async function openImportedServer(
+  fixtures: Fixtures,
+  checkout: Checkout,
+): Promise<ImportedServer> {
+  const published = await fixtures.published(checkout, 1);
+  const files = [await fixtures.otherRecords(), await fixtures.records(1)];
+  const { keys, requests } = published;
+  const dataDir = ownCopy(fixtures, published);
+  const server = await fixtures.start(checkout, { dataDir, isWatched: true });
+  const bareServer = await startBare(await fixtures.answers());
+  const bareClient = startLoadClient();
+  bareClient.prepare(requests, requestsOf(await fixtures.mix(), keys));
+  const program: AskedServer = { server, client: fixtures.load, requests };
+  const bare: AskedServer = { server: bareServer, client: bareClient, requests };
+  let imported = 0;
+  return {
+    server,
+    askAlone: (isWatched = false) =>
+      askAtPace(
+        program,
+        (seconds, undisturbed) => undisturbed < undisturbedSeconds && seconds < secondsMax,
+        isWatched,
+      ),
+    async askBesideImports(imports, isWatched = false) {
+      let isOver = false;
+      const importAll = async () => {
+        for (let i = 0; i < imports; i++)
+          await importAndServe(checkout, server, keys[0]!, dataDir, files[imported++ % 2]!.path);
+      };
+      const [ofProgram, ofBare] = await Promise.all([
+        askAtPace(program, () => !isOver, isWatched),
+        askAtPace(bare, () => !isOver, isWatched),
+        importAll().finally(() => (isOver = true)),
+      ]);
+      return { ofProgram, ofBare };
+    },
+    async close() {
+      await Promise.all([server.stop(), bareServer.stop()]);
+      bareClient.close();
+    },
+  };
+}
+
+/** An import adds to the folder, so it must not be the one others share. */
+function ownCopy(fixtures: Fixtures, { dataDir }: Published): string {
+  const copy = fixtures.emptyFolder();
+  for (const name of ["datasets", "control.sqlite"])
+    cpSync(join(dataDir, name), join(copy, name), { recursive: true });
+  return copy;
+}
+
+async function importAndServe(
+  checkout: Checkout,
+  { port }: RunningServer,
+  key: string,
+  dataDir: string,
+  path: string,
+): Promise<void> {
+  const versionServed = async () => {
+    const { headers } = await fetchOnce(port, "/fetch-signals?limit=1", { "x-api-key": key });
+    return headers["dataset-version"];
+  };
+  const before = await versionServed();
+  await importRecords(checkout, dataDir, path);
+  const deadline = performance.now() + takeoverSecondsMax * 1000;
+  while ((await versionServed()) === before)
+    if (performance.now() > deadline) throw new Error("The new dataset is not served.");
+    else await wait(100);
 }

@@ -1,13 +1,11 @@
-/** Processor time of the server for each request of the mix, as a share of what a bare server takes beside it. */
-import type { Checkout } from "../checkouts.ts";
-import type { Effort } from "../effort.ts";
-import type { Ground } from "../ground.ts";
+/** Processor time of the server for each request of the mix, against a bare server or another commit asked in the same rounds. */
+import { setTimeout as wait } from "node:timers/promises";
+import type { Checkout, Fixtures } from "../fixtures.ts";
 import { allServed } from "../load.ts";
-import { inTurn, median, spread } from "../measure.ts";
-import { processorMicroseconds } from "../process-cost.ts";
-import { type MixSizes, sizesOf } from "../requests.ts";
-import type { Figure } from "../rows.ts";
-import { type RunningServer, startBare, startProgram } from "../servers.ts";
+import type { Effort } from "../options.ts";
+import type { Session } from "../rounds.ts";
+import { openProcessorMeter, type RunningServer, startBare } from "../servers.ts";
+import { median } from "../statistics.ts";
 
 /** Totals by the hour are taken whatever the settings. */
 const noRequestLog = { USAGE_LOG_DAYS: "0" };
@@ -16,7 +14,7 @@ const noRequestLog = { USAGE_LOG_DAYS: "0" };
 export const costSetups = {
   warm: { factor: 1, isCold: false, settings: { LOG_LEVEL: "silent", ...noRequestLog } },
   log: { factor: 1, isCold: false, settings: { LOG_LEVEL: "info", ...noRequestLog } },
-  metrics: {
+  all: {
     factor: 1,
     isCold: false,
     settings: { LOG_LEVEL: "info", ADMIN_ADDRESS: "127.0.0.1:0" },
@@ -35,117 +33,134 @@ export const costSetups = {
 export type CostRow = keyof typeof costSetups;
 
 export const connections = 32;
-const visitSecondsMax = 60;
-
-/** A server that is visited once a round. */
-interface Visited {
-  name: string;
-  server: RunningServer;
-  requests: string;
-  isCold: boolean;
-  /** Requests so far. */
-  answered: number;
-}
-
-export interface CostResult {
-  figures: Figure[];
-  sizes: MixSizes;
-  /** What the bare server takes for a request, which tells how quick the machine was. */
-  bareMicroseconds: number;
-}
-
-export async function measureCost(
-  ground: Ground,
-  asked: readonly CostRow[],
-  effort: Effort,
-): Promise<CostResult> {
-  // What the large dataset is compared with has to be measured beside it.
-  const names = asked.includes("cold-650k") ? [...new Set<CostRow>([...asked, "cold"])] : asked;
-  const visited: Visited[] = [];
-  for (const checkout of ground.checkouts)
-    for (const row of names) visited.push(await startRow(ground, checkout, row));
-  const { keys, requests } = await ground.published(ground.checkouts[0]!, 1);
-  const sizes = await sizesOf(await ground.mix(), visited[0]!.server.port, keys[0]!);
-  const server = await startBare(sizes);
-  const bare: Visited = { name: "bare", server, requests, isCold: false, answered: 0 };
-  const all = [bare, ...visited];
-  for (const one of all) await visit(ground, one, effort.warmUp, 0);
-  const countFor = ({ isCold }: Visited) =>
-    isCold ? Math.ceil(effort.perVisit * coldShare) : effort.perVisit;
-  const costs = await inTurn(
-    effort.rounds,
-    all.map((one) => ({
-      name: one.name,
-      run: (round) => visit(ground, one, countFor(one), round * effort.perVisit),
-    })),
-  );
-  await Promise.all(all.map((one) => one.server.stop()));
-  const figures = ground.checkouts.flatMap((checkout) =>
-    asked.map((row) => {
-      const name = visitedName(checkout, row);
-      return figureOf(
-        checkout,
-        row,
-        costs,
-        all.find((one) => one.name === name)!,
-      );
-    }),
-  );
-  return { figures, sizes, bareMicroseconds: median(costs.get("bare")!) };
-}
-
-const visitedName = ({ name }: Checkout, row: CostRow) => `${name}: ${row}`;
-
-async function startRow(ground: Ground, checkout: Checkout, row: CostRow): Promise<Visited> {
-  const { factor, isCold, settings } = costSetups[row];
-  const published = await ground.published(checkout, factor);
-  const dataDir = ground.serverFolder(published);
-  const server = await startProgram({ root: checkout.root, dataDir, settings });
-  const { requests } = published;
-  return { name: visitedName(checkout, row), server, requests, isCold, answered: 0 };
-}
-
+/** Asked of one server before it is the other's turn: few enough for both to meet the same noise. */
+const burst = 200;
+const secondsMax = 120;
 /** Where each answer is made anew, fewer will do. */
-const coldShare = 1 / 4;
+const coldShare = 1 / 3;
+/** What was noted of a request is written a second later, by another thread; that is part of its cost. */
+const writtenMilliseconds = 1500;
 
-/** µs of processor time a request. */
-async function visit(
-  { load }: Ground,
-  visited: Visited,
-  count: number,
-  firstRequest: number,
-): Promise<number> {
-  const { server, requests } = visited;
-  const before = await processorMicroseconds(server);
-  const { answered } = allServed(
-    await load.run({
-      port: server.port,
-      requests,
-      connections,
-      count,
-      firstRequest,
-      secondsMax: visitSecondsMax,
-    }),
-  );
-  visited.answered += answered;
-  return ((await processorMicroseconds(server)) - before) / answered;
+/** One of the two servers of a row. */
+interface Side {
+  name: string;
+  requests: string;
+  start(): Promise<RunningServer>;
+  /** µs a request, of each round. */
+  costs: number[];
+  hasLog: boolean;
+  linesLost: number;
+  answered: number;
+  server: RunningServer | null;
 }
 
-/** The median of the shares of all rounds: what disturbed a round has disturbed both. */
-function figureOf(
-  checkout: Checkout,
-  row: CostRow,
-  costs: ReadonlyMap<string, number[]>,
-  { name, server, answered }: Visited,
-): Figure {
-  const own = costs.get(name)!;
-  const base = costs.get(row === "cold-650k" ? visitedName(checkout, "cold") : "bare")!;
-  const shares = own.map((cost, round) => base[round]! / cost);
-  const lost = costSetups[row].settings.LOG_LEVEL === "info" ? answered - server.lineCount() : 0;
+/** Without another commit a value is the share of the bare server's cost; with one, the requests for a second of processor time. */
+export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort): Promise<Session> {
+  const { checkouts, load } = fixtures;
+  const isCompared = checkouts.length > 1;
+  const sides: Side[] = isCompared ? [] : [await baseOf(row, fixtures)];
+  for (const checkout of checkouts) sides.push(await programOf(row, fixtures, checkout));
+  const share = costSetups[row].isCold ? coldShare : 1;
+  const perRound = Math.ceil(effort.perRound * share);
+
+  const ask = async (count: number, firstRequest: number, isReversed: boolean) => {
+    const results = await load.runInBursts({
+      orders: sides.map(({ server, requests }) => ({
+        port: server!.port,
+        requests,
+        connections,
+        count,
+        firstRequest,
+        secondsMax,
+      })),
+      burst: Math.ceil(burst * share),
+      isReversed,
+    });
+    for (const [i, side] of sides.entries()) side.answered += allServed(results[i]!).answered;
+    return results;
+  };
+  const stopAll = async () => {
+    const stop = async (side: Side) => {
+      const { server } = side;
+      side.server = null;
+      await server?.stop();
+      if (side.hasLog && server !== null)
+        side.linesLost += Math.max(0, side.answered - server.lineCount());
+    };
+    await Promise.all(sides.map(stop));
+  };
+  const startAll = async () => {
+    for (const side of sides) side.answered = 0;
+    await Promise.all(sides.map(async (side) => (side.server = await side.start())));
+  };
+
   return {
-    row,
-    checkout: checkout.name,
-    value: median(shares),
-    note: `${median(own).toFixed(1)} µs a request against ${median(base).toFixed(1)}, ±${Math.round(spread(shares) * 100)} %${lost > 0 ? `; ${lost} lines of the log were dropped` : ""}`,
+    /**
+     * With new processes each time: two of the same program differ by some percent for as long as they run, by how V8 compiled them
+     * and where their memory lies. Rounds of the same processes would agree with each other and not with the next ones.
+     */
+    async round(round) {
+      const isReversed = round % 2 === 1;
+      await startAll();
+      await ask(Math.ceil(effort.warmUp * share), 0, isReversed);
+      await wait(writtenMilliseconds);
+      const meters = await Promise.all(sides.map(({ server }) => openProcessorMeter(server!)));
+      const results = await ask(perRound, round * perRound, isReversed);
+      await wait(writtenMilliseconds);
+      for (const [i, { costs }] of sides.entries())
+        costs.push((await meters[i]!.microseconds()) / results[i]!.answered);
+      await stopAll();
+      const [first, second] = sides.map(({ costs }) => costs.at(-1)!) as [number, number];
+      const sampleOf = (checkout: number, value: number) => ({
+        row,
+        checkout: checkouts[checkout]!.name,
+        value,
+      });
+      return isCompared
+        ? [sampleOf(0, 1e6 / first), sampleOf(1, 1e6 / second)]
+        : [sampleOf(0, first / second)];
+    },
+    note(_, checkout) {
+      const own = sides.find(({ name }) => name === checkout)!;
+      const other = sides.find((side) => side !== own)!;
+      const lost = own.linesLost > 0 ? `; ${own.linesLost} lines of the log were dropped` : "";
+      return `${median(own.costs).toFixed(1)} µs a request against ${median(other.costs).toFixed(1)}${lost}`;
+    },
+    close: stopAll,
+  };
+}
+
+async function programOf(row: CostRow, fixtures: Fixtures, checkout: Checkout): Promise<Side> {
+  const { factor, settings } = costSetups[row];
+  const published = await fixtures.published(checkout, factor);
+  return {
+    name: checkout.name,
+    requests: published.requests,
+    start: () => fixtures.start(checkout, { dataDir: fixtures.serverFolder(published), settings }),
+    costs: [],
+    hasLog: settings.LOG_LEVEL === "info",
+    linesLost: 0,
+    answered: 0,
+    server: null,
+  };
+}
+
+/** The bare server; for ten times the records, the same row at the usual number of them. */
+async function baseOf(row: CostRow, fixtures: Fixtures): Promise<Side> {
+  const [own] = fixtures.checkouts;
+  if (row === "cold-650k") {
+    const cold = await programOf("cold", fixtures, own!);
+    return { ...cold, name: "cold" };
+  }
+  const [answers, { requests }] = [await fixtures.answers(), await fixtures.published(own!, 1)];
+  return {
+    name: "bare",
+    requests,
+    start: () => startBare(answers),
+    costs: [],
+    hasLog: false,
+    linesLost: 0,
+    answered: 0,
+    server: null,
   };
 }

@@ -1,14 +1,10 @@
 /** What a page deep in a list costs against the first one, with nothing cached (C19). */
-import type { Checkout } from "../checkouts.ts";
-import type { Effort } from "../effort.ts";
-import { fetchOnce } from "../fetch-once.ts";
-import type { Ground, Published } from "../ground.ts";
-import { allServed } from "../load.ts";
-import { inTurn, median } from "../measure.ts";
-import { processorMicroseconds } from "../process-cost.ts";
-import { requestText } from "../requests.ts";
-import type { Figure } from "../rows.ts";
-import { type RunningServer, startProgram } from "../servers.ts";
+import type { Fixtures } from "../fixtures.ts";
+import { allServed, type LoadClient } from "../load.ts";
+import { fetchOnce, requestText } from "../requests.ts";
+import { type Candidate, inTurn, openSession, type Session } from "../rounds.ts";
+import { openProcessorMeter, type RunningServer } from "../servers.ts";
+import { median } from "../statistics.ts";
 import { costSetups } from "./cost.ts";
 
 const lists = [
@@ -19,8 +15,9 @@ const lists = [
 ];
 const offsetMax = 2_147_483_647;
 /** One after another: C19 asks sixty in a row. */
-const visitCount = 60;
-const roundsPerWait = 4;
+const requestCount = 60;
+/** Each depth so often for one sample of a list. */
+const repeats = 8;
 
 const depths = [
   { name: "offset 0", offset: () => 0 },
@@ -32,70 +29,70 @@ const depths = [
   { name: "the largest offset", offset: () => offsetMax },
 ];
 
-export async function measureDeepOffset(ground: Ground, effort: Effort): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const checkout of ground.checkouts) figures.push(await ofCheckout(ground, checkout, effort));
-  return figures;
-}
-
-async function ofCheckout(
-  ground: Ground,
-  checkout: Checkout,
-  { waitRounds }: Effort,
-): Promise<Figure> {
-  const published = await ground.published(checkout, 1);
-  const dataDir = ground.serverFolder(published);
-  const { settings } = costSetups.cold;
-  const server = await startProgram({ root: checkout.root, dataDir, settings });
-  let worst = { ratio: 0, where: "" };
-  for (const list of lists) {
-    const candidates = await candidatesOf(ground, published, server, list);
-    // The first rounds are for V8.
-    await inTurn(waitRounds * roundsPerWait, candidates);
-    const costs = await inTurn(waitRounds * roundsPerWait, candidates);
-    const first = median(costs.get(depths[0]!.name)!);
-    for (const [name, all] of costs) {
-      const ratio = median(all) / first;
-      if (ratio > worst.ratio && name !== depths[0]!.name)
-        worst = { ratio, where: `${name} of ${list}, ${first.toFixed(0)} µs at offset 0` };
-    }
-  }
-  await server.stop();
-  return {
-    row: "deep-offset",
-    checkout: checkout.name,
-    value: worst.ratio,
-    note: `the worst: ${worst.where}`,
-  };
-}
+export const openDeepOffset = (fixtures: Fixtures): Promise<Session> =>
+  openSession(fixtures.checkouts, async (checkout) => {
+    const published = await fixtures.published(checkout, 1);
+    const dataDir = fixtures.serverFolder(published);
+    const { settings } = costSetups.cold;
+    const server = await fixtures.start(checkout, { dataDir, settings });
+    const candidates = new Map<string, Candidate<number>[]>();
+    for (const list of lists)
+      candidates.set(list, await candidatesOf(fixtures.load, published.keys[0]!, server, list));
+    // The first requests are for V8.
+    for (const all of candidates.values()) await inTurn(repeats * 2, all);
+    /** Of each list and depth, the ratios of all rounds. */
+    const ratios = new Map<string, number[]>();
+    const medians = () => Array.from(ratios, ([where, all]) => ({ where, ratio: median(all) }));
+    return {
+      async sample() {
+        let worst = 0;
+        for (const [list, all] of candidates) {
+          const costs = await inTurn(repeats, all);
+          const first = median(costs.get(depths[0]!.name)!);
+          for (const [name, figures] of costs) {
+            if (name === depths[0]!.name) continue;
+            const [where, ratio] = [`${name} of ${list}`, median(figures) / first];
+            ratios.set(where, [...(ratios.get(where) ?? []), ratio]);
+            worst = Math.max(worst, ratio);
+          }
+        }
+        return { "deep-offset": worst };
+      },
+      note() {
+        const [worst] = medians().toSorted((a, b) => b.ratio - a.ratio);
+        return `the worst of each round; most often ${worst!.where}, ${worst!.ratio.toFixed(2)}×`;
+      },
+      close: () => server.stop(),
+    };
+  });
 
 async function candidatesOf(
-  { load }: Ground,
-  { keys }: Published,
+  load: LoadClient,
+  key: string,
   server: RunningServer,
   list: string,
-) {
-  const headers = { "x-api-key": keys[0]! };
+): Promise<Candidate<number>[]> {
+  const headers = { "x-api-key": key };
   const first = await fetchOnce(server.port, list, headers);
   const total = Number(first.headers["x-total-count"]);
   return depths.map(({ name, offset }) => {
-    const requests = `${list} ${name}`;
+    const requests = `${server.pid} ${list} ${name}`;
     load.prepare(requests, [requestText(`${list}&offset=${offset(total)}`, headers)]);
     return {
       name,
       async run() {
-        const before = await processorMicroseconds(server);
+        const meter = await openProcessorMeter(server);
         const { answered } = allServed(
           await load.run({
             port: server.port,
             requests,
             connections: 1,
-            count: visitCount,
+            count: requestCount,
             firstRequest: 0,
             secondsMax: 20,
           }),
         );
-        return ((await processorMicroseconds(server)) - before) / answered;
+        return (await meter.microseconds()) / answered;
       },
     };
   });

@@ -2,49 +2,53 @@
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { importRecords } from "../data-folders.ts";
-import type { Effort } from "../effort.ts";
-import type { Ground } from "../ground.ts";
-import { inTurn, median } from "../measure.ts";
-import { endedChildrenSeconds } from "../process-cost.ts";
-import type { Figure } from "../rows.ts";
+import { type Fixtures, importRecords } from "../fixtures.ts";
+import { inOrderOf, type Sample, type Session } from "../rounds.ts";
+import { endedChildrenSeconds } from "../servers.ts";
+import { median } from "../statistics.ts";
 
 /** What bare-import.ts takes stands beside it: no program can be quicker on this machine. */
-export async function measureImport(ground: Ground, { repeats }: Effort): Promise<Figure[]> {
-  const { path, count } = await ground.records(1);
-  const candidate = (name: string, fill: (dataDir: string) => Promise<void>) => ({
-    name,
-    async run(): Promise<Import> {
-      const dataDir = ground.emptyFolder();
-      const startedAt = performance.now();
-      const before = endedChildrenSeconds();
-      await fill(dataDir);
-      const processorSeconds = endedChildrenSeconds() - before;
-      const seconds = (performance.now() - startedAt) / 1000;
-      rmSync(dataDir, { recursive: true });
-      return { seconds, processorSeconds };
+export async function openImport(fixtures: Fixtures): Promise<Session> {
+  const { path, count } = await fixtures.records(1);
+  const fills: Fill[] = [
+    { name: bare, run: async (dataDir) => importBare(path, dataDir), rates: [], cpuSeconds: [] },
+    ...fixtures.checkouts.map((checkout) => ({
+      name: checkout.name,
+      run: (dataDir: string) => importRecords(checkout, dataDir, path),
+      rates: [],
+      cpuSeconds: [],
+    })),
+  ];
+  return {
+    async round(round) {
+      const samples: Sample[] = [];
+      for (const { name, run, rates, cpuSeconds } of inOrderOf(round, fills)) {
+        const dataDir = fixtures.emptyFolder();
+        const startedAt = performance.now();
+        const before = endedChildrenSeconds();
+        await run(dataDir);
+        cpuSeconds.push(endedChildrenSeconds() - before);
+        const value = count / ((performance.now() - startedAt) / 1000);
+        rates.push(value);
+        rmSync(dataDir, { recursive: true });
+        if (name !== bare) samples.push({ row: "import", checkout: name, value });
+      }
+      return samples;
     },
-  });
-  const imports = await inTurn(repeats, [
-    candidate(bare, async (dataDir) => importBare(path, dataDir)),
-    ...ground.checkouts.map(({ name, root }) =>
-      candidate(name, (dataDir) => importRecords(root, dataDir, path)),
-    ),
-  ]);
-  const rateOf = (name: string) => count / median(imports.get(name)!.map(({ seconds }) => seconds));
-  const processorSecondsOf = (name: string) =>
-    median(imports.get(name)!.map(({ processorSeconds }) => processorSeconds));
-  return ground.checkouts.map(({ name }) => ({
-    row: "import",
-    checkout: name,
-    value: rateOf(name),
-    note: `median of ${repeats}; ${processorSecondsOf(name).toFixed(2)} s of processor time; ${(rateOf(bare) / 1000).toFixed(1)}k where Node only parses, hashes and stores`,
-  }));
+    note(_, checkout) {
+      const of = (name: string) => fills.find((fill) => fill.name === name)!;
+      return `${median(of(checkout).cpuSeconds).toFixed(2)} s of processor time; ${(median(of(bare).rates) / 1000).toFixed(1)}k where Node only parses, hashes and stores`;
+    },
+    async close() {},
+  };
 }
 
-interface Import {
-  seconds: number;
-  processorSeconds: number;
+/** One that fills an empty data folder. */
+interface Fill {
+  name: string;
+  run(dataDir: string): Promise<void>;
+  rates: number[];
+  cpuSeconds: number[];
 }
 
 const bare = "bare";

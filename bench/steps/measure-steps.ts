@@ -2,10 +2,10 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { endWithUs } from "../clean-up.ts";
-import type { Effort } from "../effort.ts";
-import type { Ground } from "../ground.ts";
-import { messageFrom } from "../message-from.ts";
+import type { Fixtures } from "../fixtures.ts";
 import type { Mix } from "../mix.ts";
+import type { Effort } from "../options.ts";
+import { messageFrom } from "../servers.ts";
 
 export interface StepsOrder {
   mix: Mix;
@@ -28,17 +28,17 @@ export interface StepFigure {
 const callsPerRound = 4000;
 const secondsMax = 900;
 
-export async function measureSteps(ground: Ground, effort: Effort): Promise<StepFigure[]> {
-  const published = await ground.published(ground.checkouts[0]!, 1);
+export async function measureSteps(fixtures: Fixtures, effort: Effort): Promise<StepFigure[]> {
+  const published = await fixtures.published(fixtures.checkouts[0]!, 1);
   const order: StepsOrder = {
-    mix: await ground.mix(),
+    mix: await fixtures.mix(),
     keys: published.keys,
     dataDirs: [
-      ground.serverFolder(published),
-      ground.serverFolder(published),
-      ground.serverFolder(published),
+      fixtures.serverFolder(published),
+      fixtures.serverFolder(published),
+      fixtures.serverFolder(published),
     ],
-    scratchDir: ground.emptyFolder(),
+    scratchDir: fixtures.emptyFolder(),
     rounds: effort.stepRounds,
     count: callsPerRound,
   };

@@ -1,6 +1,10 @@
 /** Measures the steps of a request by calling the program's own functions, in a process of its own. */
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { openAnswerCache } from "#api/answer-cache.ts";
 import { answerTag } from "#api/entity-tag.ts";
+import { openLog } from "#cli/log.ts";
+import { readConfig } from "#config.ts";
 import { pageLinks } from "#http/page-links.ts";
 import { makeRequestId } from "#http/request-id.ts";
 import { openKeyRing } from "#keys/key-ring.ts";
@@ -16,15 +20,17 @@ import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import type { ReadModel } from "#search/read-model.ts";
+import { openService, type Service } from "#service.ts";
 import { controlFile } from "#store/stores.ts";
 import { openWriter } from "#store/writer.ts";
 import { openKeyUse } from "#usage/key-use.ts";
 import { openRecorder } from "#usage/recorder.ts";
-import { type Candidate, inTurn, median } from "../measure.ts";
+import { type Candidate, inTurn } from "../rounds.ts";
+import { costSetups } from "../rows/cost.ts";
+import { median } from "../statistics.ts";
 import { type Asked, askedOf, openPublished, pageSizeMax } from "./asked.ts";
 import type { StepFigure, StepsOrder } from "./measure-steps.ts";
-import { step } from "./step.ts";
-import { wholeSteps } from "./whole.ts";
+import { awaitedStep, step } from "./step.ts";
 
 async function measure(order: StepsOrder): Promise<StepFigure[]> {
   const { mix, keys, dataDirs, scratchDir, rounds, count } = order;
@@ -159,4 +165,116 @@ function answeringSteps(
     each("search, hints and documents", ({ operation, query }) => answer(operation, model, query)),
     each("links to other pages", (asked) => pageLinks(asked, null)),
   ];
+}
+
+interface WholeOrder {
+  askedAt: (i: number) => Asked;
+  keys: readonly string[];
+  /** One for each service that is started. */
+  dataDirs: [string, string, string];
+  count: number;
+}
+
+interface WholeSteps {
+  steps: Candidate<number>[];
+  close(): Promise<void>;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, asked: Asked) => void;
+
+/** Whole requests as Node's HTTP objects, without a socket: all of the program's own work, system calls left out. */
+async function wholeSteps(order: WholeOrder): Promise<WholeSteps> {
+  const { askedAt, keys, count } = order;
+  const [warmDir, logDir, allDir] = order.dataDirs;
+  const warm = await start(warmDir, "warm");
+  const log = await start(logDir, "log");
+  const all = await start(allDir, "all");
+
+  const each = (name: string, handler: Handler) =>
+    awaitedStep(name, count, async (i) => {
+      const asked = askedAt(i);
+      const status = await handle((request, response) => handler(request, response, asked), {
+        url: asked.target,
+        headers: {
+          host: "127.0.0.1",
+          "user-agent": "gp-records-bench",
+          accept: "*/*",
+          "x-api-key": keys[i % keys.length]!,
+        },
+      });
+      if (status !== 200) throw new Error(`${asked.target} was answered with ${status}.`);
+    });
+  const handledBy =
+    ({ app }: Service): Handler =>
+    (request, response) =>
+      app.routing(request, response);
+  return {
+    steps: [
+      each("whole warm request", handledBy(warm)),
+      each("the same with a log line", handledBy(log)),
+      each("the same with log, metrics and usage recording", handledBy(all)),
+      each("bare answer of Node", (_, response, { body }) =>
+        response
+          .writeHead(200, { "content-type": "application/json", "content-length": body.length })
+          .end(body),
+      ),
+    ],
+    async close() {
+      for (const service of [warm, log, all]) await service.stop();
+    },
+  };
+}
+
+/** The log goes to standard output, as the program's does. */
+async function start(dataDir: string, row: "warm" | "log" | "all"): Promise<Service> {
+  const config = readConfig({
+    ...costSetups[row].settings,
+    DATA_DIR: dataDir,
+    PORT: "0",
+    // The other steps hold the thread for as long as they like.
+    EVENT_LOOP_DELAY_MAX_MS: "0",
+  });
+  const service = await openService(config, openLog(config.logLevel).logger);
+  await service.start();
+  return service;
+}
+
+/** Stands in for a socket: takes what is written and keeps nothing. */
+class Sink extends Socket {
+  override readonly remoteAddress = "127.0.0.1";
+  override _write(_chunk: unknown, _encoding: unknown, done: () => void): void {
+    done();
+  }
+  override _writev(_chunks: unknown, done: () => void): void {
+    done();
+  }
+}
+
+const sink = new Sink();
+
+/** Hands one GET to the handler; resolves to the status when the answer is finished. */
+function handle(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+  { url, headers }: { url: string; headers: Readonly<Record<string, string>> },
+): Promise<number> {
+  const request = new IncomingMessage(sink);
+  request.method = "GET";
+  request.url = url;
+  request.httpVersion = "1.1";
+  request.httpVersionMajor = 1;
+  request.httpVersionMinor = 1;
+  for (const [name, value] of Object.entries(headers)) {
+    request.headers[name] = value;
+    request.rawHeaders.push(name, value);
+  }
+  request.push(null);
+  const response = new ServerResponse(request);
+  response.assignSocket(sink);
+  return new Promise((resolve) => {
+    response.once("finish", () => {
+      response.detachSocket(sink);
+      resolve(response.statusCode);
+    });
+    handler(request, response);
+  });
 }

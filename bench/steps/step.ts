@@ -1,6 +1,6 @@
 /** One step of a request, called again and again: µs of processor time a call. */
 import { setImmediate } from "node:timers/promises";
-import type { Candidate } from "../measure.ts";
+import type { Candidate } from "../rounds.ts";
 
 /** Calls before the measured ones, as a share of them: what an earlier step has left to do is not paid by the next. */
 const leadShare = 1 / 4;

@@ -1,0 +1,271 @@
+/** What the rows are measured on: checkouts, records, the mix and data folders, each made once and only if a row needs it. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, createWriteStream, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { demoSize, inventRecords, type DemoSize } from "#demo/invent.ts";
+import type { CanonicalGp } from "#records/canonical.ts";
+import { endWithUs, temporaryFolder, whenDone } from "./clean-up.ts";
+import { type LoadClient, startLoadClient } from "./load.ts";
+import { benchSource, makeMix, type Mix } from "./mix.ts";
+import { OptionFault } from "./options.ts";
+import { answersTo, requestsOf } from "./requests.ts";
+import { type ProgramOrder, type RunningServer, type SentAnswer, startProgram } from "./servers.ts";
+
+/** A work tree of this repository, whose program is measured. */
+export interface Checkout {
+  name: string;
+  root: string;
+  /**
+   * Where Node keeps what it has compiled. Each has its own, used by this run alone: else one checkout would find the code of
+   * earlier starts, which the other has to compile.
+   */
+  compileCache: string;
+}
+
+/** A data folder with records and keys, which no server holds. */
+export interface Published {
+  dataDir: string;
+  keys: string[];
+  /** Name under which the load client knows the mix, asked with these keys. */
+  requests: string;
+}
+
+export interface RecordsFile {
+  path: string;
+  count: number;
+  gps: CanonicalGp[];
+}
+
+export interface Fixtures {
+  /** This one and, if asked, another commit. */
+  checkouts: readonly Checkout[];
+  load: LoadClient;
+  mix(): Promise<Mix>;
+  /** Canonical records, 65,000 times `factor`. */
+  records(factor: number): Promise<RecordsFile>;
+  /** As many others. */
+  otherRecords(): Promise<RecordsFile>;
+  published(checkout: Checkout, factor: number): Promise<Published>;
+  /** A data folder of its own over what is published, for one server. */
+  serverFolder(published: Published): string;
+  /** An empty folder. */
+  emptyFolder(): string;
+  /** The answers of this checkout to the questions of the mix. */
+  answers(): Promise<SentAnswer[]>;
+  /** Starts the program of a checkout. */
+  start(checkout: Checkout, order: Omit<ProgramOrder, "root">): Promise<RunningServer>;
+  /** The code of a checkout that issues keys, since its store may have another schema than ours. */
+  keysOf(checkout: Checkout): Promise<typeof import("./issue-keys.ts")>;
+}
+
+/** How many accounts, with a key each, ask the mix. */
+const keyCount = 200;
+const otherSeed = 7;
+
+export function openFixtures(compareTo: string | null, tell: (what: string) => void): Fixtures {
+  const folder = temporaryFolder("bench");
+  const cacheOf = (name: string) => ({ compileCache: join(folder, `compiled-${name}`) });
+  const own: Checkout = { name: "this checkout", root: ownRoot, ...cacheOf("own") };
+  const checkouts =
+    compareTo === null
+      ? [own]
+      : [own, { ...checkOut(compareTo, folder, tell), ...cacheOf("other") }];
+  const load = startLoadClient();
+  let folders = 0;
+
+  const emptyFolder = () => {
+    const path = join(folder, String(++folders));
+    mkdirSync(path);
+    return path;
+  };
+  const records = remember((factor: number) => {
+    tell(`inventing ${65 * factor},000 records`);
+    return writeRecords(join(folder, `records-${factor}.ndjson`), sizeTimes(factor));
+  });
+  const otherRecords = remember<void, RecordsFile>(() =>
+    writeRecords(join(folder, "other-records.ndjson"), sizeTimes(1, otherSeed)),
+  );
+  const mix = remember<void, Mix>(async () => makeMix((await records(1)).gps));
+  const published = remember(async (name: string): Promise<Published> => {
+    const [place, factor] = JSON.parse(name) as [number, number];
+    const checkout = checkouts[place]!;
+    const dataDir = emptyFolder();
+    const { path } = await records(factor);
+    tell(`importing ${65 * factor},000 records with ${checkout.name}`);
+    await importRecords(checkout, dataDir, path);
+    const { issueKeys } = await keysOf(checkout);
+    const keys = await issueKeys(checkout.root, dataDir, keyCount);
+    load.prepare(name, requestsOf(await mix(), keys));
+    return { dataDir, keys, requests: name };
+  });
+
+  // One server at a time holds a data folder.
+  const serverFolder = ({ dataDir }: Published) => {
+    const folderOfServer = emptyFolder();
+    symlinkSync(join(dataDir, "datasets"), join(folderOfServer, "datasets"));
+    cpSync(join(dataDir, "control.sqlite"), join(folderOfServer, "control.sqlite"));
+    return folderOfServer;
+  };
+  const start = (
+    { root, compileCache }: Checkout,
+    { settings, ...order }: Omit<ProgramOrder, "root">,
+  ) =>
+    startProgram({ root, ...order, settings: { NODE_COMPILE_CACHE: compileCache, ...settings } });
+  const publishedBy = (checkout: Checkout, factor: number) =>
+    published(JSON.stringify([checkouts.indexOf(checkout), factor]));
+  const answers = remember<void, SentAnswer[]>(async () => {
+    const ofOwn = await publishedBy(own, 1);
+    const server = await start(own, { dataDir: serverFolder(ofOwn) });
+    const all = await answersTo(await mix(), server.port, ofOwn.keys[0]!);
+    await server.stop();
+    return all;
+  });
+
+  return {
+    checkouts,
+    load,
+    emptyFolder,
+    records,
+    otherRecords,
+    mix,
+    keysOf,
+    answers,
+    start,
+    serverFolder,
+    published: publishedBy,
+  };
+}
+
+/** Makes a thing at the first call for it, and gives the same one from then on. */
+function remember<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
+  const made = new Map<K, Promise<T>>();
+  return (key) => {
+    let thing = made.get(key);
+    if (thing === undefined) made.set(key, (thing = make(key)));
+    return thing;
+  };
+}
+
+const ownRoot = join(import.meta.dirname, "..");
+
+const git = (...args: readonly string[]) =>
+  execFileSync("git", ["-C", ownRoot, ...args], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  }).trim();
+
+/**
+ * Another commit as a work tree inside `folder`, on the packages installed here where it asks for the same ones.
+ * @throws OptionFault where git does not know the commit.
+ */
+function checkOut(
+  ref: string,
+  folder: string,
+  tell: (what: string) => void,
+): Omit<Checkout, "compileCache"> {
+  let commit;
+  try {
+    commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`);
+  } catch {
+    throw new OptionFault(`--compare needs a commit, but git knows no '${ref}' in ${ownRoot}.`);
+  }
+  const root = join(folder, "compared");
+  git("worktree", "add", "--detach", "--quiet", root, commit);
+  whenDone(() => void git("worktree", "remove", "--force", root));
+  if (isDeepStrictEqual(packagesOf(root), packagesOf(ownRoot)))
+    symlinkSync(join(ownRoot, "node_modules"), join(root, "node_modules"));
+  else {
+    tell(`installing the packages of ${ref}, which are others than here`);
+    execFileSync("npm", ["ci", "--omit=dev", "--no-audit", "--no-fund"], {
+      cwd: root,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
+  return { name: ref, root };
+}
+
+/** What is installed, by the lockfile; what it says of the project itself, such as its version, changes nothing. */
+function packagesOf(root: string): Record<string, unknown> {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, unknown>;
+  };
+  const { "": _, ...installed } = lock.packages;
+  return installed;
+}
+
+/** Short id of the commit that is checked out, marked where files differ from it. */
+export function ownCommit(): string {
+  try {
+    return `${git("rev-parse", "--short", "HEAD")}${git("status", "--porcelain") === "" ? "" : " and changes"}`;
+  } catch {
+    return "no commit";
+  }
+}
+
+/** @throws Error where the commit is older than the file, or its store has other functions. */
+const keysOf = ({ root }: Checkout) =>
+  import(pathToFileURL(join(root, "bench/issue-keys.ts")).href) as Promise<
+    typeof import("./issue-keys.ts")
+  >;
+
+/** Ten times as many records as usual on a slow machine. */
+const importMillisecondsMax = 1_800_000;
+
+/** Runs the import command of a checkout. @param nodeArgs for Node itself, before the program. */
+export async function importRecords(
+  { root, compileCache }: Checkout,
+  dataDir: string,
+  file: string,
+  nodeArgs: readonly string[] = [],
+): Promise<void> {
+  const command = [join(root, "bin/gp-records"), "import", "ndjson", file, "--source", benchSource];
+  const child = endWithUs(
+    spawn(process.execPath, [...nodeArgs, ...command], {
+      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, NODE_COMPILE_CACHE: compileCache },
+      // Where no .env of the developer's lies.
+      cwd: import.meta.dirname,
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: importMillisecondsMax,
+    }),
+  );
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const [exitCode] = (await once(child, "exit")) as [number | null];
+  if (exitCode !== 0) throw new Error(`import of ${file} ended with ${exitCode}: ${errors}`);
+}
+
+/** @param factor 1 gives 65,000 records, 10 ten times as many of every kind. */
+export function sizeTimes(factor: number, seed = demoSize.seed): DemoSize {
+  const { gps, principals, signals, projects } = demoSize;
+  return {
+    seed,
+    gps: gps * factor,
+    principals: principals * factor,
+    signals: signals * factor,
+    projects: projects * factor,
+  };
+}
+
+/** The demo's invented records as a file, since an import is what a checkout of any age understands. */
+export async function writeRecords(path: string, size: DemoSize): Promise<RecordsFile> {
+  const file = createWriteStream(path);
+  const gps: CanonicalGp[] = [];
+  let text = "";
+  let count = 0;
+  for (const { records } of inventRecords(size)) {
+    for (const record of records) {
+      if (record.record === "gp") gps.push(record);
+      count++;
+      text += `${JSON.stringify(record)}\n`;
+    }
+    if (text.length < 1 << 20) continue;
+    if (!file.write(text)) await once(file, "drain");
+    text = "";
+  }
+  file.end(text);
+  await once(file, "finish");
+  return { path, count, gps };
+}

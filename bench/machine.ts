@@ -1,0 +1,108 @@
+/** What the machine does to every process alike: its clock, cores that are wanted and not given, late timers. */
+import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+/** Milliseconds by a clock that all processes of the machine share; never goes back. */
+export const machineMilliseconds = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Hundredths of a second in which a virtual machine wanted a core and was not given it, "steal time" (proc(5)); 0 where nobody counts them. */
+export function stealTicks(): number {
+  if (process.platform !== "linux") return 0;
+  const [, ...columns] = readFileSync("/proc/stat", "utf8").split("\n", 1)[0]!.split(/\s+/);
+  return Number(columns[7] ?? 0);
+}
+
+export interface UndisturbedSeconds {
+  /** Of the seconds without steal time. */
+  figures: number[];
+  undisturbed: number;
+  disturbed: number;
+}
+
+export interface StealWatch {
+  /** Seconds so far without steal time. */
+  readonly undisturbed: number;
+  end(): UndisturbedSeconds;
+}
+
+/**
+ * Sorts figures that come in one after the other into those of seconds with and without steal time.
+ * @param figures is added to meanwhile, by whoever measures.
+ */
+export function watchSteal(
+  figures: readonly number[],
+  readTicks: () => number = stealTicks,
+): StealWatch {
+  const kept: UndisturbedSeconds = { figures: [], undisturbed: 0, disturbed: 0 };
+  let next = figures.length;
+  let ticks = readTicks();
+  const endSecond = () => {
+    const before = ticks;
+    ticks = readTicks();
+    if (ticks === before) {
+      kept.undisturbed++;
+      kept.figures.push(...figures.slice(next));
+    } else kept.disturbed++;
+    next = figures.length;
+  };
+  const timer = setInterval(endSecond, 1000);
+  return {
+    get undisturbed() {
+      return kept.undisturbed;
+    },
+    end() {
+      clearInterval(timer);
+      return kept;
+    },
+  };
+}
+
+/** How long server and client were ready to run without a core while each request was under way; milliseconds. */
+export interface RequestWaits {
+  /** When it was asked, by the machine's clock. */
+  askedAt: number[];
+  server: number[];
+  client: number[];
+}
+
+export interface RequestWatch {
+  waits: RequestWaits;
+  begin(request: number): void;
+  end(request: number): void;
+}
+
+/** @param server its process; the client's is this one. */
+export function watchRequests(server: number): RequestWatch {
+  const waits: RequestWaits = { askedAt: [], server: [], client: [] };
+  return {
+    waits,
+    begin(request) {
+      waits.askedAt[request] = machineMilliseconds();
+      waits.server[request] = waitedSoFar(server);
+      waits.client[request] = waitedSoFar(process.pid);
+    },
+    end(request) {
+      waits.server[request] = waitedSoFar(server) - waits.server[request]!;
+      waits.client[request] = waitedSoFar(process.pid) - waits.client[request]!;
+    },
+  };
+}
+
+/**
+ * The first thread's run-queue wait, in milliseconds: the second number of its `schedstat`, in nanoseconds there
+ * (Linux, Documentation/scheduler/sched-stats.rst).
+ */
+const waitedSoFar = (pid: number) =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
+
+/** @returns what ends the watch and gives the longest event-loop delay of this very process, in ms. */
+export function watchOwnDelay(): { end(): number } {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  return {
+    end() {
+      delay.disable();
+      return delay.max / 1e6;
+    },
+  };
+}
