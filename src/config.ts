@@ -136,14 +136,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     isDemo: false,
     isProduction: textOf("NODE_ENV") === "production",
   };
-  const { host, port, adminAddress } = config;
-  if (
-    faults.length === 0 &&
-    adminAddress?.port === port &&
-    port !== 0 &&
-    adminAddress.host === host
-  )
-    faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");
+  if (faults.length === 0) faults.push(...faultsTogether(config));
   if (faults.length > 0) throw new ConfigFault(faults);
   return Object.freeze(config);
 }
@@ -164,6 +157,18 @@ function readSecret(path: string): string | Fault {
   }
 }
 
+/** What is wrong with settings that are right each by itself. */
+function faultsTogether({ host, port, adminAddress, smtpUrl, publicUrl }: Config): string[] {
+  const faults: string[] = [];
+  if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
+    faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");
+  if (smtpUrl !== null && publicUrl === null && !isLoopback(host))
+    faults.push(
+      `PUBLIC_URL must be set where SMTP_URL is, unless HOST is a loopback address, but is '${host}': the links in mail lead there.`,
+    );
+  return faults;
+}
+
 /** Where people manage their keys; null where the account pages are not served: over plain http from elsewhere. */
 export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
   if (publicUrl === null) return isLoopback(host) ? "/account" : null;
@@ -175,4 +180,11 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
 /** Is only this machine able to reach what listens on this address? */
 export function isLoopback(host: string): boolean {
   return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** Where this machine reaches what listens on an address, without a slash at the end: a wildcard is no place to go to. */
+export function localUrl(host: string, port: number): string {
+  const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
+  const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;
+  return `http://${reached}:${port}`;
 }

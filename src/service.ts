@@ -1,4 +1,5 @@
 /** Puts the rooms together for one process. Whoever opens a service closes it. */
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -78,7 +79,7 @@ export async function openService(
     () => currentOf(catalogue)?.published_at ?? null,
   );
   const office = openOffice({
-    settings: officeSettings(config),
+    settings: () => officeSettings(config, (app.server.address() as AddressInfo).port),
     counters: () => counters,
     answerCall: (call) => answerCall(call),
     complain: (complaint) => log.error(complaint),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accountUrl, ConfigFault, isLoopback, readConfig, settings } from "#config.ts";
+import { accountUrl, ConfigFault, isLoopback, localUrl, readConfig, settings } from "#config.ts";
 import { settingNames } from "#config/settings.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -173,6 +173,33 @@ test("a mail server that cannot be used is refused without its password being sh
   assert.equal(readConfig({}).smtpUrl, null);
   const { smtpUrl } = readConfig({ SMTP_URL: "smtps://user:geheim@mail.example" });
   assert.equal(smtpUrl, "smtps://user:geheim@mail.example");
+});
+
+test("mail takes PUBLIC_URL wherever others than this machine reach the service", () => {
+  const SMTP_URL = "smtps://user:geheim@mail.example";
+  for (const HOST of ["0.0.0.0", "::", "10.0.0.5", "records.internal"]) {
+    const [fault, ...others] = faultsOf({ SMTP_URL, HOST });
+    assert.deepEqual(others, []);
+    assert.match(fault!, /^PUBLIC_URL must be set where SMTP_URL is/);
+    assert.ok(fault!.includes(`'${HOST}'`) && !fault!.includes("geheim"));
+    assert.deepEqual(faultsOf({ SMTP_URL, HOST, PUBLIC_URL: "https://records.example" }), []);
+    assert.deepEqual(faultsOf({ HOST }), []);
+  }
+  for (const HOST of ["", "localhost", "127.0.0.1", "::1"])
+    assert.deepEqual(faultsOf({ SMTP_URL, HOST }), []);
+});
+
+test("an address to listen on is reached from this machine under one URL", () => {
+  for (const [host, url] of [
+    ["127.0.0.1", "http://127.0.0.1:80"],
+    ["0.0.0.0", "http://127.0.0.1:80"],
+    ["::", "http://[::1]:80"],
+    ["0::0", "http://[::1]:80"],
+    ["::1", "http://[::1]:80"],
+    ["10.0.0.5", "http://10.0.0.5:80"],
+    ["records.internal", "http://records.internal:80"],
+  ] as const)
+    assert.equal(localUrl(host, 80), url);
 });
 
 test("the sender of mail is an address, with or without a name, and nothing that could add a line to a letter", () => {

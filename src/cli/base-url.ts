@@ -1,10 +1,10 @@
 /** Where the links that commands print lead to. */
-import { readConfig } from "#config.ts";
+import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { CommandFault } from "./command-fault.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** `PUBLIC_URL`, or the address the service listens on. @throws CommandFault where the port is any free one. */
+/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no page can be said to be served. */
 export function baseUrl({ environment }: Surroundings): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;
@@ -13,5 +13,11 @@ export function baseUrl({ environment }: Surroundings): string {
       exitCodes.usage,
       "PORT is 0, so nobody can tell where the link leads. Set PUBLIC_URL, or PORT to the port of the server.",
     );
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = localUrl(host, port);
+  if (!isLoopback(URL.parse(url)?.hostname ?? ""))
+    throw new CommandFault(
+      exitCodes.usage,
+      `HOST is ${host}, where no account page is served over plain http. Set PUBLIC_URL to the https address of the service.`,
+    );
+  return url;
 }

@@ -1,10 +1,11 @@
 /** Can all settings be used, where do they come from, and where do they say the data is? */
+import { type Config, localUrl } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
 export const settings: Check = {
   name: "settings",
-  look({ configFaults, environment, environmentFile, dataDir }) {
+  look({ config, configFaults, environment, environmentFile, dataDir }) {
     const isDefault = (environment["DATA_DIR"]?.trim() ?? "") === "";
     const place =
       environmentFile === null
@@ -17,6 +18,7 @@ export const settings: Check = {
         ),
         `all can be used; DATA_DIR is ${isDefault ? "not set, so it is " : ""}${dataDir}`,
       ),
+      ...(config === null ? [] : judgeLinks(config)),
       ...(environmentFile === null ? [] : [judgeFile(environmentFile)]),
     ];
   },
@@ -31,4 +33,16 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
   return ok(`${path} sets ${settings}; what else it has is no setting and not read: ${others}`);
+}
+
+/** Right for mail to whoever sits at this machine; behind a proxy a mistake. */
+function judgeLinks({ smtpUrl, publicUrl, host, port }: Config): Finding[] {
+  if (smtpUrl === null || publicUrl !== null) return [];
+  const where = port === 0 ? "the port of each start" : localUrl(host, port);
+  return [
+    warn(
+      `SMTP_URL is set and PUBLIC_URL is not: links that are mailed lead to ${where}, which only this machine reaches`,
+      "Set PUBLIC_URL to the https address of the service, unless mail goes to people at this machine alone.",
+    ),
+  ];
 }

@@ -92,6 +92,8 @@ export interface OfficeSettings {
   dataDir: string;
   /** Origin (and path) the public reaches the service under; null where the connection alone tells. */
   publicUrl: string | null;
+  /** What stands before `/account` in mailed links: never what a request says of itself. */
+  linkBase: string;
   signUp: "closed" | "invite" | "open";
   /** Links are shown on the page itself: on this machine alone, and nobody's mail is read. */
   isDemo: boolean;

@@ -38,10 +38,6 @@ async function openRooms(): Promise<Rooms> {
   const usage = await openUsage(settings.dataDir);
   const post = await openPost(settings, complain);
   const passwords = openPasswords();
-  if (!post.isOff && settings.publicUrl === null)
-    complain(
-      "SMTP_URL is set and PUBLIC_URL is not: letters about keys and quotas hold a link, so none are sent.",
-    );
   return {
     settings,
     control,
@@ -63,8 +59,7 @@ async function forget(now: number): Promise<void> {
 }
 
 async function watch(): Promise<void> {
-  const { publicUrl: base } = settings;
-  if (base === null) return;
+  const { linkBase: base } = settings;
   await watchNotices({ ...(await rooms), base }, Date.now(), isOver.signal).catch((error: Error) =>
     complain(`Notices could not be sent: ${error.message}`),
   );

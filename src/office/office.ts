@@ -26,7 +26,8 @@ export interface Office {
 }
 
 interface OfficeOptions {
-  settings: OfficeSettings;
+  /** Asked for when the thread is started, by when the port is known. */
+  settings(): OfficeSettings;
   /** Asked for when the first question comes. */
   counters(): Counters;
   /** Resolves in any case; the body is handed over. */
@@ -54,7 +55,7 @@ export function openOffice(options: OfficeOptions): Office {
 
   const hire = (): Staff => {
     const worker = new Worker(new URL("./office-thread.ts", import.meta.url), {
-      workerData: settings,
+      workerData: settings(),
     });
     const waiting = new Map<number, Waiting>();
     const send = (message: ToOffice, transferred: readonly Transferable[] = []) =>

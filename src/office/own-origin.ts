@@ -5,7 +5,7 @@ import type { OfficeRequest, OfficeSettings } from "./message.ts";
 export interface OwnOrigin {
   /** Without a slash at the end. */
   origin: string;
-  /** What stands before `/account` in links, a path included. */
+  /** What stands before a path in what the page shows to whoever asked for it, and in nothing that is mailed. */
   base: string;
   isSecure: boolean;
 }

@@ -105,9 +105,19 @@ test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if
     /^https:\/\/records\.example\/gp\/account\/link\?token=/,
   );
   assert.match(await linkWith({ HOST: "::1", PORT: "9" }), /^http:\/\/\[::1\]:9\/account\/link/);
-  const { refusal } = openCommands(t, { PORT: "0" });
-  const err = await refusal(exitCodes.usage, "accounts", "invite", "ada@example.com");
-  assert.match(err, /PORT is 0.*Set PUBLIC_URL/);
+  for (const HOST of ["0.0.0.0", "::"])
+    assert.match(
+      await linkWith({ HOST, PORT: "9" }),
+      /^http:\/\/(127\.0\.0\.1|\[::1\]):9\/account/,
+    );
+  for (const [settings, words] of [
+    [{ PORT: "0" }, /PORT is 0.*Set PUBLIC_URL/],
+    [{ HOST: "10.0.0.5" }, /HOST is 10\.0\.0\.5.*Set PUBLIC_URL/],
+  ] as [Record<string, string>, RegExp][]) {
+    const { refusal } = openCommands(t, settings);
+    const err = await refusal(exitCodes.usage, "accounts", "invite", "ada@example.com");
+    assert.match(err, words);
+  }
 });
 
 test("a printed link says for whom it is and how long it is good for", async (t) => {

@@ -28,6 +28,7 @@ test("an office that is opened sends what is due without anybody's visit, and cl
   const settings = {
     dataDir,
     publicUrl: "https://records.example",
+    linkBase: "https://records.example",
     signUp: "closed",
     isDemo: false,
     smtpUrl: mail.url,
@@ -36,7 +37,7 @@ test("an office that is opened sends what is due without anybody's visit, and cl
     pageSizeMax: 100,
   } as const;
   const office = openOffice({
-    settings,
+    settings: () => settings,
     counters: () => counters,
     answerCall: () => assert.fail("no explorer in this test"),
     complain: (complaint) => void complaints.push(complaint),

@@ -49,6 +49,7 @@ export async function openOfficeInside(
     settings: {
       dataDir,
       publicUrl: null,
+      linkBase: "http://127.0.0.1:8080",
       signUp: "open",
       isDemo: false,
       smtpUrl: null,

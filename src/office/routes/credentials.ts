@@ -49,7 +49,7 @@ async function askAddress(visit: SignedInVisit): Promise<Reply> {
 const showPassword = (visit: SignedInVisit): Reply => page(changePasswordPage(framed(visit)!));
 
 function takePassword(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, form, client, own, now } = visit;
+  const { rooms, visitor, form, client, now } = visit;
   const { id: person, email: to } = visitor.person;
   const present = form.get("present") ?? "";
   const next = form.get("next") ?? "";
@@ -57,7 +57,8 @@ function takePassword(visit: SignedInVisit): Promise<Reply> {
     async () => {
       const order = { person, present, next, client, now };
       const signedIn = await changePassword(rooms.control, rooms.passwords, order);
-      rooms.post.send(passwordChangedLetter({ to, url: `${own.base}/account/forgot` }));
+      const url = `${rooms.settings.linkBase}/account/forgot`;
+      rooms.post.send(passwordChangedLetter({ to, url }));
       return begin(visit, signedIn, "/account/settings?done=password");
     },
     (fault) => changePasswordPage(framed(visit)!, fault),

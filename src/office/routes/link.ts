@@ -83,9 +83,9 @@ const complete: Record<Link["kind"], (visit: Visit, token: string) => Promise<Re
     return seeOther("/account/keys");
   },
   async reset(visit, token) {
-    const { control, passwords, post } = visit.rooms;
+    const { control, passwords, post, settings } = visit.rooms;
     const signedIn = await completeReset(control, passwords, completion(visit, token));
-    const url = `${visit.own.base}/account/forgot`;
+    const url = `${settings.linkBase}/account/forgot`;
     post.send(passwordChangedLetter({ to: signedIn.person.email, url }));
     return begin(visit, signedIn, "/account/settings?done=password");
   },
