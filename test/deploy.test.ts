@@ -12,18 +12,24 @@ import { hasTool, runTool } from "./support/installed-tool.ts";
 import { startService } from "./support/service.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-/** A whole configuration of nginx around `site`, with a certificate made for the test. */
-function nginxConfiguration(folder: string, site: string): string {
+/** A certificate made for the test, for whichever name it is asked for. */
+function makeCertificate(folder: string): { certificate: string; key: string } {
   const certificate = join(folder, "certificate.pem");
   const key = join(folder, "key.pem");
   const made = runTool("openssl", [
-    ..."req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=records.example".split(" "),
-    "-out",
+    ..."req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost".split(" "),
+    ..."-addext subjectAltName=DNS:localhost -out".split(" "),
     certificate,
     "-keyout",
     key,
   ]);
   assert.equal(made.exitCode, 0, made.said);
+  return { certificate, key };
+}
+
+/** A whole configuration of nginx around `site`. */
+function nginxConfiguration(folder: string, site: string): string {
+  const { certificate, key } = makeCertificate(folder);
   const withCertificate = site
     .replace("/etc/letsencrypt/live/records.example/fullchain.pem", certificate)
     .replace("/etc/letsencrypt/live/records.example/privkey.pem", key);
@@ -70,13 +76,41 @@ async function nginxBefore(t: TestContext, servicePort: number): Promise<number>
   return port;
 }
 
-/** Asks until somebody listens: nginx says nowhere that it is ready. */
+/** Caddy with the shipped site, on a port of its own; ends with the test. */
+async function caddyBefore(t: TestContext, servicePort: number): Promise<number> {
+  const port = await freePort();
+  const folder = temporaryFolder(t);
+  const { certificate, key } = makeCertificate(folder);
+  const configuration = join(folder, "Caddyfile");
+  const local = `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}\n`;
+  const site = readFileSync("deploy/Caddyfile", "utf8")
+    .replace("{\n", "{\n\tadmin off\n\tauto_https disable_redirects\n")
+    .replace("records.example {\n", local)
+    .replace("127.0.0.1:8080", `127.0.0.1:${servicePort}`);
+  writeFileSync(configuration, site);
+  const caddy = spawn("caddy", ["run", "--adapter", "caddyfile", "--config", configuration], {
+    stdio: "ignore",
+    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+  });
+  const ended = once(caddy, "exit");
+  t.after(() => {
+    caddy.kill("SIGTERM");
+    return ended;
+  });
+  return port;
+}
+
+/** Asks until somebody listens: neither proxy says where that it is ready. */
 async function getThrough(port: number, path: string, headers: Record<string, string>) {
   for (let attempt = 0; ; attempt++) {
-    const asked = request({ port, path, headers, rejectUnauthorized: false });
+    const sent = { host: `localhost:${port}`, ...headers };
+    const where = { host: "127.0.0.1", port, servername: "localhost" };
+    const asked = request({ ...where, path, headers: sent, rejectUnauthorized: false });
     try {
       const [answer] = await once(asked.end(), "response");
-      return { status: answer.statusCode as number, body: await text(answer) };
+      const found = answer.headersDistinct["strict-transport-security"] as string[] | undefined;
+      const body = await text(answer);
+      return { status: answer.statusCode as number, body, strictTransport: found ?? [] };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ECONNREFUSED" || attempt > 5000) throw error;
     }
@@ -97,6 +131,34 @@ test("behind nginx as shipped, answers and refusals are the service's own and cl
   for (let i = 0; i < 30; i++) await getThrough(port, "/fetch-gp", forged);
   const thirtyFirst = { ...forged, "x-forwarded-for": "203.0.113.10" };
   assert.equal((await getThrough(port, "/fetch-gp", thirtyFirst)).status, 429);
+});
+
+test("behind every proxy as shipped each answer has one Strict-Transport-Security, whoever gives it", async (t) => {
+  const settings = { TRUSTED_PROXIES: "127.0.0.1", PUBLIC_URL: "https://records.example" };
+  const service = await startService(t, { settings });
+  const said = (await service.get("/account/sign-in")).headers.get("strict-transport-security");
+  for (const [name, before] of [
+    ["nginx", nginxBefore],
+    ["caddy", caddyBefore],
+  ] as const)
+    await t.test(name, async (t) => {
+      if (!hasTool(t, name) || !hasTool(t, "openssl")) return;
+      const port = await before(t, service.port);
+      for (const [path, status] of [
+        ["/account/sign-in", 200],
+        ["/docs", 200],
+        ["/fetch-gp", 401],
+        ["/nowhere", 404],
+      ] as const) {
+        const answer = await getThrough(port, path, {});
+        assert.equal(answer.status, status, path);
+        assert.deepEqual(answer.strictTransport, [said], path);
+      }
+      const nobody = await before(t, await freePort());
+      const { status, strictTransport } = await getThrough(nobody, "/docs", {});
+      assert.equal(status, 502);
+      assert.deepEqual(strictTransport, [said]);
+    });
 });
 
 test("Caddy accepts deploy/Caddyfile, formatted as Caddy would", (t) => {
