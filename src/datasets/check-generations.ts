@@ -6,7 +6,7 @@ import { findBefore } from "./choose.ts";
 import { fileFault } from "./file-fault.ts";
 import { factsRemedy } from "./generation.ts";
 import { findFactsFault, remedy } from "./open-generation.ts";
-import { unreadMend, unreadWords, whyNotRead } from "./unread-file.ts";
+import { unread } from "./unread-file.ts";
 import { verifyGeneration } from "./verify.ts";
 
 /**
@@ -51,7 +51,7 @@ export function* checkGenerations(
         file,
         isCurrent,
         ...found,
-        mend: mendOf(catalogue, found.wrong, { version, isCurrent }),
+        mend: found.mend ?? mendOf(catalogue, found.wrong, { version, isCurrent }),
       };
   }
 }
@@ -68,6 +68,8 @@ function currentOrNull(catalogue: Catalogue): string | null {
 interface Fault {
   wrong: Wrong;
   fault: string;
+  /** Where it does not follow from what is wrong. */
+  mend?: string;
 }
 
 function findFault(catalogue: Catalogue, version: string, readsBack: boolean): Fault | null {
@@ -77,8 +79,8 @@ function findFault(catalogue: Catalogue, version: string, readsBack: boolean): F
   if (!existsSync(file)) return ofFile(`${file} is missing, though ${facts} tells of it.`);
   if (!existsSync(facts)) return ofFile(`${file} is no dataset without ${facts}.`);
   for (const path of [file, facts]) {
-    const why = whyNotRead(path);
-    if (why !== null) return { wrong: "unread", fault: `${unreadWords(path, why)}.` };
+    const found = unread(path);
+    if (found !== null) return { wrong: "unread", fault: `${found.fault}.`, mend: found.mend };
   }
   try {
     const known = catalogue.find(version);
@@ -111,8 +113,6 @@ function mendOf(
 ): string {
   // A backup would not help: it holds the same.
   if (wrong === "program") return remedy;
-  // Nobody should delete or replace what is perhaps sound.
-  if (wrong === "unread") return unreadMend;
   const facts = factsPathOf(catalogue, version);
   const files = `${catalogue.pathOf(version)} and ${facts}`;
   if (!isCurrent) return `It is not served: put ${files} back from a backup, or delete them.`;

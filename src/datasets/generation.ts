@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { RecordKind } from "#records/canonical.ts";
 import { DatasetFault } from "./dataset-fault.ts";
+import { otherThanFile } from "./unread-file.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
@@ -53,6 +54,8 @@ export function readFacts(path: string, version: string): Generation {
 
 /** Any JSON may stand there. */
 function parse(path: string): Generation | null {
+  const other = otherThanFile(path);
+  if (other !== null) throw new DatasetFault(`${path} is ${other}, not a file. ${factsRemedy}`);
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Generation | null;
   } catch (error) {

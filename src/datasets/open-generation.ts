@@ -7,7 +7,7 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
-import { unreadMend, unreadWords, whyNotRead } from "./unread-file.ts";
+import { unread } from "./unread-file.ts";
 
 /** As SQLite takes a file that nobody writes: no locks, no journal. */
 export const immutableUri = (path: string) =>
@@ -39,6 +39,9 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
+  // Asked first: SQLite would wait for somebody to write into a FIFO.
+  const found = unread(path);
+  if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
@@ -47,8 +50,6 @@ function openAnyFormat(path: string): OpenGeneration {
     return { db, meta };
   } catch (error) {
     db?.close();
-    const why = whyNotRead(path);
-    if (why !== null) throw new DatasetFault(`${unreadWords(path, why)}. ${unreadMend}`);
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
 }

@@ -1,5 +1,39 @@
 /** Tells a file that merely cannot be read now from one that is wrong: its content may be whole. */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+
+/** Why a file cannot be read, a sentence without a full stop that names it, and what to do. */
+export interface Unread {
+  fault: string;
+  mend: string;
+}
+
+/** Null where it can be read, or is not there. */
+export function unread(path: string): Unread | null {
+  const other = otherThanFile(path);
+  if (other !== null)
+    return {
+      fault: `${path} is ${other}, not a file`,
+      mend: "Find out who put it there and move it away; put the file back, from a backup if need be; then try again.",
+    };
+  const why = whyNotRead(path);
+  if (why === null) return null;
+  return {
+    fault: `${path} could not be looked at: ${why}; it may be whole, so leave it as it is`,
+    mend: "Run gp-records as the user who owns DATA_DIR, and see that this is a file that it may read, on a disk that does not fail (dmesg); then try again.",
+  };
+}
+
+/**
+ * What is at a path instead of a file, such as `a directory`; null where there is a file, or nothing. To be asked before
+ * anything is opened: a FIFO would be waited for, and a device read, without end.
+ */
+export function otherThanFile(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return null;
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a FIFO";
+  return stats.isSocket() ? "a socket" : "a device";
+}
 
 /** What the system says to reading a file; null where it can be read, or is not there. */
 export function whyNotRead(path: string): string | null {
@@ -15,10 +49,3 @@ export function whyNotRead(path: string): string | null {
     if (file !== undefined) closeSync(file);
   }
 }
-
-/** Without a full stop. */
-export const unreadWords = (path: string, why: string) =>
-  `${path} could not be looked at: ${why}; it may be whole, so leave it as it is`;
-
-export const unreadMend =
-  "Run gp-records as the user who owns DATA_DIR, and see that this is a file that it may read, on a disk that does not fail (dmesg); then try again.";

@@ -10,11 +10,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { DatasetFault } from "./dataset-fault.ts";
+import { otherThanFile } from "./unread-file.ts";
 
 /** What `replaceFile` leaves behind where its process was killed. */
 export const asideShape = /\.\d+\.tmp$/;
 
+/** @throws DatasetFault where there is something else than a file. */
 export function readIfThere(path: string): string | null {
+  const other = otherThanFile(path);
+  if (other !== null)
+    throw new DatasetFault(
+      `${path} is ${other}, not a file. Move it away, then run 'gp-records doctor', which says what to do without it.`,
+    );
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
-import { truncateSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "#cli/exit-codes.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { outcomeOf, mainPath } from "../support/command-line.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { changeFacts } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -52,4 +56,54 @@ test("verify tells of facts that are not true, also where it is asked for that d
     await text("datasets", "publish", version);
     assert.match(await text("datasets", "verify"), /sound, current/);
   }
+});
+
+test("a directory, a FIFO, a socket and a device in the place of a dataset's file are named by verify and doctor, which wait for none of them", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
+  const { version: current } = published!;
+  const factsOf = (version: string) => join(catalogue.folder, `${version}.json`);
+  const socket = createServer();
+  t.after(() => socket.close());
+  const makeFifo = (path: string) => execFileSync("mkfifo", [path]);
+  const others = [
+    [factsOf, "a directory", (path: string) => mkdirSync(path)],
+    [factsOf, "a FIFO", makeFifo],
+    [factsOf, "a socket", (path: string) => once(socket.listen(path), "listening")],
+    [factsOf, "a device", (path: string) => symlinkSync("/dev/zero", path)],
+    [catalogue.pathOf, "a FIFO", makeFifo],
+  ] as const;
+  const words: string[] = [];
+  for (const [place, [pathOf, kind, make]] of others.entries()) {
+    const version = `20261101T00000${place}Z-00000000`;
+    for (const fileOf of [factsOf, catalogue.pathOf])
+      if (fileOf === pathOf) await make(fileOf(version));
+      else copyFileSync(fileOf(current), fileOf(version));
+    words.push(`${pathOf(version)} is ${kind}, not a file`);
+  }
+  // Whoever opens one of them would never end.
+  const run = (...args: string[]) =>
+    outcomeOf("timeout", ["60", process.execPath, mainPath, ...args], {
+      PATH: process.env["PATH"],
+      DATA_DIR: dataDir,
+      PORT: "0",
+    });
+  for (const args of [["datasets", "verify"], ["doctor"]]) {
+    const { exitCode, out, err } = await run(...args);
+    assert.equal(exitCode, exitCodes.unhealthy, err);
+    for (const found of words) assert.ok(out.includes(found), out);
+    assert.match(out, /Find out who put it there and move it away; put the file back/);
+    assert.ok(!out.includes(factsOf(current)), out);
+  }
+
+  const { exitCode, err } = await run("datasets", "list");
+  assert.equal(exitCode, exitCodes.conflict);
+  assert.ok(err.startsWith(`error: ${words[0]}. `), err);
+
+  const pointer = join(catalogue.folder, "current");
+  rmSync(pointer);
+  makeFifo(pointer);
+  const { out } = await run("doctor");
+  assert.ok(out.includes(`${pointer} is a FIFO, not a file`), out);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -43,13 +43,13 @@ test("datasets list shows every dataset, oldest first, and which one is served",
 
 test("commands that only look end with one line where a file cannot be read, as what another user left", async (t) => {
   const { dataDir, catalogue, older, newer, refusal } = await twoDatasets(t);
-  // A folder can be opened and not be read, whoever asks: root may read any file.
+  // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
   const hide = (path: string) => {
     renameSync(path, `${path}.aside`);
-    mkdirSync(path);
+    symlinkSync("/proc/self/mem", path);
   };
   hide(catalogue.pathOf(newer));
-  const oneLine = `error: ${dataDir} cannot be used (EISDIR). Give this user write access to it, or name another folder with DATA_DIR.\n`;
+  const oneLine = `error: ${dataDir} cannot be used (EIO). Give this user write access to it, or name another folder with DATA_DIR.\n`;
   assert.equal(await refusal(exitCodes.usage, "datasets", "diff", older, newer), oneLine);
   hide(join(catalogue.folder, "current"));
   for (const name of ["list", "show"])

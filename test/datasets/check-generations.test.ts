@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import {
-  openSync,
   closeSync,
-  mkdirSync,
+  openSync,
   readSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -170,10 +170,10 @@ test("of a dataset that the system does not let us read nobody is told to delete
   const catalogue = temporaryCatalogue(t);
   const [older, current] = await twoGenerations(catalogue);
   const hidden = [join(catalogue.folder, `${older}.json`), catalogue.pathOf(current)];
-  // A folder can be opened and not be read, whoever asks: root may read any file.
+  // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
   for (const path of hidden) {
     renameSync(path, `${path}.aside`);
-    mkdirSync(path);
+    symlinkSync("/proc/self/mem", path);
   }
   const checks = [...checkGenerations(catalogue, true)];
   for (const [place, { wrong, fault, mend }] of checks.entries()) {

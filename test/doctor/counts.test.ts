@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { clock } from "#doctor/clock.ts";
@@ -70,9 +70,10 @@ test("a damaged header and another format are named", async (t) => {
 
 test("counts that merely cannot be read now are not to be removed", async (t) => {
   const dataDir = temporaryFolder(t);
-  // A folder can be opened and not be read, whoever asks: root may read any file.
   const path = join(dataDir, "counts", "00000001.counts");
-  mkdirSync(path, { recursive: true });
+  mkdirSync(dirname(path));
+  // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
+  symlinkSync("/proc/self/mem", path);
   const { found, mend } = await finding("fail", counts, dataDir, soon);
   assert.ok(found.startsWith(`${path} could not be looked at: E`), found);
   assert.doesNotMatch(mend, /\brm\b/);

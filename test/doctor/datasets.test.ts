@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -150,10 +157,10 @@ test("what merely cannot be read now is neither to be replaced nor to be removed
     assert.match(mend, /^Run gp-records as the user who owns DATA_DIR/);
     assert.doesNotMatch(mend, /restore|publish|delete|\brm\b/);
   };
-  // A folder can be opened and not be read, whoever asks: root may read any file.
+  // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
   const hide = (path: string) => {
     renameSync(path, `${path}.aside`);
-    mkdirSync(path);
+    symlinkSync("/proc/self/mem", path);
   };
   hide(join(folder, `${older}.json`));
   assertHarmless(join(folder, `${older}.json`), await finding("fail", datasets, dataDir));
