@@ -1,4 +1,4 @@
-/** Gathers what goes into a backup: keys, usage and the dataset that is served. */
+/** Gathers what goes into a backup: keys, usage, the dataset that is served and those that are pinned. */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ export async function gatherContents(
   const names = Object.keys(knownSteps) as StoreName[];
   const taken = await Promise.all(names.map((name) => takeSnapshot(dataDir, name, folder)));
   const snapshots = taken.filter((one) => one !== null);
-  const { dataset, files: datasetFiles } = datasetContents(dataDir);
+  const { dataset, pinned, files: datasetFiles } = datasetContents(dataDir);
   const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
   if (files.length === 0)
     throw new BackupFault(`There is nothing to back up in ${dataDir}. Is DATA_DIR right?`);
@@ -50,6 +50,7 @@ export async function gatherContents(
     made_at: new Date(now).toISOString(),
     program,
     dataset,
+    pinned,
     schema: Object.fromEntries(snapshots.map(({ path, steps }) => [path, steps])),
     files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
   };
@@ -57,24 +58,56 @@ export async function gatherContents(
   return { manifest, files: [textContent(manifestName, text), ...files] };
 }
 
-function datasetContents(dataDir: string): { dataset: string | null; files: Content[] } {
+interface DatasetContents extends Pick<Manifest, "dataset"> {
+  pinned: string[];
+  files: Content[];
+}
+
+function datasetContents(dataDir: string): DatasetContents {
+  const none = { dataset: null, pinned: [], files: [] };
   const folder = join(dataDir, "datasets");
-  if (!existsSync(folder)) return { dataset: null, files: [] };
+  if (!existsSync(folder)) return none;
   const catalogue = openCatalogue(folder);
-  const generation = catalogue.current();
-  if (generation === null) return { dataset: null, files: [] };
-  refuseUntrue(catalogue, generation);
-  const { version, bytes, sha256 } = generation;
-  const facts = readFileSync(join(folder, `${version}.json`), "utf8");
+  const current = catalogue.current();
+  if (current === null) return none;
+  const pinned = catalogue
+    .versions()
+    .flatMap((version) => catalogue.findReadable(version) ?? [])
+    .filter(({ version, pinned_at }) => pinned_at !== null && version !== current.version);
   return {
-    dataset: version,
+    dataset: current.version,
+    pinned: pinned.map(({ version }) => version),
     files: [
-      fileContent({ path: `datasets/${version}.sqlite`, bytes, sha256 }, catalogue.pathOf(version)),
-      textContent(`datasets/${version}.json`, facts),
+      ...pinned.flatMap((one) => pinnedContents(catalogue, one)),
+      ...generationContents(catalogue, current),
       // Last, as in an import: whoever unpacks it by hand has a whole dataset before it is named.
-      textContent("datasets/current", `${version}\n`),
+      textContent("datasets/current", `${current.version}\n`),
     ],
   };
+}
+
+/** It is not served, so that what helps there would not help here. */
+function pinnedContents(catalogue: Catalogue, generation: Generation): Content[] {
+  const { version } = generation;
+  try {
+    return generationContents(catalogue, generation);
+  } catch (cause) {
+    throw new BackupFault(
+      `No backup was made: the pinned dataset ${version} is not as published. 'gp-records datasets verify ${version}' says what is wrong with it; 'gp-records datasets unpin ${version}' leaves it out.`,
+      "unfit",
+      { cause },
+    );
+  }
+}
+
+function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
+  refuseUntrue(catalogue, generation);
+  const { version, bytes, sha256 } = generation;
+  const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
+  return [
+    fileContent({ path: `datasets/${version}.sqlite`, bytes, sha256 }, catalogue.pathOf(version)),
+    textContent(`datasets/${version}.json`, facts),
+  ];
 }
 
 /** That no byte of the file differs is seen while it is copied; what is known of it would be copied unseen. */

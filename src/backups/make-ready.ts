@@ -146,9 +146,12 @@ function refuseOtherStore(
   }
 }
 
-function refuseOtherCurrent({ dataset, program }: Manifest, folder: string, name: string): void {
-  if (dataset === null) return;
+function refuseOtherCurrent(manifest: Manifest, folder: string, name: string): void {
+  const { dataset, pinned = [], program } = manifest;
   const catalogue = openCatalogue(join(folder, "datasets"));
+  // Of an older format they are nothing to serve, and still what somebody wants to keep.
+  for (const version of pinned) refuseUntrue({ catalogue, version }, name);
+  if (dataset === null) return;
   const current = readFileSync(join(catalogue.folder, "current"), "utf8");
   if (current !== `${dataset}\n`)
     throw damaged(name, "datasets/current", `does not name ${dataset}, as its manifest does`);

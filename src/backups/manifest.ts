@@ -40,6 +40,8 @@ const manifestSchema = Type.Object({
   made_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
   /** Version of the dataset in it; null where none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
+  /** Versions of further datasets in it, which are pinned; not there in backups from before there were pins. */
+  pinned: Type.Optional(Type.Array(Type.String({ pattern: versionShape.source }))),
   /** Steps of the schema of each database in it. */
   schema: Type.Object(stores, { additionalProperties: false }),
   /** All other files, in their order. */
@@ -129,13 +131,13 @@ function isTime(text: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString() === text;
 }
 
-/** Exactly the files that belong to the databases and the dataset it names; nothing else is ever written. */
+/** Exactly the files that belong to the databases and the datasets it names; nothing else is ever written. */
 function filesFault(manifest: Manifest): string | undefined {
-  const { dataset, files } = manifest;
+  const { dataset, pinned = [], files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
-  if (dataset !== null)
-    for (const name of [`${dataset}.sqlite`, `${dataset}.json`, "current"])
-      expected.add(`datasets/${name}`);
+  if (dataset !== null) expected.add("datasets/current");
+  for (const version of dataset === null ? pinned : [...pinned, dataset])
+    for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
   const found = new Set<string>();
   for (const { path } of files) {
     if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;

@@ -1,4 +1,4 @@
-/** `gp-records backup`: saves keys, usage and the dataset that is served in one file, beside a running server. */
+/** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside a running server. */
 import type { Command } from "commander";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import type { MadeBackup } from "#backups/make-backup.ts";
@@ -16,7 +16,9 @@ interface BackupOptions extends OutputOptions {
 export function addBackupCommand(program: Command, surroundings: Surroundings): void {
   program
     .command("backup")
-    .description("save keys, usage and the dataset that is served in one file; the server may run")
+    .description(
+      "save keys, usage, the dataset that is served and pinned ones in one file; the server may run",
+    )
     .argument("<file>", "tar archive to make, or - for standard output")
     .option("--force", "replace a file of this name")
     .option(...jsonOption)
@@ -76,6 +78,7 @@ const madeJson = ({ manifest, bytes, sha256 }: MadeBackup, file: string) => ({
   sha256,
   made_at: manifest.made_at,
   dataset: manifest.dataset,
+  pinned: manifest.pinned ?? [],
   files: manifest.files,
 });
 

@@ -15,6 +15,7 @@ import { test } from "node:test";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
+import { pinVersion, prune } from "#datasets/prune.ts";
 import { takeLock } from "#store/lock.ts";
 import { hour, noon } from "../support/control.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
@@ -53,6 +54,70 @@ test("a backup restored into an empty folder has the keys and the dataset, for i
     );
   for (const name of ["", ...namesBelow(dataDir)])
     assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
+});
+
+test("a pinned dataset is in every backup, and is pinned again where it is restored", async (t) => {
+  const { dataDir: old, file } = await backedUp(t);
+  const catalogue = openCatalogue(join(old, "datasets"));
+  const [first] = catalogue.versions();
+  await importRecords(catalogue, [birch]);
+  await importRecords(catalogue, [birch, { record: "gp", id: "cedar", name: "Cedar" }]);
+  const [, second, third] = catalogue.versions();
+  pinVersion(catalogue, first!, noon);
+  pinVersion(catalogue, third!, noon);
+  const another = `${file}.2`;
+  const { manifest } = await backup(old, another);
+  assert.deepEqual([manifest.dataset, manifest.pinned], [third, [first]]);
+  const dataDir = join(temporaryFolder(t), "new");
+  await restore(dataDir, another);
+  const restored = openCatalogue(join(dataDir, "datasets"));
+  assert.deepEqual(restored.versions(), [first, third]);
+  for (const version of [first!, third!]) {
+    assert.deepEqual(restored.find(version), catalogue.find(version));
+    assert.equal(hashFile(restored.pathOf(version)).sha256, restored.find(version).sha256);
+  }
+  const order = { keep: 1, isDryRun: false, nowMilliseconds: noon + 30 * 24 * hour };
+  assert.deepEqual(
+    prune(restored, order).pinned.map(({ version }) => version),
+    [first],
+  );
+  assert.notEqual(second, undefined);
+});
+
+test("a pinned dataset that is damaged is not backed up, and one that a manifest does not name is refused", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const [first] = catalogue.versions();
+  await importRecords(catalogue, [birch]);
+  pinVersion(catalogue, first!, noon);
+  const another = `${file}.2`;
+  await backup(dataDir, another);
+  const tampered = `${file}.3`;
+  const target = join(temporaryFolder(t), "new");
+  const lying = (pinned: unknown) =>
+    tamper(
+      another,
+      tampered,
+      () => {},
+      (manifest) => void (manifest.pinned = pinned),
+    );
+  await lying([]);
+  await assert.rejects(restore(target, tampered), /holds files that no backup .*datasets\//);
+  await lying(["../control"]);
+  await assert.rejects(restore(target, tampered), /"pinned\.0"/);
+  const catalogueFacts = `datasets/${first}.json`;
+  await tamper(another, tampered, (files) => {
+    const facts = JSON.parse(files.get(catalogueFacts)!.toString());
+    files.set(catalogueFacts, Buffer.from(JSON.stringify({ ...facts, hash: "0" })));
+  });
+  await assert.rejects(restore(target, tampered), /"hash" is "0"/);
+  assert.equal(existsSync(join(target, "datasets")), false);
+  const path = catalogue.pathOf(first!);
+  flipByte(path, statSync(path).size - 1);
+  await assert.rejects(backup(dataDir, `${file}.4`), new RegExp(`${first}.sqlite is damaged`));
+  flipByte(path, 0);
+  const words = new RegExp(`pinned dataset ${first} is not as .* datasets unpin ${first}'`);
+  await assert.rejects(backup(dataDir, `${file}.5`), words);
 });
 
 test("what is restored belongs to the owner of the data folder, whoever restores it", async (t) => {
