@@ -62,7 +62,7 @@ const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "mem
 const quickest: readonly Choice[] = [...compared, "import", "steps"];
 
 export const optionsHelp = {
-  quick: "fewer rounds of the most telling rows: a minute or two",
+  quick: "fewer rounds of the most telling rows: a few minutes",
   only: `only these rows, separated by commas: ${choices.join(", ")}`,
   rounds: "measure at least so many rounds of each row",
   "650k": "also the rows that need 650,000 records, which take minutes to import",
