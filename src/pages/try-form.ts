@@ -22,7 +22,7 @@ export const tryForm = (operation: Operation, publicUrl: string | null): Html =>
         line below.
       </p></noscript
     >
-    <fieldset disabled>
+    <fieldset disabled aria-label="Request to ${path}">
       <div class="fields">
         ${keyField()} ${parametersOf(operation).map((parameter) => field(operation, parameter))}
       </div>

@@ -118,6 +118,7 @@ test("the docs in a browser", async (t) => {
     const plain = await chromium.newContext({ javaScriptEnabled: false });
     const still = await plain.newPage();
     await still.goto(`${origin}/docs`);
+    assert.equal(await still.getByRole("group", { name: /^Request to \// }).count(), 4);
     const card = still.locator('form[data-path="/fetch-gp"]');
     assert.match(
       await card.innerText(),

@@ -34,6 +34,17 @@ test("every operation has its parameters in a table and in a form", () => {
   }
 });
 
+test("every group of fields has a name of its own", () => {
+  const names = [...page.matchAll(/<fieldset\b[^>]*\saria-label="([^"]+)"/g)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(
+    names,
+    operations.map(({ path }) => `Request to ${path}`),
+  );
+  assert.equal(page.match(/<fieldset/g)?.length, operations.length);
+});
+
 test("every member of every record stands in its table, and those that may be null say so", () => {
   for (const { name, record } of operations) {
     const section = sectionOf(name);
