@@ -187,6 +187,11 @@ test("systemd accepts every unit in deploy/", (t) => {
   assert.equal(said, "");
 });
 
+test("no proxy compresses what the service sends as it is", () => {
+  assert.match(readFileSync("deploy/nginx.conf", "utf8"), /^ {4}gzip off;$/m);
+  assert.doesNotMatch(readFileSync("deploy/Caddyfile", "utf8"), /^\s*encode\b/m);
+});
+
 test("every proxy gives up an idle connection before the service does", () => {
   for (const name of ["deploy/nginx.conf", "deploy/Caddyfile"]) {
     const [, seconds] = /keepalive(?:_timeout)? (\d+)s/.exec(readFileSync(name, "utf8")) ?? [];

@@ -44,6 +44,7 @@ export function mountAccount(app: FastifyInstance, door: FrontDoor): void {
             now: door.now(),
             monotonicMicroseconds: door.clock.monotonicMicroseconds(),
           });
+          // Never compressed: the length would tell of the secrets in it (BREACH; docs/running.md).
           sendAnswer(door, request, reply, {
             status: answer.status,
             headers: [...headers, ...answer.headers.flat()],

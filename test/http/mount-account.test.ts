@@ -84,6 +84,17 @@ test("a page of an account is kept nowhere, framed nowhere, and no other site ma
   );
 });
 
+test("a page of an account is not compressed, for its length would tell of what is secret in it", async (t) => {
+  const body = "<h1>gpr_ and what was asked</h1>".repeat(200);
+  const { get } = await openDoor(t, { office: async () => ({ ...hello, body }) });
+  for (const path of ["/account", "/account/keys"]) {
+    const { headers, text } = await get(path, { "accept-encoding": "br, gzip" });
+    assert.equal(text, body);
+    assert.equal(headers.get("content-encoding"), null);
+    assert.equal(headers.get("content-length"), String(body.length));
+  }
+});
+
 test("browsers are told to come back over https alone where that is how the public comes", async (t) => {
   const { get } = await open(t, { PUBLIC_URL: "https://records.example" });
   const { headers } = await get("/account");
