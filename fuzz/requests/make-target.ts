@@ -47,6 +47,8 @@ const nowhere = [
   "/assets/../../package.json",
   "/assets/%2e%2e%2fpackage.json",
   "/assets/",
+  "/assets/style.css",
+  "/assets/style.0123456789abcdef.css",
   "/errors/nothing-of-the-kind",
   "/errors/__proto__",
   "/constructor",

@@ -1,7 +1,7 @@
 /** Serves what needs no key and changes seldom: pages, their assets, the description of the API. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "#problems.ts";
-import { compress, encodedBytesMin, type Encoding } from "#api/compress.ts";
+import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/compress.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import type { FrontDoor } from "./front-door.ts";
 import { headerLines, type HeaderLines } from "./header-lines.ts";
@@ -38,12 +38,22 @@ export const pageHeaders = headerLines({
   "referrer-policy": "no-referrer",
 });
 
-const documentHeaders = [
-  ...headerLines({ "cache-control": "public, max-age=300" }),
-  ...pageHeaders,
-];
+/** How it is served, beside its content. */
+interface Serving {
+  cacheControl: string;
+  methods: readonly string[];
+}
 
-const methods = ["GET", "HEAD", "OPTIONS"] as const;
+const changing: Serving = {
+  cacheControl: "public, max-age=300",
+  methods: ["GET", "HEAD", "OPTIONS"],
+};
+
+/** What has another address when it has another content. */
+export const immutable: Serving = {
+  cacheControl: "public, max-age=31536000, immutable",
+  methods: ["GET", "HEAD"],
+};
 
 /** @param forms the first is sent to whoever has no preference. */
 export function mountDocument(
@@ -51,8 +61,10 @@ export function mountDocument(
   door: FrontDoor,
   url: string,
   forms: readonly Form[],
+  { cacheControl, methods }: Serving = changing,
 ): void {
-  const encoded = new Map<string, Buffer>();
+  const fixed = [...headerLines({ "cache-control": cacheControl }), ...pageHeaders];
+  const encoded = new Map<string, Promise<Buffer>>();
   const written = new Map<Form, Written>();
   app.route({
     method: answeredMethods,
@@ -64,7 +76,7 @@ export function mountDocument(
       let known = written.get(form);
       if (known?.content !== content) written.set(form, (known = write(content)));
       const { body, etag } = known;
-      const headers = [...documentHeaders, "content-type", form.contentType, "etag", etag];
+      const headers = [...fixed, "content-type", form.contentType, "etag", etag];
       const isKnown = isUnchanged(request.headers["if-none-match"], etag);
       const answer = isKnown
         ? { status: 304, headers, body: null }
@@ -103,7 +115,7 @@ async function encodedAnswer(
   headers: HeaderLines,
   body: Buffer,
   etag: string,
-  encoded: Map<string, Buffer>,
+  encoded: Map<string, Promise<Buffer>>,
 ): Promise<Answer> {
   const encoding: Encoding | null = preferredEncoding(
     request.headers["accept-encoding"] as string | undefined,
@@ -112,10 +124,11 @@ async function encodedAnswer(
   const key = `${encoding} ${etag}`;
   let known = encoded.get(key);
   if (known === undefined) {
-    known = await compress(body, encoding);
     // A document that changes with the dataset keeps only its last forms.
     if (encoded.size >= 8) encoded.clear();
+    known = compress(body, encoding, brotliQualityMax);
     encoded.set(key, known);
+    known.catch(() => encoded.delete(key));
   }
-  return { status: 200, headers: [...headers, "content-encoding", encoding], body: known };
+  return { status: 200, headers: [...headers, "content-encoding", encoding], body: await known };
 }

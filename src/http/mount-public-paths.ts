@@ -15,7 +15,7 @@ import type { KeyFacts } from "#pages/way-to-key.ts";
 import { problemCodes } from "#problems.ts";
 import { describeApi } from "./describe-api.ts";
 import type { FrontDoor } from "./front-door.ts";
-import { html, json, mountDocument, type Form } from "./mount-document.ts";
+import { html, immutable, json, mountDocument, type Form } from "./mount-document.ts";
 
 export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
   const { publicUrl, pageSizeMax } = door.config;
@@ -62,10 +62,10 @@ export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
   mountDocument(app, door, "/openapi.json", [
     { accept: "application/json", contentType: json, content: once(description) },
   ]);
-  for (const { name, contentType, bytes } of readAssets())
-    mountDocument(app, door, `/assets/${name}`, [
-      { accept: contentType.split(";")[0]!, contentType, content: () => bytes },
-    ]);
+  for (const { path, contentType, bytes } of readAssets()) {
+    const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
+    mountDocument(app, door, path, [form], immutable);
+  }
 }
 
 /** Made when it is first asked for, so that a start need not wait for what few ask for. */

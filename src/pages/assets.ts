@@ -1,8 +1,11 @@
-/** The files beside the pages: style sheet, scripts, icon. Served at `/assets/<name>`. */
+/** The files beside the pages: style sheets, scripts, icon. Each address names the content, so it may be kept for ever. */
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 export interface Asset {
-  name: string;
+  name: AssetName;
+  /** `/assets/style.0123456789abcdef.css` */
+  path: string;
   contentType: string;
   bytes: Buffer;
 }
@@ -18,10 +21,21 @@ const contentTypes = {
   "icon.svg": "image/svg+xml",
 } as const;
 
+export type AssetName = keyof typeof contentTypes;
+
+let known: readonly Asset[] | undefined;
+
 /** Reads them once; there are a few kilobytes. */
 export const readAssets = (): readonly Asset[] =>
-  Object.entries(contentTypes).map(([name, contentType]) => ({
-    name,
-    contentType,
-    bytes: readFileSync(new URL(`./assets/${name}`, import.meta.url)),
-  }));
+  (known ??= (Object.keys(contentTypes) as AssetName[]).map(readAsset));
+
+/** Where a page finds it. */
+export const assetPath = (name: AssetName): string =>
+  readAssets().find((asset) => asset.name === name)!.path;
+
+function readAsset(name: AssetName): Asset {
+  const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+  const sum = hash("sha256", bytes).slice(0, 16);
+  const path = `/assets/${name.replace(".", `.${sum}.`)}`;
+  return { name, path, contentType: contentTypes[name], bytes };
+}

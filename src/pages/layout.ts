@@ -1,5 +1,6 @@
 /** The frame every page stands in: head, navigation, main, foot. */
 import { apiVersion } from "#operations/page.ts";
+import { assetPath, type AssetName } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
 export interface PageContent {
@@ -10,8 +11,8 @@ export interface PageContent {
   /** Path of the page, to mark it in the navigation; a page below a listed one marks that. */
   path: string;
   /** Names of assets beside those that every page has. */
-  scripts?: readonly string[];
-  styles?: readonly string[];
+  scripts?: readonly AssetName[];
+  styles?: readonly AssetName[];
   /** Holds the one `h1`. */
   main: Part;
 }
@@ -32,7 +33,7 @@ export function layout(content: PageContent): string {
         <a class="skip" href="#main">Skip to the content</a>
         <header>
           <a href="/" ${path === "/" && html`aria-current="page"`}
-            ><img src="/assets/icon.svg" alt="" width="16" height="16" /> gp-records</a
+            ><img src="${assetPath("icon.svg")}" alt="" width="16" height="16" /> gp-records</a
           >
           <nav aria-label="Main">
             ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path)}>${link.label}</a> `)}
@@ -54,10 +55,10 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title} · gp-records</title>
     <meta name="description" content="${description}" />
-    <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
-    ${["style.css", ...styles].map((name) => html`<link rel="stylesheet" href="/assets/${name}" />`)}
-    <script src="/assets/theme.js"></script>
-    ${["page.js", ...scripts].map((name) => html`<script src="/assets/${name}" defer></script>`)}
+    <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
+    ${(["style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
+    <script src="${assetPath("theme.js")}"></script>
+    ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
 function current(link: string, path: string): Part {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { METHODS } from "node:http";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
+import { readAssets } from "#pages/assets.ts";
 import { problemCodes } from "#problems.ts";
 import { sendRaw } from "../support/raw-request.ts";
 import { startService } from "../support/service.ts";
@@ -73,6 +75,47 @@ test("/health and /ready say ok, and /ready is a 503 problem while there is no d
   const answer = await empty.get("/ready", noKey);
   assert.equal(answer.status, 503);
   assert.equal(answer.body.reason, "no_dataset");
+});
+
+test("an asset has its hash in its address, may be kept for a year, and is at no other address", async (t) => {
+  const service = await startService(t);
+  const pages = await Promise.all(
+    ["/", "/docs", "/account"].map((path) => service.get(path, noKey)),
+  );
+  const found = pages.flatMap(({ text }) => text.match(/\/assets\/[^"]+/g) ?? []);
+  const addresses = [...new Set(found)];
+  const names = addresses.map((address) => address.replace(/\.[0-9a-f]{16}(?=\.[a-z]+$)/, ""));
+  for (const name of ["style.css", "account.css", "theme.js", "page.js", "docs.js", "icon.svg"])
+    assert.ok(names.includes(`/assets/${name}`), name);
+  for (const [at, address] of addresses.entries()) {
+    const { status, headers, text } = await service.get(address, noKey);
+    assert.equal(status, 200, address);
+    assert.equal(headers.get("cache-control"), "public, max-age=31536000, immutable");
+    const [, sum] = /\.([0-9a-f]{16})\.[a-z]+$/.exec(address)!;
+    assert.equal(hash("sha256", text).slice(0, 16), sum);
+    const again = await service.get(address, { ...noKey, "if-none-match": headers.get("etag")! });
+    assert.equal(again.status, 304);
+    assert.equal((await service.get(address, noKey, "HEAD")).status, 200);
+    const other = await service.get(address, noKey, "OPTIONS");
+    assert.deepEqual([other.status, other.headers.get("allow")], [405, "GET, HEAD"]);
+    for (const gone of [names[at]!, address.replace(sum!, "0123456789abcdef")])
+      assert.equal((await service.get(gone, noKey)).status, 404, gone);
+  }
+});
+
+test("br is the smallest form of every public document, then gzip", async (t) => {
+  const service = await startService(t);
+  const assets = readAssets().map(({ path }) => path);
+  for (const path of [...publicPaths, ...assets]) {
+    const sizeIn = async (encoding: string) => {
+      const { headers } = await service.get(path, { ...noKey, "accept-encoding": encoding });
+      assert.equal(headers.get("vary"), "Accept, Accept-Encoding");
+      return Number(headers.get("content-length"));
+    };
+    const [plain, gzip, br] = [await sizeIn("identity"), await sizeIn("gzip"), await sizeIn("br")];
+    if (plain <= 1024) assert.deepEqual([gzip, br], [plain, plain], path);
+    else assert.ok(br < gzip * 0.95 && gzip < plain, `${path}: ${plain}, gzip ${gzip}, br ${br}`);
+  }
 });
 
 test("/ is a page for people and an index of links for programs", async (t) => {

@@ -114,7 +114,7 @@ async function assertSmall(visitor: Visitor, path: string): Promise<Page> {
   const page = await visitor.get(path);
   assert.equal(page.status, 200, path);
   const assets = readAssets()
-    .filter(({ name }) => page.text.includes(`/assets/${name}"`))
+    .filter(({ path: asset }) => page.text.includes(`"${asset}"`))
     .reduce((sum, { bytes }) => sum + bytes.length, 0);
   const bytes = Buffer.byteLength(page.text) + assets;
   assert.ok(bytes <= 60_000, `${path}: ${bytes} bytes`);

@@ -59,7 +59,7 @@ const contentSecurityPolicy =
  */
 export async function servePages(t: TestContext, fetchGp: RequestListener): Promise<string> {
   const pages = publicPages();
-  const assets = new Map(readAssets().map((asset) => [`/assets/${asset.name}`, asset]));
+  const assets = new Map(readAssets().map((asset) => [asset.path, asset]));
   const pathOf = ({ url = "/" }: IncomingMessage) => url.split("?", 1)[0]!;
   const server = createServer((request, response) => {
     const path = pathOf(request);

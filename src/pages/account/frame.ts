@@ -1,4 +1,5 @@
 /** The frame of the account pages: whose they are, and the way between them. */
+import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { layout } from "#pages/layout.ts";
 
@@ -17,7 +18,7 @@ export interface AccountPage {
   title: string;
   /** Null for whoever is not signed in. */
   frame: Frame | null;
-  scripts?: readonly string[];
+  scripts?: readonly AssetName[];
   /** Holds the one `h1`. */
   main: Part;
 }
