@@ -52,6 +52,8 @@ export interface Config {
   usageLogRows: number;
   /** Are their query strings kept too? */
   usageLogParameters: boolean;
+  /** How long entries of the audit log are kept; 0 for good. */
+  auditDays: number;
   /** How many published datasets stay after a publication, the newest; 0 for all. */
   datasetsKeep: number;
   /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
@@ -129,6 +131,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     usageLogDays: read("USAGE_LOG_DAYS", wholeNumber(0, 3650)),
     usageLogRows: read("USAGE_LOG_ROWS", wholeNumber(1, 1_000_000_000)),
     usageLogParameters: read("USAGE_LOG_PARAMETERS", onOrOff),
+    auditDays: read("AUDIT_DAYS", wholeNumber(0, 36_500)),
     datasetsKeep: read("DATASETS_KEEP", wholeNumber(0, 100_000)),
     signUp: read("SIGN_UP", oneOf(signUps)),
     smtpUrl: read("SMTP_URL", parseSmtpUrl),

@@ -175,7 +175,8 @@ export async function openService(
     async start() {
       const address = await listen();
       await follower.look();
-      if (config.smtpUrl !== null) office.open();
+      // It has work to do, then, without anybody's asking for a page.
+      if (config.smtpUrl !== null || config.auditDays > 0) office.open();
       state = "running";
       return address;
     },

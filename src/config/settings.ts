@@ -66,6 +66,11 @@ export const settings = [
     help: "`on` keeps the query strings of requests too.",
   },
   {
+    name: "AUDIT_DAYS",
+    byDefault: "0",
+    help: "Days for which entries of the audit log are kept; 0 keeps them for good.",
+  },
+  {
     name: "DATASETS_KEEP",
     byDefault: "10",
     help: "Published datasets that are kept, the newest; older ones go after each publication; 0 keeps all.",

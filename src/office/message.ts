@@ -100,5 +100,6 @@ export interface OfficeSettings {
   smtpUrl: string | null;
   mailFrom: string;
   usageLogDays: number;
+  auditDays: number;
   pageSizeMax: number;
 }

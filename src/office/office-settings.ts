@@ -12,5 +12,6 @@ export const officeSettings = (config: Config, port: number): OfficeSettings => 
   smtpUrl: config.smtpUrl,
   mailFrom: config.mailFrom,
   usageLogDays: config.usageLogDays,
+  auditDays: config.auditDays,
   pageSizeMax: config.pageSizeMax,
 });

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/forget-old.ts";
 import { openPasswords } from "#accounts/passwords.ts";
+import { removeOldAudit } from "#store/audit.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { answerVisit } from "./answer-visit.ts";
 import { openDesk } from "./desk.ts";
@@ -29,9 +30,11 @@ const rooms: Promise<Rooms> = openRooms();
 const isOver = new AbortController();
 const timers = [
   setInterval(() => void forget(Date.now()), forgetEveryMilliseconds),
+  setInterval(() => attend(shortenAudit(Date.now())), forgetEveryMilliseconds),
   setInterval(() => attend(watch()), watchEveryMilliseconds),
 ];
 attend(watch());
+attend(shortenAudit(Date.now()));
 
 async function openRooms(): Promise<Rooms> {
   const control = await openControl(settings.dataDir);
@@ -55,6 +58,14 @@ async function forget(now: number): Promise<void> {
   personLimiter.forgetIdle();
   await forgetOld((await rooms).control, now).catch((error: Error) =>
     complain(`What has ended could not be removed: ${error.message}`),
+  );
+}
+
+async function shortenAudit(now: number): Promise<void> {
+  if (settings.auditDays === 0) return;
+  const order = { days: settings.auditDays, now, signal: isOver.signal };
+  await removeOldAudit((await rooms).control, order).catch((error: Error) =>
+    complain(`Old entries of the audit log could not be removed: ${error.message}`),
   );
 }
 

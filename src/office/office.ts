@@ -15,7 +15,7 @@ import type {
 } from "./message.ts";
 
 export interface Office {
-  /** Starts the thread without waiting for a visit: it sends letters about keys and quotas. */
+  /** Starts the thread without waiting for a visit: it sends letters about keys and quotas, and removes old entries of the audit log. */
   open(): void;
   /** Rejects only if the thread ends; the next request starts another one. */
   answer(request: OfficeRequest): Promise<OfficeAnswer>;

@@ -1,6 +1,11 @@
-/** Writes down who changed what, in the transaction of the change: an entry without its change cannot be, nor the reverse. */
-import type { Transaction } from "kysely";
+/**
+ * Writes down who changed what, in the transaction of the change: an entry without its change cannot be, nor the reverse.
+ * Removes entries once they have been kept long enough.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
+import type { ControlStore } from "./stores.ts";
 
 /** Every action there is an entry for; docs/accounts.md says what each means. */
 export const auditActions = [
@@ -42,6 +47,7 @@ export const auditActions = [
   "dataset.pruned",
   "dataset.pinned",
   "dataset.unpinned",
+  "audit.pruned",
   "backup.restored",
 ] as const;
 
@@ -89,4 +95,74 @@ async function nextNumber(transaction: Transaction<ControlTables>): Promise<numb
     .selectFrom("audit")
     .select((select) => select.fn.max("number").as("highest"));
   return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
+}
+
+/** Of whoever was deleted nothing else is left, and a restore of an older backup has to delete them anew. */
+const keptForGood: AuditAction = "person.deleted";
+/** So few that whoever waits for the write lock does not wait for long. */
+const entriesPerStep = 1000;
+const dayMilliseconds = 86_400_000;
+
+export interface AuditRetention {
+  /** How long entries are kept; 1 or more. */
+  days: number;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Ends it after the step it is at. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Removes entries that are older, a step after the other, and writes into the log what each step removed.
+ * @returns how many were removed.
+ * @throws StoreFault as `ControlStore.write` does.
+ */
+export async function removeOldAudit(
+  control: ControlStore,
+  { days, now, signal }: AuditRetention,
+): Promise<number> {
+  const before = new Date(now - days * dayMilliseconds).toISOString();
+  let removed = 0;
+  // Looks before it writes: as a rule nothing is old enough, and nobody should wait for the lock then.
+  while (signal?.aborted !== true && (await oldNumbers(control.database, before, 1)).length > 0) {
+    removed += await control.write((transaction) => removeStep(transaction, before, now));
+    await nextTurn();
+  }
+  return removed;
+}
+
+async function removeStep(
+  transaction: Transaction<ControlTables>,
+  before: string,
+  now: number,
+): Promise<number> {
+  const numbers = await oldNumbers(transaction, before, entriesPerStep);
+  if (numbers.length === 0) return 0;
+  const detail = { removed: numbers.length, before };
+  // Written first, so that it never gets the number of one that goes.
+  await writeAudit(transaction, { actor: service, action: "audit.pruned", detail, now });
+  await transaction
+    .deleteFrom("audit")
+    .where("number", "<=", numbers.at(-1)!)
+    .where("at", "<", before)
+    .where("action", "!=", keptForGood)
+    .execute();
+  return numbers.length;
+}
+
+/** Of the oldest entries that may go; ascending. */
+async function oldNumbers(
+  database: Kysely<ControlTables>,
+  before: string,
+  max: number,
+): Promise<number[]> {
+  const rows = await database
+    .selectFrom("audit")
+    .select("number")
+    .where("at", "<", before)
+    .where("action", "!=", keptForGood)
+    .orderBy("number")
+    .limit(max)
+    .execute();
+  return rows.map(({ number }) => number);
 }

@@ -126,7 +126,7 @@ export interface ThrottleTable {
   next_at: Time;
 }
 
-/** Only ever added to. */
+/** Entries are added, never changed, and removed only once they are older than AUDIT_DAYS. */
 export interface AuditTable {
   number: number;
   at: Time;

@@ -89,6 +89,16 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
       await importRecords(catalogue, [{ record: "gp", id, name: id }], { source: "old" });
     await text("datasets", "prune", "--keep", "1");
   },
+  "datasets pin": async ({ json, text }) => {
+    const { version } = await json("datasets", "show");
+    await text("datasets", "pin", version);
+    await text("datasets", "pin", version);
+  },
+  "datasets unpin": async ({ json, text }) => {
+    const { version } = await json("datasets", "show");
+    await text("datasets", "unpin", version);
+    await text("datasets", "unpin", version);
+  },
   "accounts create": ({ text }) => text("accounts", "create", "--name", "Acme"),
   "accounts limits": ({ text }) => text("accounts", "limits", "Acme", "--per-day", "5"),
   "accounts suspend": ({ text }) => text("accounts", "suspend", "Acme"),
@@ -136,6 +146,8 @@ const expected: Record<string, string[]> = {
   "datasets rollback": ["dataset.rolled_back"],
   "datasets publish": ["dataset.published"],
   "datasets prune": ["dataset.pruned"],
+  "datasets pin": ["dataset.pinned"],
+  "datasets unpin": ["dataset.unpinned"],
   "accounts create": ["account.created"],
   "accounts limits": ["account.limits_changed"],
   "accounts suspend": ["account.suspended"],

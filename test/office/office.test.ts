@@ -34,6 +34,7 @@ test("an office that is opened sends what is due without anybody's visit, and cl
     smtpUrl: mail.url,
     mailFrom: "records@example.org",
     usageLogDays: 14,
+    auditDays: 0,
     pageSizeMax: 100,
   } as const;
   const office = openOffice({

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { listAudit } from "#accounts/list-audit.ts";
-import { auditActions, writeAudit } from "#store/audit.ts";
+import { type AuditAction, auditActions, removeOldAudit, writeAudit } from "#store/audit.ts";
 import { openControl } from "#store/stores.ts";
-import { controlWithAccount, hour, noon } from "../support/control.ts";
+import { startServer } from "../support/server-process.ts";
+import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 
 test("an entry and its change are written together or not at all", async (t) => {
   const { control } = await controlWithAccount(t);
@@ -61,4 +63,139 @@ test("every action stands in docs/accounts.md, and no other", () => {
   const table = text.slice(text.indexOf("## The audit log"), text.indexOf("## What is stored"));
   const documented = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, action]) => action!);
   assert.deepEqual(documented, [...auditActions]);
+});
+
+/** A store with nothing in its audit log but these entries. */
+async function storeWith(
+  t: TestContext,
+  entries: readonly { subject: string; now: number; action?: AuditAction }[],
+) {
+  const { dataDir, control } = await controlWithAccount(t);
+  await control.write(async (transaction) => {
+    await transaction.deleteFrom("audit").execute();
+    for (const one of entries)
+      await writeAudit(transaction, { actor: "operator", action: "plan.set", ...one });
+  });
+  const left = async () =>
+    (await listAudit(control.database, { limit: 10_000 })).toReversed().map((entry) => ({
+      ...entry,
+      subject: entry.subject ?? "",
+    }));
+  return { dataDir, control, left };
+}
+
+test("entries older than AUDIT_DAYS are removed, no others, and the log says how many", async (t) => {
+  const { control, left } = await storeWith(
+    t,
+    [0, 1, 2, 3, 4].map((i) => ({ subject: String(i), now: noon + i * day })),
+  );
+  const now = noon + 32 * day;
+  assert.equal(await removeOldAudit(control, { days: 30, now }), 2);
+  const entries = await left();
+  assert.deepEqual(
+    entries.map(({ number, subject }) => [number, subject]),
+    [
+      [3, "2"],
+      [4, "3"],
+      [5, "4"],
+      [6, ""],
+    ],
+  );
+  const { actor, action, at, detail } = entries.at(-1)!;
+  assert.deepEqual(
+    { actor, action, at, detail },
+    {
+      actor: "service",
+      action: "audit.pruned",
+      at: new Date(now).toISOString(),
+      detail: { removed: 2, before: new Date(noon + 2 * day).toISOString() },
+    },
+  );
+  assert.equal(await removeOldAudit(control, { days: 30, now }), 0);
+  assert.equal((await left()).length, 4, "where nothing goes, nothing is written");
+});
+
+test("no number is given twice, also where every entry goes", async (t) => {
+  const { control, left } = await storeWith(t, [{ subject: "only", now: noon }]);
+  assert.equal(await removeOldAudit(control, { days: 1, now: noon + 9 * day }), 1);
+  assert.deepEqual(
+    (await left()).map(({ number, action }) => [number, action]),
+    [[2, "audit.pruned"]],
+  );
+});
+
+test("what says that a person was deleted stays, for a restore deletes them anew by it", async (t) => {
+  const { control, left } = await storeWith(t, [
+    { subject: "pe_gone", action: "person.deleted", now: noon },
+    { subject: "pe_gone", action: "person.exported", now: noon },
+  ]);
+  assert.equal(await removeOldAudit(control, { days: 1, now: noon + 9 * day }), 1);
+  assert.deepEqual(
+    (await left()).map(({ action }) => action),
+    ["person.deleted", "audit.pruned"],
+  );
+});
+
+test("an entry that a clock set back has dated is removed by its time, and one of the future keeps no other", async (t) => {
+  const { control, left } = await storeWith(t, [
+    { subject: "future", now: noon + 900 * day },
+    { subject: "old", now: noon },
+    { subject: "new", now: noon + 9 * day },
+    { subject: "older", now: noon - 9 * day },
+  ]);
+  assert.equal(await removeOldAudit(control, { days: 5, now: noon + 10 * day }), 2);
+  assert.deepEqual(
+    (await left()).map(({ subject }) => subject),
+    ["future", "new", ""],
+  );
+});
+
+test("a long log is shortened in steps that let others write in between, and can be broken off", async (t) => {
+  const many = Array.from({ length: 2500 }, (_, i) => ({ subject: String(i), now: noon }));
+  const { control, left } = await storeWith(t, many);
+  const stop = new AbortController();
+  const order = { days: 1, now: noon + 9 * day };
+  const removal = removeOldAudit(control, { ...order, signal: stop.signal });
+  await control.write((transaction) =>
+    writeAudit(transaction, {
+      actor: "operator",
+      action: "plan.set",
+      subject: "between",
+      now: order.now,
+    }),
+  );
+  stop.abort();
+  const removed = await removal;
+  assert.ok(removed > 0 && removed < 2500, `${removed}`);
+  assert.equal(await removeOldAudit(control, order), 2500 - removed);
+  const details = (await left()).filter(({ action }) => action === "audit.pruned");
+  assert.deepEqual(
+    details.map(({ detail }) => (detail as { removed: number }).removed),
+    [1000, 1000, 500],
+  );
+});
+
+test("a server that keeps the log for AUDIT_DAYS removes older entries without anybody's asking for a page", async (t) => {
+  const now = Date.now();
+  const { dataDir, left } = await storeWith(t, [
+    { subject: "old", now: now - 40 * day },
+    { subject: "new", now: now - 20 * day },
+  ]);
+  await startServer(t, { dataDir, settings: { AUDIT_DAYS: "30" } });
+  const subjects = async () => (await left()).map(({ subject }) => subject);
+  while ((await subjects()).includes("old")) await setTimeout(20);
+  assert.deepEqual(await subjects(), ["new", ""]);
+});
+
+test("a server without AUDIT_DAYS keeps entries for good", async (t) => {
+  const { dataDir, left } = await storeWith(t, [{ subject: "old", now: noon - 9000 * day }]);
+  const server = await startServer(t, { dataDir });
+  // The thread that would remove them is open once it has answered.
+  assert.equal((await server.get("/account/sign-in")).status, 200);
+  server.signal("SIGTERM");
+  await server.ended;
+  assert.deepEqual(
+    (await left()).map(({ subject }) => subject),
+    ["old"],
+  );
 });

@@ -55,6 +55,7 @@ export async function openOfficeInside(
       smtpUrl: null,
       mailFrom: "records@example.org",
       usageLogDays: 14,
+      auditDays: 0,
       pageSizeMax: 100,
       ...settings,
     } as const,
