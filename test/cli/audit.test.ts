@@ -221,6 +221,8 @@ test("the demo's own doings are the service's, not the operator's", async (t) =>
   const config = readConfig({ DATA_DIR: dataDir });
   const size = { gps: 3, principals: 3, signals: 3, projects: 3 };
   await prepareDemo(config, noon, size as any);
+  // A key that nobody can show any more gives way to another.
+  rmSync(join(dataDir, "demo.key"));
   await prepareDemo(config, noon, size as any);
   const entries = await json("audit", "list");
   assert.deepEqual(
