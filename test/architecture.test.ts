@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, posix } from "node:path";
 import { test } from "node:test";
 
 const map = readFileSync("ARCHITECTURE.md", "utf8");
@@ -32,6 +32,14 @@ const importsOf = (path: string) =>
     ([, target]) => target!,
   );
 
+/** The file of ours that an import leads to; undefined for Node's own and packages. */
+const fileOf = (path: string, target: string): string | undefined =>
+  target.startsWith("#")
+    ? `src/${target.slice(1)}`
+    : target.startsWith(".")
+      ? posix.join(posix.dirname(path), target)
+      : undefined;
+
 test("every room of the house is in the table of doors, and every room of the table is there", () => {
   assert.deepEqual([...rooms.keys()].toSorted(), [...new Set(sources.map(roomOf))].toSorted());
 });
@@ -59,6 +67,39 @@ test("no import crosses a wall", () => {
     }
   }
   assert.deepEqual(crossings, []);
+});
+
+/** The way from a file through its imports back to itself, for the first file that has one. */
+function findCircle(importsOf: (path: string) => readonly string[], paths: readonly string[]) {
+  const done = new Set<string>();
+  const way: string[] = [];
+  const search = (path: string): readonly string[] | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return undefined;
+    way.push(path);
+    for (const next of importsOf(path)) {
+      const circle = search(next);
+      if (circle !== undefined) return circle;
+    }
+    way.pop();
+    done.add(path);
+    return undefined;
+  };
+  for (const path of paths) {
+    const circle = search(path);
+    if (circle !== undefined) return circle.join(" → ");
+  }
+  return undefined;
+}
+
+test("no file leads back to itself through its imports, those of types included", () => {
+  const graph: Record<string, string[]> = { a: ["b", "c"], b: ["c"], c: ["d"], d: ["b"] };
+  assert.equal(
+    findCircle((path) => graph[path]!, ["a"]),
+    "b → c → d → b",
+  );
+  const ofOurs = (path: string) => importsOf(path).flatMap((target) => fileOf(path, target) ?? []);
+  assert.equal(findCircle(ofOurs, sources), undefined);
 });
 
 test("every door and package of the table is used", () => {
@@ -115,12 +156,9 @@ function packagesWith(path: string, seen = new Set<string>()): Set<string> {
   );
   for (const [, target = ""] of imports) {
     if (target.startsWith("node:")) continue;
-    const isOurs = target.startsWith("#") || target.startsWith("./");
-    if (!isOurs) packages.add(target);
-    else {
-      const found = target.startsWith("#") ? `src/${target.slice(1)}` : join(dirname(path), target);
-      for (const one of packagesWith(found, seen)) packages.add(one);
-    }
+    const found = fileOf(path, target);
+    if (found === undefined) packages.add(target);
+    else for (const one of packagesWith(found, seen)) packages.add(one);
   }
   return packages;
 }

@@ -23,8 +23,16 @@ import { type Ending, findEndings, findLost, findLostPeople, isLiveKey } from ".
 import { keepEndings } from "./keep-endings.ts";
 import { type Manifest, storesOf } from "./manifest.ts";
 import { copyCounts, hasSameNumbers, presentControl } from "./present-folder.ts";
-import type { RestoreOrder } from "./restore.ts";
-import { damaged, unpack } from "./unpack.ts";
+import { type Archive, damaged, unpack } from "./unpack.ts";
+
+export interface ReadyOrder {
+  dataDir: string;
+  archive: Archive;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Whether keys that ended after the backup was made may work again. */
+  undoesEndings: boolean;
+}
 
 /** A backup that may be put in place, and what its keys are compared with to tell what that changes. */
 export interface MadeReady {
@@ -35,7 +43,7 @@ export interface MadeReady {
   backup: ControlFacts;
 }
 
-export async function makeReady(order: RestoreOrder, folder: string): Promise<MadeReady> {
+export async function makeReady(order: ReadyOrder, folder: string): Promise<MadeReady> {
   const { dataDir, archive } = order;
   const manifest = await unpack(archive, folder, (coming) => refuseFullDisk(coming, dataDir));
   for (const name of ["datasets", "counts"])
@@ -216,7 +224,7 @@ async function refuseOtherTables(folder: string, store: StoreName, name: string)
 
 /** Null where there is no database of keys, or one that is damaged and may be given up. */
 function presentFacts(
-  { dataDir, undoesEndings, archive }: RestoreOrder,
+  { dataDir, undoesEndings, archive }: ReadyOrder,
   { made_at }: Manifest,
 ): ControlFacts | null {
   const present = presentControl(dataDir);
@@ -228,7 +236,7 @@ function presentFacts(
 }
 
 async function readyControl(
-  { now, undoesEndings, archive }: RestoreOrder,
+  { now, undoesEndings, archive }: ReadyOrder,
   { made_at }: Manifest,
   present: ControlFacts | null,
   folder: string,

@@ -3,7 +3,13 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { type MadeReady, makeReady, type ReadBack, readBack } from "./make-ready.ts";
+import {
+  type MadeReady,
+  makeReady,
+  type ReadBack,
+  readBack,
+  type ReadyOrder,
+} from "./make-ready.ts";
 import type { Manifest } from "./manifest.ts";
 import { presentNames } from "./present-folder.ts";
 import {
@@ -16,17 +22,10 @@ import {
   takeBothLocks,
 } from "./restore-folders.ts";
 import { settleTree } from "./settle-tree.ts";
-import type { Archive } from "./unpack.ts";
 
-export interface RestoreOrder {
-  dataDir: string;
-  archive: Archive;
-  /** Milliseconds since 1970. */
-  now: number;
+export interface RestoreOrder extends ReadyOrder {
   /** Whether a folder with data may be replaced; what is there is kept aside. */
   mayReplace: boolean;
-  /** Whether keys that ended after the backup was made may work again. */
-  undoesEndings: boolean;
   /** Makes everything ready, tells what would happen, and changes nothing. */
   isTrial: boolean;
 }

@@ -1,6 +1,7 @@
 /** Keeps the read model of the current generation at hand, and takes a new one over when the pointer moves. */
 import { Worker } from "node:worker_threads";
-import { openReadModel, type DatasetParts, type ReadModel } from "#search/read-model.ts";
+import type { DatasetParts } from "#search/dataset-parts.ts";
+import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Loading, LoadOrder } from "./load-worker.ts";
 

@@ -11,7 +11,7 @@ import {
   type DatasetIndex,
   type FacetName,
   type LinkedKind,
-} from "#search/read-model.ts";
+} from "#search/dataset-parts.ts";
 import { indexSuggestions } from "#search/index-suggestions.ts";
 
 export function indexTables(db: DatabaseSync): DatasetIndex {

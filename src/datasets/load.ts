@@ -1,6 +1,6 @@
 /** Reads of a generation what a server answers from; runs in a worker. */
 import { statSync } from "node:fs";
-import type { DatasetParts } from "#search/read-model.ts";
+import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Generation } from "./catalogue.ts";
 import { metaFault } from "./facts-fault.ts";
 import { openGeneration, refusalOf } from "./open-generation.ts";

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { documentBytes, documentCount, type Documents } from "#search/documents.ts";
-import type { DatasetIndex } from "#search/read-model.ts";
+import type { DatasetIndex } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 

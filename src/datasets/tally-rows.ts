@@ -1,7 +1,7 @@
 /** Gathers what the documents of a generation call for in its other tables, and tells whether it is there. */
 import type { DatabaseSync } from "node:sqlite";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
-import type { LinkedKind } from "#search/read-model.ts";
+import type { LinkedKind } from "#search/dataset-parts.ts";
 import { batchesOf } from "./rows.ts";
 import { facetsOf, namesOf, type Body } from "./write-gps.ts";
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "#records/fold.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
-import type { FacetName } from "#search/read-model.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
 import type { DocumentWriter } from "./document-writer.ts";
 import { eachOnce, type DraftRecord } from "./draft-record.ts";
 import { linkJson, renderGp } from "./render.ts";

@@ -1,6 +1,6 @@
 /** Writes the principals, projects and signals of a draft with their links to GPs. */
 import type { DatabaseSync } from "node:sqlite";
-import { linkedKinds } from "#search/read-model.ts";
+import { linkedKinds } from "#search/dataset-parts.ts";
 import type { DocumentWriter } from "./document-writer.ts";
 import { eachOnce, type DraftRecords } from "./draft-record.ts";
 import { renderLinked } from "./render.ts";

@@ -1,6 +1,6 @@
 /** Links on their way to somebody: by mail, and in a demo on the page itself. */
 import { type MadeLink, linkUrl } from "#accounts/links.ts";
-import type { Letter } from "./mail/post.ts";
+import type { Letter } from "./mail/letters.ts";
 import type { Visit } from "./visit.ts";
 
 /** Would a link reach anybody? */

@@ -1,5 +1,5 @@
 /** Writes a GP as it is served: its own members, then at most 100 of its principals and of its signals. */
-import type { DatasetParts } from "#search/read-model.ts";
+import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { BodyWriter } from "./body-writer.ts";
 
 /** Records of one kind embedded in a GP at most. */

@@ -1,6 +1,7 @@
 /** What an answer says beside its records: why it is empty or cut, and how to ask better. */
 import { echo } from "#problems.ts";
-import type { Miss, ReadModel, Selection } from "#search/read-model.ts";
+import type { Miss } from "#search/gp-search.ts";
+import type { ReadModel, Selection } from "#search/read-model.ts";
 import type { Query } from "./operation.ts";
 
 /** The closed list of `meta.hints[].code`. */

@@ -1,7 +1,8 @@
 /** What an operation is: one read, told apart by what it returns and which filters it takes. */
 import type { TSchema } from "typebox";
 import type { RecordKind } from "#records/canonical.ts";
-import type { Bounds, GpFilter, ReadModel, Selection } from "#search/read-model.ts";
+import type { GpFilter } from "#search/gp-search.ts";
+import type { Bounds, ReadModel, Selection } from "#search/read-model.ts";
 
 export const filterNames = ["gp_name", "tag", "theme", "market"] as const;
 export type FilterName = (typeof filterNames)[number];

@@ -1,6 +1,6 @@
 /** Query text → a query whose parameters are all valid, or its faults at once. */
 import { listedMax, type ParameterFault } from "#problems.ts";
-import type { FacetName } from "#search/read-model.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
 import type { Operation, Query } from "./operation.ts";
 import {
   faultOfValue,

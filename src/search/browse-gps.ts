@@ -3,14 +3,9 @@ import { fold } from "#records/fold.ts";
 import { countBits, hasBit, pageOfBits, type Bitset } from "./bitset.ts";
 import { openFacetCounter } from "./facet-values.ts";
 import { openGpSearch } from "./gp-search.ts";
-import {
-  facetNames,
-  type Bounds,
-  type DatasetParts,
-  type FacetName,
-  type GpFilter,
-  type Selection,
-} from "./read-model.ts";
+import { facetNames, type DatasetParts, type FacetName } from "./dataset-parts.ts";
+import type { GpFilter } from "./gp-search.ts";
+import type { Bounds, Selection } from "./read-model.ts";
 
 export type Facets = Pick<GpFilter, FacetName>;
 

@@ -3,7 +3,8 @@ import { fold } from "#records/fold.ts";
 import { addBits, forEachBit, hasBit, makeBitset, type Bitset } from "./bitset.ts";
 import { readMember, type MemberValues } from "./document-members.ts";
 import { spellingsOfMarket } from "./market-spellings.ts";
-import type { Bounds, DatasetParts } from "./read-model.ts";
+import type { DatasetParts } from "./dataset-parts.ts";
+import type { Bounds } from "./read-model.ts";
 
 export interface SignalFilter {
   /** Any of them; of every type if left out or empty. */

@@ -4,7 +4,7 @@ import { openGpBrowse, type GpBrowse } from "./browse-gps.ts";
 import { openSignalBrowse, type SignalBrowse } from "./browse-signals.ts";
 import { longestSpellings } from "./facet-values.ts";
 import { nameMarkets } from "./market-names.ts";
-import type { DatasetParts, FacetName } from "./read-model.ts";
+import type { DatasetParts, FacetName } from "./dataset-parts.ts";
 
 export interface Browse {
   gps: GpBrowse;

@@ -9,12 +9,27 @@ import {
   makeBitset,
   type Bitset,
 } from "./bitset.ts";
+import { facetNames, type DatasetParts, type FacetName } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
 import { addCarriers, openFacet } from "./facet-index.ts";
 import { positionOfId } from "./id-index.ts";
 import { matchNames, openNames } from "./match-names.ts";
 import { rankCount } from "./ranks.ts";
-import { facetNames, type DatasetParts, type GpFilter, type Miss } from "./read-model.ts";
+
+/** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
+export interface GpFilter {
+  name?: string | undefined;
+  tag?: readonly string[] | undefined;
+  theme?: readonly string[] | undefined;
+  market?: readonly string[] | undefined;
+}
+
+/** A part of the filter that no GP satisfies; `folded` is empty where nothing of it can be searched. */
+export interface Miss {
+  parameter: "gp_name" | FacetName;
+  value: string;
+  folded: string;
+}
 
 export interface GpSearch {
   /** @returns the parts of the filter that no GP satisfies; the GPs that satisfy all of it are left in `sets`. */

@@ -1,10 +1,19 @@
 /** Which GPs answer to a folded name, and how well: one set of GPs for each rank. */
-import { addBits, makeBitset, type Bitset } from "./bitset.ts";
-import { matchSeveralWords } from "./match-several-words.ts";
-import { matchWord, type WordMatch } from "./match-words.ts";
+import {
+  addBit,
+  addBits,
+  clear,
+  countBits,
+  forEachBit,
+  keepCommon,
+  makeBitset,
+  type Bitset,
+} from "./bitset.ts";
+import { answers, matchWord, type WordMatch } from "./match-words.ts";
 import type { NameIndex } from "./name-index.ts";
+import { endsWith } from "./packed-texts.ts";
 import { openPositionLists, type PositionLists } from "./position-lists.ts";
-import { ranks } from "./ranks.ts";
+import { ranks, type Rank } from "./ranks.ts";
 
 /** The index, and what is derived from it for the one model that searches it. */
 export interface Names {
@@ -51,4 +60,99 @@ function matchOneWord(
     first.addTo(sets[ranks.insideWord]!, word);
     later.addTo(sets[ranks.insideWord]!, word);
   }
+}
+
+/** Of so many GPs one is looked at in the time that it takes to narrow all of them down by another word. */
+const gpsOfLook = 1024;
+
+function matchSeveralWords(
+  names: Names,
+  matches: readonly WordMatch[],
+  sets: readonly Bitset[],
+): void {
+  const { index } = names;
+  forEachBit(findCandidates(names, matches), (gp) => {
+    const rank = bestRank(index, gp, matches);
+    if (rank !== undefined) addBit(sets[rank]!, gp);
+  });
+}
+
+/** GPs that have every word, perhaps in different names, or few more than those. */
+function findCandidates(names: Names, matches: readonly WordMatch[]): Bitset {
+  const [candidates, others] = names.scratch;
+  const [rarest, ...more] = matches.toSorted((a, b) => a.gpCount - b.gpCount);
+  const few = names.index.firstNameOfGp.length / gpsOfLook;
+  clear(candidates);
+  addGps(names, candidates, rarest!);
+  let count = rarest!.gpCount;
+  for (const match of more) {
+    if (count <= few) break;
+    clear(others);
+    addGps(names, others, match);
+    keepCommon(candidates, others);
+    count = countBits(candidates);
+  }
+  return candidates;
+}
+
+function addGps({ first, later }: Names, gps: Bitset, { from, to, inside }: WordMatch): void {
+  const add = (word: number) => {
+    first.addTo(gps, word);
+    later.addTo(gps, word);
+  };
+  for (let word = from; word < to; word++) add(word);
+  for (const word of inside) add(word);
+}
+
+/** Undefined where none of its names holds all words. */
+function bestRank(index: NameIndex, gp: number, matches: readonly WordMatch[]): Rank | undefined {
+  let best: Rank | undefined;
+  for (let name = index.firstNameOfGp[gp]!; name < index.firstNameOfGp[gp + 1]!; name++) {
+    if (!holdsAll(index, name, matches)) continue;
+    const rank = rankOf(index, name, matches);
+    if (best === undefined || rank < best) best = rank;
+  }
+  return best;
+}
+
+function holdsAll(
+  { wordsOfName: { starts, items } }: NameIndex,
+  name: number,
+  matches: readonly WordMatch[],
+): boolean {
+  const start = starts[name]!;
+  const end = starts[name + 1]!;
+  for (const match of matches) {
+    let at = start;
+    while (at < end && !answers(match, items[at]!)) at++;
+    if (at === end) return false;
+  }
+  return true;
+}
+
+/** Rank of a name that holds all words: the best place at which they stand as one. */
+function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): Rank {
+  const { starts, items } = index.wordsOfName;
+  const start = starts[name]!;
+  const end = starts[name + 1]!;
+  let best: Rank = ranks.apart;
+  for (let at = start; at + matches.length <= end; at++) {
+    if (!followsFrom(items, at, matches)) continue;
+    const word = items[at]!;
+    if (word === matches[0]!.equal) {
+      if (at > start) return ranks.startOfWord;
+      const isWhole = matches.length === end - start && items[end - 1] === matches.at(-1)!.equal;
+      return isWhole ? ranks.equal : ranks.begins;
+    }
+    if (endsWith(index.words, word, matches[0]!.sought)) best = ranks.insideWord;
+  }
+  return best;
+}
+
+/** Do the words after the first stand at `at + 1` on: whole, and the last at least begun? */
+function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch[]): boolean {
+  const last = matches.length - 1;
+  for (let i = 1; i < last; i++) if (items[at + i] !== matches[i]!.equal) return false;
+  const final = items[at + last]!;
+  return final >= matches[last]!.from && final < matches[last]!.to;
 }

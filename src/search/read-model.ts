@@ -1,55 +1,12 @@
 /** One dataset in memory: answers which records satisfy a query, how many, and in what order. */
 import { fold } from "#records/fold.ts";
 import { clear, countBits, makeBitset, pageOfBits, type Bitset } from "./bitset.ts";
-import { documentCount, type DocumentPlaces, type Documents } from "./documents.ts";
-import type { FacetIndex } from "./facet-index.ts";
-import { openGpSearch } from "./gp-search.ts";
-import type { IdIndex } from "./id-index.ts";
-import type { SuggestionIndex } from "./index-suggestions.ts";
+import type { DatasetParts, LinkedKind } from "./dataset-parts.ts";
+import { documentCount } from "./documents.ts";
+import { openGpSearch, type GpFilter, type Miss } from "./gp-search.ts";
 import { openLinkedRecords } from "./linked-records.ts";
-import type { Lists } from "./lists.ts";
 import { matchWord } from "./match-words.ts";
-import type { NameIndex } from "./name-index.ts";
 import { suggest } from "./suggestions.ts";
-
-export const linkedKinds = ["principal", "signal", "project"] as const;
-export type LinkedKind = (typeof linkedKinds)[number];
-export const facetNames = ["tag", "theme", "market"] as const;
-export type FacetName = (typeof facetNames)[number];
-
-/** What the records of a dataset are found by. It is stored with them: to make it takes longer than to read it. */
-export interface DatasetIndex {
-  documents: Readonly<Record<"gp" | LinkedKind, DocumentPlaces>>;
-  names: NameIndex;
-  nameSuggestions: SuggestionIndex;
-  facets: Readonly<Record<FacetName, FacetIndex>>;
-  ids: IdIndex;
-  /** GP → positions of its records of that kind, ascending, so in display order. */
-  recordsOfGp: Readonly<Record<LinkedKind, Lists>>;
-}
-
-/** All of a dataset, in arrays of numbers. */
-export interface DatasetParts extends DatasetIndex {
-  version: string;
-  /** Time the dataset was built, RFC 3339. */
-  updatedAt: string;
-  documents: Readonly<Record<"gp" | LinkedKind, Documents>>;
-}
-
-/** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
-export interface GpFilter {
-  name?: string | undefined;
-  tag?: readonly string[] | undefined;
-  theme?: readonly string[] | undefined;
-  market?: readonly string[] | undefined;
-}
-
-/** A part of the filter that no GP satisfies; `folded` is empty where nothing of it can be searched. */
-export interface Miss {
-  parameter: "gp_name" | FacetName;
-  value: string;
-  folded: string;
-}
 
 export interface Selection {
   /** How many records satisfy the filter. */

@@ -17,7 +17,7 @@ import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import { arraysIn } from "#datasets/stored-arrays.ts";
-import type { DatasetParts } from "#search/read-model.ts";
+import type { DatasetParts } from "#search/dataset-parts.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";

@@ -6,7 +6,7 @@ import { insertMember } from "#accounts/insert-member.ts";
 import { insertPerson } from "#accounts/people.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import type { Letter } from "#office/mail/post.ts";
+import type { Letter } from "#office/mail/letters.ts";
 import { watchNotices } from "#office/watch-notices.ts";
 import type { Role } from "#store/control-tables.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";

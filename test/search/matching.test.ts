@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelOf } from "../support/dataset.ts";
-import type { GpFilter, ReadModel } from "#search/read-model.ts";
+import type { GpFilter } from "#search/gp-search.ts";
+import type { ReadModel } from "#search/read-model.ts";
 
 const gp = (name: string, rest: object = {}) => ({ record: "gp", id: name, name, ...rest });
 

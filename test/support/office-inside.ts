@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { Kysely } from "kysely";
 import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { answerVisit } from "#office/answer-visit.ts";
-import type { Letter } from "#office/mail/post.ts";
+import type { Letter } from "#office/mail/letters.ts";
 import type { OfficeAnswer, OfficeRequest, OfficeSettings } from "#office/message.ts";
 import { openPersonLimiter } from "#office/person-limits.ts";
 import { routes } from "#office/routes/index.ts";

@@ -1,6 +1,6 @@
 /** Hands letters to a mail server over SMTP (RFC 5321). */
 import { isLoopback } from "#config.ts";
-import type { Letter } from "./post.ts";
+import type { Letter } from "./letters.ts";
 
 export interface Carrier {
   /** Name and port of the mail server, for complaints. */

@@ -1,5 +1,10 @@
 /** What the letters say: plain text, one link at most, and what to do if it was not you. */
-import type { Letter } from "./post.ts";
+export interface Letter {
+  to: string;
+  subject: string;
+  /** Plain text; lines end with a line feed. */
+  text: string;
+}
 
 /** A link that works once. */
 interface LinkLetter {

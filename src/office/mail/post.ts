@@ -2,14 +2,8 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { OfficeSettings } from "#office/message.ts";
 import { openCarrier } from "./carrier.ts";
+import type { Letter } from "./letters.ts";
 import { sendingFault } from "./sending-fault.ts";
-
-export interface Letter {
-  to: string;
-  subject: string;
-  /** Plain text; lines end with a line feed. */
-  text: string;
-}
 
 export interface Post {
   /** Returns at once. What cannot be sent is told to the operator. */

@@ -5,7 +5,7 @@ import type { FacetView } from "#pages/account/browse-facets.ts";
 import type { Chosen } from "#pages/account/browse-links.ts";
 import type { Browse } from "#search/browse.ts";
 import type { FoundSignals } from "#search/browse-signals.ts";
-import type { FacetName } from "#search/read-model.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
 
 type Values = FacetView["values"];
 

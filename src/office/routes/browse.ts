@@ -17,7 +17,9 @@ import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
 import { browse, type Browse } from "#search/browse.ts";
 import { readDocuments } from "#search/read-documents.ts";
-import type { FacetName, Miss, ReadModel } from "#search/read-model.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
+import type { Miss } from "#search/gp-search.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { readChosen } from "./browse-chosen.ts";
 import { gpFacets, signalFacets } from "./browse-facets.ts";
 

@@ -3,7 +3,9 @@ import { fold } from "#records/fold.ts";
 import { signalTypes } from "#records/vocabulary.ts";
 import { browse, type Browse } from "#search/browse.ts";
 import { readDocuments } from "#search/read-documents.ts";
-import { facetNames, type FacetName, type Miss, type ReadModel } from "#search/read-model.ts";
+import { facetNames, type FacetName } from "#search/dataset-parts.ts";
+import type { Miss } from "#search/gp-search.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { mostFirst } from "./browse-facets.ts";
 
 const suggestionsMax = 8;

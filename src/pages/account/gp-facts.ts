@@ -1,14 +1,21 @@
 /** What is known of a GP itself, as terms and what they are; what is unknown is left out. */
 import type { ExternalIds } from "#records/common.ts";
+import type { Gp } from "#records/gp.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement } from "#pages/times.ts";
 import { browseHref, browsePaths, nothingChosen, type ChoiceName } from "./browse-links.ts";
 import { fitting, listText } from "./fitting.ts";
-import type { GpView } from "./gp.ts";
 import { hostOf, money, outside, place, provenanceWords } from "./record-words.ts";
 import { valueLabel } from "./value-label.ts";
 
-export function gpFacts({ gp, marketNames }: GpView): Html {
+export interface ShownGp {
+  /** As the operations serve it: at most 100 principals and signals, and how many there are. */
+  gp: Gp;
+  /** Title of each market that is named → what it is called. */
+  marketNames: Readonly<Record<string, string>>;
+}
+
+export function gpFacts({ gp, marketNames }: ShownGp): Html {
   const markets = gp.markets.map((title) => marketNames[title] ?? title);
   const facts: readonly (readonly [term: string, what: Part])[] = [
     ["Legal name", gp.legal_name],
@@ -62,7 +69,7 @@ function links(name: ChoiceName, values: readonly string[]): Part {
   );
 }
 
-const assets = ({ aum_usd, aum_as_of }: GpView["gp"]): Part =>
+const assets = ({ aum_usd, aum_as_of }: Gp): Part =>
   aum_usd !== null && [
     money(aum_usd),
     aum_as_of !== null && html` <span class="muted">on ${dayElement(aum_as_of)}</span>`,

@@ -5,16 +5,22 @@ import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { filledColumns } from "./filled-columns.ts";
 import { fitting } from "./fitting.ts";
+import type { ShownGp } from "./gp-facts.ts";
 import { restNote } from "./gp-rest.ts";
-import type { GpView } from "./gp.ts";
 import { commonProvenance, provenanceLine, provenanceNote } from "./provenance-note.ts";
 import { money, place } from "./record-words.ts";
 import { valueLabel } from "./value-label.ts";
 
 const columns = ["Name", "What it is", "State", "Where", "Size", { label: "More", isPlain: true }];
 
+export interface ShownProjects extends ShownGp {
+  /** At most 100. */
+  projects: readonly Project[];
+  projectsTotal: number;
+}
+
 export function projectsSection(
-  { gp, projects, projectsTotal: total, marketNames }: GpView,
+  { gp, projects, projectsTotal: total, marketNames }: ShownProjects,
   bytesMax: number,
 ): Html {
   const common = commonProvenance(projects);
@@ -34,7 +40,7 @@ export function projectsSection(
   </section>`;
 }
 
-const cellsOf = (project: Project, marketNames: GpView["marketNames"]): Part[] => [
+const cellsOf = (project: Project, marketNames: ShownGp["marketNames"]): Part[] => [
   project.name,
   `${valueLabel(project.type)}, ${valueLabel(project.property_type).toLowerCase()}`,
   valueLabel(project.status),

@@ -1,12 +1,12 @@
 /** What has happened at a GP, newest first. */
 import { html, type Html } from "#pages/html.ts";
 import { fitting } from "./fitting.ts";
+import type { ShownGp } from "./gp-facts.ts";
 import { restNote } from "./gp-rest.ts";
-import type { GpView } from "./gp.ts";
 import { commonProvenance, provenanceLine, provenanceNote } from "./provenance-note.ts";
 import { signalItem, timeline } from "./signal-list.ts";
 
-export function timelineSection({ gp, marketNames }: GpView, bytesMax: number): Html {
+export function timelineSection({ gp, marketNames }: ShownGp, bytesMax: number): Html {
   const { id, signals, signals_total: total } = gp;
   const common = commonProvenance(signals);
   const items = fitting(

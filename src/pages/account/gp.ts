@@ -1,6 +1,4 @@
 /** The page of one GP: its names, what it does, its people, signals and projects, and who says so. */
-import type { Gp } from "#records/gp.ts";
-import type { Project } from "#records/project.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { timeElement } from "#pages/times.ts";
@@ -8,20 +6,13 @@ import { cutText } from "./fitting.ts";
 import { accountPage, type Frame } from "./frame.ts";
 import { gpFacts } from "./gp-facts.ts";
 import { peopleSection } from "./gp-people.ts";
-import { projectsSection } from "./gp-projects.ts";
+import { projectsSection, type ShownProjects } from "./gp-projects.ts";
 import { timelineSection } from "./gp-timeline.ts";
 import { money, place } from "./record-words.ts";
 import { byPoints } from "./signal-list.ts";
 
-export interface GpView {
+export interface GpView extends ShownProjects {
   frame: Frame | null;
-  /** As the operations serve it: at most 100 principals and signals, and how many there are. */
-  gp: Gp;
-  /** At most 100. */
-  projects: readonly Project[];
-  projectsTotal: number;
-  /** Title of each market that is named → what it is called. */
-  marketNames: Readonly<Record<string, string>>;
 }
 
 const descriptionLengthMax = 1000;

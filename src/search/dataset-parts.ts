@@ -1,0 +1,31 @@
+/** What a dataset consists of in memory: arrays of numbers, made at import and only read from then on. */
+import type { DocumentPlaces, Documents } from "./documents.ts";
+import type { FacetIndex } from "./facet-index.ts";
+import type { IdIndex } from "./id-index.ts";
+import type { SuggestionIndex } from "./index-suggestions.ts";
+import type { Lists } from "./lists.ts";
+import type { NameIndex } from "./name-index.ts";
+
+export const linkedKinds = ["principal", "signal", "project"] as const;
+export type LinkedKind = (typeof linkedKinds)[number];
+export const facetNames = ["tag", "theme", "market"] as const;
+export type FacetName = (typeof facetNames)[number];
+
+/** What the records of a dataset are found by. It is stored with them: to make it takes longer than to read it. */
+export interface DatasetIndex {
+  documents: Readonly<Record<"gp" | LinkedKind, DocumentPlaces>>;
+  names: NameIndex;
+  nameSuggestions: SuggestionIndex;
+  facets: Readonly<Record<FacetName, FacetIndex>>;
+  ids: IdIndex;
+  /** GP → positions of its records of that kind, ascending, so in display order. */
+  recordsOfGp: Readonly<Record<LinkedKind, Lists>>;
+}
+
+/** All of a dataset, in arrays of numbers. */
+export interface DatasetParts extends DatasetIndex {
+  version: string;
+  /** Time the dataset was built, RFC 3339. */
+  updatedAt: string;
+  documents: Readonly<Record<"gp" | LinkedKind, Documents>>;
+}
