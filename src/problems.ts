@@ -220,7 +220,7 @@ type ValueIn<Members, Name> = Members extends unknown
 type EveryMembers = { [Code in ProblemCode]: MembersOf<Code> }[ProblemCode];
 
 /** The extension members of an error whose code is not known: each may be missing. */
-export type ProblemMembers = {
+type ProblemMembers = {
   readonly [Name in NamesIn<EveryMembers>]?: ValueIn<EveryMembers, Name>;
 };
 

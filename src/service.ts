@@ -43,7 +43,7 @@ export interface Service {
 }
 
 /** What time it is, for whoever counts or compares it. */
-export interface Time {
+interface Time {
   clock: Clock;
   /** Milliseconds since 1970. */
   now(): number;

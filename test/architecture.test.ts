@@ -102,6 +102,83 @@ test("no file leads back to itself through its imports, those of types included"
   assert.equal(findCircle(ofOurs, sources), undefined);
 });
 
+/** Names a file exports, with whatever stands in the braces of a list. */
+function exportsOf(text: string): string[] {
+  const declared = text.matchAll(
+    /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm,
+  );
+  const listed = text.matchAll(/^export (?:type )?(?:const )?\{([^}]*)\}/gm);
+  return [
+    ...[...declared].map(([, name]) => name!),
+    ...[...listed].flatMap(([, names]) => namesIn(names!).map(({ theirs }) => theirs)),
+  ];
+}
+
+/** `a, type b as c` → a, and b that is c here. */
+const namesIn = (list: string) =>
+  list
+    .split(",")
+    .map((part) => part.trim().replace(/^type /, ""))
+    .filter((part) => part !== "")
+    .map((part) => {
+      const [ours = "", theirs = ours] = part.split(/ as |: /);
+      return { ours, theirs };
+    });
+
+/** What is taken from other files, as `file name`, or `file *` for all of it. */
+function takenBy(path: string, text: string): string[] {
+  const taken: string[] = [];
+  const take = (target: string, names: readonly string[]) => {
+    const file = fileOf(path, target);
+    if (file !== undefined) for (const name of names) taken.push(`${file} ${name}`);
+  };
+  for (const [, names = "", target = ""] of text.matchAll(
+    /\b(?:import|export)(?: type)? (?:\w+, )?\{([^}]*)\} from "([^"]+)"/g,
+  ))
+    take(
+      target,
+      namesIn(names).map(({ ours }) => ours),
+    );
+  for (const [, names, target = ""] of text.matchAll(
+    /(?:\{([^{}]*)\} = await )?\bimport\(\s*"([^"]+)"\s*\)/g,
+  ))
+    take(target, names === undefined ? ["*"] : namesIn(names).map(({ ours }) => ours));
+  for (const [, target = ""] of text.matchAll(/\bimport(?: type)? \* as \w+ from "([^"]+)"/g))
+    take(target, ["*"]);
+  return taken;
+}
+
+test("every name that a source file exports is imported somewhere", () => {
+  const sample =
+    "export const a = 1;\nexport type B = string;\nexport { c, d as e };\nconst f = 2;";
+  assert.deepEqual(exportsOf(sample), ["a", "B", "c", "e"]);
+  const taking = 'import { a, type B as X } from "./x.ts";\nconst { c } = await import("#y/z.ts");';
+  assert.deepEqual(takenBy("src/m/n.ts", taking), ["src/m/x.ts a", "src/m/x.ts B", "src/y/z.ts c"]);
+
+  const everything = globSync("{src,test,bench,faults,fuzz}/**/*.ts");
+  const texts = everything.map((path) => [path, readFileSync(path, "utf8")] as const);
+  const taken = new Set(texts.flatMap(([path, text]) => takenBy(path, text)));
+  // What is taken from a list is taken from the files that it lists whole.
+  const lists = new Map<string, string[]>();
+  for (const [path, text] of texts)
+    for (const [, target = ""] of text.matchAll(/^export \* from "([^"]+)"/gm)) {
+      const file = fileOf(path, target)!;
+      lists.set(file, [...(lists.get(file) ?? []), path]);
+    }
+  const isTaken = (path: string, name: string): boolean =>
+    taken.has(`${path} ${name}`) ||
+    taken.has(`${path} *`) ||
+    (lists.get(path) ?? []).some((list) => isTaken(list, name));
+  const unused = texts
+    .filter(([path]) => path.startsWith("src/"))
+    .flatMap(([path, text]) =>
+      exportsOf(text)
+        .filter((name) => !isTaken(path, name))
+        .map((name) => `${path} ${name}`),
+    );
+  assert.deepEqual(unused, []);
+});
+
 test("every door and package of the table is used", () => {
   for (const [room, { doors, packages }] of rooms) {
     const targets = sources.filter((path) => roomOf(path) === room).flatMap(importsOf);

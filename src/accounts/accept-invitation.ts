@@ -14,7 +14,7 @@ import { type Completion, settle } from "./sign-up.ts";
 import { openSession, type SignedIn } from "./signed-in.ts";
 
 /** `signedIn` is null for somebody who has a password: they sign in with it, a link alone is not enough. */
-export interface Accepted {
+interface Accepted {
   person: Person;
   /** Id of the account. */
   accountId: string;

@@ -10,7 +10,7 @@ import { type MadeLink, makeLink } from "./links.ts";
 import { requireOwner, roleOf } from "./membership.ts";
 import { findPerson, refuseTaken } from "./people.ts";
 
-export interface InvitationOrder {
+interface InvitationOrder {
   /** Number; null for an account of one's own, which only the operator invites to. */
   account: number | null;
   address: string;
@@ -65,7 +65,7 @@ async function mayInvite(
   return name;
 }
 
-export interface Invitation {
+interface Invitation {
   id: string;
   email: string;
   role: Role;

@@ -7,8 +7,6 @@ import type { ControlStore } from "#store/stores.ts";
 import type { Address } from "./addresses.ts";
 import { LinkFault } from "./link-fault.ts";
 
-export type { LinkKind };
-
 export interface Link {
   id: string;
   kind: LinkKind;
@@ -44,7 +42,7 @@ export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
 export const linkUrl = (base: string, token: string): string =>
   `${base}/account/link?token=${token}`;
 
-export interface LinkOrder {
+interface LinkOrder {
   kind: LinkKind;
   address: Address;
   person?: string | null;

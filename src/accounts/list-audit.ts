@@ -14,7 +14,7 @@ export interface AuditEntry {
   detail: object;
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   /** Number. */
   account?: number | undefined;
   actor?: string | undefined;

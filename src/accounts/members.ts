@@ -30,7 +30,7 @@ export async function listMembers(
   return rows.map(({ joined_at: joinedAt, ...rest }) => ({ ...rest, joinedAt }));
 }
 
-export interface MemberChange {
+interface MemberChange {
   /** Number. */
   account: number;
   person: string;

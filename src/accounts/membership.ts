@@ -4,8 +4,6 @@ import { type Actor, operator, service } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
 import { StoreFault } from "#store/store-fault.ts";
 
-export type { Role };
-
 export interface Membership {
   /** Of the account. */
   number: number;

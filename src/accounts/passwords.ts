@@ -18,7 +18,7 @@ export interface Passwords {
   inTurn<R>(work: (hasher: Hasher) => Promise<R>): Promise<R>;
 }
 
-export interface PasswordOptions extends Argon2Cost {
+interface PasswordOptions extends Argon2Cost {
   /** At a time. The system's pool has four threads, which files and names need too. */
   runningMax: number;
   waitingMax: number;

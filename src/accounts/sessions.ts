@@ -47,7 +47,7 @@ export async function findSession(
   return { session, person, accounts, account };
 }
 
-export interface ListedSession {
+interface ListedSession {
   id: string;
   createdAt: string;
   /** To the minute. */

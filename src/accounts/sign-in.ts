@@ -14,8 +14,6 @@ import { admit, forgive, type Subject } from "./throttle.ts";
 
 type PersonRow = Selectable<PersonTable>;
 
-export type { SignedIn };
-
 interface Attempt {
   address: string;
   password: string;

@@ -41,7 +41,7 @@ export interface Outcome {
   result: Result;
 }
 
-export type Result =
+type Result =
   | { kind: "answer"; answer: Answer }
   | { kind: "unchanged"; tag: string; datasetVersion: string }
   /** `cause` is what was thrown where the problem is a mistake of ours, for the operator's log. */

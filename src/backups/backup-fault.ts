@@ -5,7 +5,7 @@ import { isNoRoom } from "#datasets/disk-space.ts";
  * - `unfit`: the backup, or what is there, does not allow it
  * - `full`: there is no room for it
  */
-export type BackupFaultKind = "unfit" | "full";
+type BackupFaultKind = "unfit" | "full";
 
 export class BackupFault extends Error {
   readonly kind: BackupFaultKind;

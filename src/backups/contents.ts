@@ -15,7 +15,7 @@ export interface Content extends ManifestFile {
   read(): AsyncIterable<Buffer>;
 }
 
-export interface Contents {
+interface Contents {
   manifest: Manifest;
   /** The manifest first. */
   files: readonly Content[];
@@ -130,7 +130,7 @@ const fileContent = ({ path, bytes, sha256 }: ManifestFile, place: string): Cont
 });
 
 /** A file that is a text. */
-export function textContent(path: string, text: string): Content {
+function textContent(path: string, text: string): Content {
   const bytes = Buffer.from(text);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {

@@ -7,7 +7,7 @@ import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlFacts } from "./control-facts.ts";
 import type { Ending } from "./endings.ts";
 
-export interface BothFacts {
+interface BothFacts {
   present: ControlFacts;
   backup: ControlFacts;
 }

@@ -8,7 +8,7 @@ import { sqliteFault } from "#store/sqlite-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";
 
-export interface Snapshot extends ManifestFile {
+interface Snapshot extends ManifestFile {
   path: StoreName;
   steps: readonly string[];
   /** Where the copy is. */

@@ -13,7 +13,7 @@ export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: 
 });
 
 /** What its plan and the service give it, too. */
-export interface ListedAccount extends Account {
+interface ListedAccount extends Account {
   inForce: Quotas;
 }
 

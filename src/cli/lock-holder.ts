@@ -1,7 +1,7 @@
 /** Who holds the import lock, for whoever is refused: a note beside the lock, true only while the lock is held. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 
-export interface LockHolder {
+interface LockHolder {
   pid: number;
   /** RFC 3339. */
   since: string;

@@ -1,6 +1,6 @@
 /** Shows how far a long command is: on a terminal in one line that is written anew, elsewhere only where that is asked for. */
 
-export interface Progress {
+interface Progress {
   /** @param what is counted: "lines read". */
   show(count: number, what: string): void;
   clear(): void;

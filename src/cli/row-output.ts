@@ -18,7 +18,7 @@ export const withRowOptions = (command: Command): Command =>
     .addOption(new Option("--ndjson", "print a JSON object a line").conflicts("json"))
     .option(...jsonOption);
 
-export interface RowOutput<Row> {
+interface RowOutput<Row> {
   columns: readonly Column<Row>[];
   /** For people, who get all rows at once. */
   text(rows: readonly Row[]): string;

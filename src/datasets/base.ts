@@ -2,7 +2,7 @@
 import type { Catalogue, Generation } from "./catalogue.ts";
 import { openPublished } from "./open-generation.ts";
 
-export interface Base {
+interface Base {
   version: string | null;
   path: string | null;
   records: Generation["records"];

@@ -18,7 +18,7 @@ import { openTextStore, type TextStore } from "./text-store.ts";
 import { syncPath } from "./whole-file.ts";
 import { writeDraft, type Draft } from "./write-draft.ts";
 
-export interface BuildRequest {
+interface BuildRequest {
   /** Folder the file is made in; see catalogue.ts. */
   folder: string;
   source: string;

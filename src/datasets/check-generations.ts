@@ -15,7 +15,7 @@ import { verifyGeneration } from "./verify.ts";
  * - `program`: no byte is wrong, but this program cannot read it
  * - `unread`: the system does not let us read one of its two files, which may be whole
  */
-export type Wrong = "file" | "facts" | "program" | "unread";
+type Wrong = "file" | "facts" | "program" | "unread";
 
 export interface GenerationCheck {
   version: string;

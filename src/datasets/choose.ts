@@ -5,7 +5,7 @@ import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import { openPublished } from "./open-generation.ts";
 
-export interface Choice {
+interface Choice {
   version: string;
   /** Publishes a staged dataset even where another became current since: what that one brought is given up. */
   discardsNewer: boolean;

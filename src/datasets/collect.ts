@@ -24,13 +24,13 @@ export interface Collected {
 }
 
 /** What was accepted. */
-export interface Accepted {
+interface Accepted {
   records: DraftRecords;
   /** Keys of records that a merge does not take over. */
   gone: ReadonlySet<string>;
 }
 
-export interface CollectRequest {
+interface CollectRequest {
   source: string;
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
   /** Keeps what the source has and the delivery leaves alone; null where all of it is replaced. */

@@ -4,7 +4,7 @@
  * - `unfit`: nothing has this name, or the datasets there are do not allow it
  * - `full`: the disk has no room for it
  */
-export type DatasetFaultKind = "unfit" | "full";
+type DatasetFaultKind = "unfit" | "full";
 
 export class DatasetFault extends Error {
   readonly kind: DatasetFaultKind;

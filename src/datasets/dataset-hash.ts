@@ -7,7 +7,7 @@ import { formatVersion } from "./format.ts";
 export const hashOfContent = (content: string): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
-export interface ContentDigest {
+interface ContentDigest {
   /** @param hash hexadecimal, of the next document. */
   add(hash: string): void;
   /** SHA-256 over the bytes of all hashes, hexadecimal. */

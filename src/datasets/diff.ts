@@ -4,7 +4,7 @@ import type { Generation } from "./catalogue.ts";
 import { immutableUri, openPublished } from "./open-generation.ts";
 
 const changeKinds = ["added", "removed", "changed"] as const;
-export type ChangeKind = (typeof changeKinds)[number];
+type ChangeKind = (typeof changeKinds)[number];
 
 export interface Change {
   change: ChangeKind;

@@ -14,7 +14,7 @@ const carriedShare = 0.5;
 export const neededBytes = (carried: number, read: number) =>
   Math.ceil(carried * carriedShare + read);
 
-export function freeBytes(folder: string): number {
+function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }

@@ -22,7 +22,7 @@ export function needsOf(record: CanonicalRecord): Need[] {
 export const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
 /** Records of one place of a file, kept until all they link to is known to stay. */
-export interface Delivery<Place> {
+interface Delivery<Place> {
   place: Place;
   keys: readonly RecordName[];
   needs: readonly Need[];

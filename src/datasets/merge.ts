@@ -16,7 +16,7 @@ export interface Blocked {
   linkers: readonly RecordName[];
 }
 
-export interface MergeOutcome {
+interface MergeOutcome {
   /** Keys of records that are to go. */
   gone: ReadonlySet<string>;
   /** Removals of records that are not there. */

@@ -18,13 +18,13 @@ export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
 
 /** What helps where a file is as it was published and only what is said of it is not. */
-export const factsMend = "Put it back from a backup, or write in it what the file has.";
+const factsMend = "Put it back from a backup, or write in it what the file has.";
 
 /** @param reason the end of a sentence, without its full stop. */
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 
-export interface OpenGeneration {
+interface OpenGeneration {
   db: DatabaseSync;
   meta: Meta;
 }

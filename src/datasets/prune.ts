@@ -8,7 +8,7 @@ import { clearLeftovers } from "./leftovers.ts";
 /** A server that was told of a generation this long ago has opened it, or given up. */
 const openingMilliseconds = 600_000;
 
-export interface PruneOrder {
+interface PruneOrder {
   /** How many of those that were published are kept, the newest; 0 for all. */
   keep: number;
   /**

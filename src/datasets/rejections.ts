@@ -7,7 +7,7 @@ export interface Place {
   line: number;
 }
 
-export interface Rejection extends RecordFault, Place {}
+interface Rejection extends RecordFault, Place {}
 
 /** How much an import may leave out and still be published: a number of lines or a share of those read. */
 export type RejectedMax = { lines: number } | { percent: number };

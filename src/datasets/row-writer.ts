@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
 const batchRows = 32;
 
-export interface RowWriter {
+interface RowWriter {
   add(...row: SQLInputValue[]): void;
   /** Writes what is left of the last batch; to be called once, at the end. */
   end(): void;

@@ -12,7 +12,7 @@ type Kind = (typeof kinds)[number];
 
 export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
 
-export interface Served {
+interface Served {
   index: DatasetIndex;
   documents: Record<Kind, Documents>;
 }

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 /** Why a file cannot be read, a sentence without a full stop that names it, and what to do. */
-export interface Unread {
+interface Unread {
   fault: string;
   mend: string;
 }

@@ -4,7 +4,7 @@ import { logNormal, weighted, type Random } from "./random.ts";
 import type { PropertyType } from "./specialties.ts";
 import type { Template } from "./templates.ts";
 
-export interface Building {
+interface Building {
   names: readonly Template[];
   /** Medians; 0 where such a property is not counted so. */
   units: number;

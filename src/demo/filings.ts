@@ -5,7 +5,7 @@ import { trimmed } from "./lists.ts";
 import { chance, pickEach, weighted, type Random } from "./random.ts";
 import type { Specialty } from "./specialties.ts";
 
-export interface Filings {
+interface Filings {
   externalIds: ExternalIds;
   tags: string[];
   formDFiles: readonly string[];

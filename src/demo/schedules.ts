@@ -3,7 +3,7 @@ import type { InventedProject, ProjectStatus, ProjectType } from "./cast.ts";
 import { lastDay } from "./dates.ts";
 import { chance, weighted, whole, type Random } from "./random.ts";
 
-export type Schedule = Pick<InventedProject, "status" | "startDay" | "completionDay">;
+type Schedule = Pick<InventedProject, "status" | "startDay" | "completionDay">;
 
 const statusOfWork = weighted<ProjectStatus>([
   ["planned", 19],

@@ -7,7 +7,7 @@ export type SignalType = (typeof signalTypes)[number];
 type AmountBasis = (typeof amountBases)[number];
 
 /** Who says so: a notice of an offering, an adviser's report, or the press about a deal, a site, people, a market. */
-export type Voice = "offering" | "adviser" | "deal" | "site" | "people" | "market";
+type Voice = "offering" | "adviser" | "deal" | "site" | "people" | "market";
 
 export interface Story {
   type: SignalType;

@@ -12,7 +12,7 @@ const serverBytes = 64 * 1024 ** 2;
 /** An import and the hours of counts that follow need far fewer. */
 const filesMin = 100;
 
-export interface Space {
+interface Space {
   freeBytes: number;
   /** Files that can still be made; null where the file system has no such limit. */
   freeFiles: number | null;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { findHolder, type Holder, holderText } from "./lock-holders.ts";
 
-export interface HeldLock {
+interface HeldLock {
   /** Null where only that it is held can be told. */
   holder: Holder | null;
   text: string;

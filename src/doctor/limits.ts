@@ -12,7 +12,7 @@ const growthFactor = 2;
 /** Databases, datasets, counts, the log, and what a connection that is being refused takes. */
 const openFilesBesides = 100;
 
-export interface Needs {
+interface Needs {
   fileBytes: number;
   openFiles: number;
 }

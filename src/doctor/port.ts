@@ -42,7 +42,7 @@ async function portFinding(
  * @param server what holds the lock of the folder; undefined where no server runs.
  * @param named the dataset that `current` names; null where it names none.
  */
-export function judgePort(
+function judgePort(
   place: string,
   reply: Reply,
   server: string | undefined,

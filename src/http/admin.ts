@@ -12,7 +12,7 @@ import { whyNotReady } from "./health.ts";
 import { ListenFault } from "./listen-fault.ts";
 import { createServer } from "./node-http.ts";
 
-export interface Admin {
+interface Admin {
   /** Once it listens; null where there is none. */
   address(): string | null;
   /** @throws ListenFault where the address cannot be had. */

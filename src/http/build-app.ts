@@ -30,7 +30,7 @@ export const timeouts = {
   linger: 2000,
 };
 
-export interface App {
+interface App {
   app: FastifyInstance;
   connections: GuardedConnections;
 }

@@ -9,7 +9,7 @@ import { openRequestLog } from "./request-log.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 
 /** A request once it is answered. */
-export interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
+interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
   /** For whom it was counted; null where it was not. */
   asker: Asker | null;
   operation: CountedOperation;

@@ -14,14 +14,14 @@ export interface OverloadGuard {
   look(): void;
 }
 
-export interface OverloadBounds {
+interface OverloadBounds {
   /** 0 for no bound. */
   delayMaxMilliseconds: number;
   /** Of the whole process; 0 for no bound. */
   memoryMaxBytes: number;
 }
 
-export interface OverloadSenses {
+interface OverloadSenses {
   /** Monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
@@ -74,7 +74,7 @@ export function openOverloadGuard(
   };
 }
 
-export interface RunningGuard extends Pick<OverloadGuard, "cause"> {
+interface RunningGuard extends Pick<OverloadGuard, "cause"> {
   close(): void;
 }
 

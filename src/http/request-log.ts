@@ -2,7 +2,7 @@
 import { symbols, type Logger } from "pino";
 
 /** None of these can hold a character that JSON escapes, so none is escaped. */
-export interface RequestLine {
+interface RequestLine {
   /** Of `[A-Za-z0-9._-]`, also where the client chose it. */
   requestId: string;
   /** One that Node's parser knows. */

@@ -9,7 +9,7 @@ import { preferredType } from "./negotiate.ts";
 import { otherPaths } from "./request-metrics.ts";
 import { sendAnswer, type Answer } from "./send-answer.ts";
 
-export const problemType = "application/problem+json; charset=utf-8";
+const problemType = "application/problem+json; charset=utf-8";
 
 export const problemAnswer = (problem: Problem, requestId: string): Answer & { body: Buffer } => ({
   status: problem.status,

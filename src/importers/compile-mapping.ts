@@ -16,7 +16,7 @@ export interface CompiledMapping {
 }
 
 /** What one row gives; nothing but faults where it has any. */
-export interface RowReading {
+interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
   /** Records the row says are to be removed. */

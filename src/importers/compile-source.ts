@@ -19,7 +19,7 @@ export interface MappingContext {
 }
 
 /** A list where the field is one; undefined where nothing is known. */
-export type ReadField = (cells: Cells) => unknown;
+type ReadField = (cells: Cells) => unknown;
 
 export function sourcesOf(written: Written | Written[]): SourceOfField[] {
   return [written].flat().map((one) => (typeof one === "string" ? { column: one } : one));

@@ -96,7 +96,7 @@ export const RecordBlock = Type.Object(
   },
   { additionalProperties: false },
 );
-export type WrittenField = Written | Written[] | Record<string, Written | Written[]>;
+type WrittenField = Written | Written[] | Record<string, Written | Written[]>;
 export type RecordBlock = Static<typeof RecordBlock>;
 
 export const NamedGps = Type.Object(

@@ -1,13 +1,13 @@
 /** Texts with columns in braces: `{First Name} {Middle Name?} {Last Name}`. */
 import { clean } from "./cells.ts";
 
-export interface Placeholder {
+interface Placeholder {
   column: string;
   /** Marked with `?`: left out where it is missing, while any other makes the whole text missing. */
   optional: boolean;
 }
 
-export type Template = readonly (string | Placeholder)[];
+type Template = readonly (string | Placeholder)[];
 
 const placeholder = /\{([^{}]+)\}/;
 

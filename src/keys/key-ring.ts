@@ -5,7 +5,7 @@ import { type KnownKeysOptions, openKnownKeys } from "./known-keys.ts";
 import type { KnownKey, LiveKey } from "./live-key.ts";
 import { openRecentDigests } from "./recent-digests.ts";
 
-export interface KeyRing {
+interface KeyRing {
   /**
    * @param presented the value of `x-api-key` as it came.
    * @throws Problem `api-key-invalid`, `api-key-expired`, `api-key-revoked`, or `access-denied` for a suspended
@@ -15,7 +15,7 @@ export interface KeyRing {
   close(): void;
 }
 
-export interface KeyRingOptions extends Partial<KnownKeysOptions> {
+interface KeyRingOptions extends Partial<KnownKeysOptions> {
   path: string;
   /** Where whoever sends a key that has ended is told to go. */
   accountUrl?: string | null;

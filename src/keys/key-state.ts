@@ -4,7 +4,7 @@ export type KeyState = "active" | "expiring" | "expired" | "revoked" | "suspende
 
 const expiringMilliseconds = 14 * 86_400_000;
 
-export interface KeyFacts {
+interface KeyFacts {
   expires_at: string | null;
   revoked_at: string | null;
   /** Of its account. */

@@ -3,7 +3,7 @@ import { watchControl } from "#store/control-watch.ts";
 import { digestBytes } from "./api-key.ts";
 import { type KnownKey, keysByDigest } from "./live-key.ts";
 
-export interface KnownKeys {
+interface KnownKeys {
   /** @param digest as `readKey` gives it. */
   find(digest: string): KnownKey | undefined;
   /** Asks the store whether it changed. */

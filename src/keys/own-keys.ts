@@ -30,7 +30,7 @@ export interface OwnKeys {
 }
 
 /** The form was sent before and made this key, which cannot be shown a second time. */
-export interface Repeated {
+interface Repeated {
   repeatedId: string;
 }
 

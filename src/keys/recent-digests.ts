@@ -1,6 +1,6 @@
 /** Digests of the keys accepted within the last second: to compute one costs more than all else that is asked of a key. */
 
-export interface RecentDigests {
+interface RecentDigests {
   find(key: string): string | undefined;
   add(key: string, digest: string): void;
 }

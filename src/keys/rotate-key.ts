@@ -14,7 +14,7 @@ export interface Rotation {
   oldExpiresAt: string;
 }
 
-export interface RotationOrder {
+interface RotationOrder {
   id: string;
   /** 0 ends the old key at once. */
   overlapMilliseconds: number;

@@ -1,7 +1,7 @@
 /** Writes records in their order, and keeps those the disk refuses for a later try. */
 import { recordBytes } from "./journal-record.ts";
 
-export interface Backlog {
+interface Backlog {
   /** Writes records, after those that wait; their bytes may be reused when this returns. Never throws. */
   add(records: Buffer, nowMicroseconds: number): void;
   /** Tries to write what waits. Never throws. */

@@ -1,6 +1,6 @@
 /** Says once when counts can no longer be read or saved, and once when all is well again. */
 
-export interface JournalHealth {
+interface JournalHealth {
   isFailing: () => boolean;
   /** A fault to name in any case. */
   report: (fault: Error) => void;

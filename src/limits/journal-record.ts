@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 
 export const recordBytes = 24;
 
-export interface JournalRecord {
+interface JournalRecord {
   account: number;
   monotonicMicroseconds: number;
   wallMilliseconds: number;

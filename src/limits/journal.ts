@@ -20,7 +20,7 @@ export interface JournalOptions {
   onFault: (fault: Error | null) => void;
 }
 
-export interface Journal {
+interface Journal {
   /** What earlier runs counted, as in `PastRequests`. */
   readonly past: ReadonlyMap<number, Float64Array>;
   /** Takes a record down, to be written with the next ones. Never throws. */

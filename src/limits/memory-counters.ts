@@ -5,7 +5,7 @@ import type { Quotas } from "./policy.ts";
 import { shrink, type SlidingLog } from "./sliding-log.ts";
 import { lookAt, openWindows, takeFrom } from "./sliding-windows.ts";
 
-export interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
+interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   /** Where the journal is kept; null for none. */
   dir: string | null;
 }

@@ -1,6 +1,6 @@
 /** Runs a job soon after it is asked for, but never more often than once in a while and never twice at once. */
 
-export interface Paced {
+interface Paced {
   /** Costs nothing while the job is already due or running. */
   ask(): void;
   /** Nothing begins after this; a job that runs goes on. */

@@ -4,7 +4,7 @@ import { type FinishedSegment, listSegments } from "./journal-folder.ts";
 import { readSegment, type SegmentContent } from "./read-segment.ts";
 import { dayMicroseconds } from "./sliding-windows.ts";
 
-export interface PastRequests {
+interface PastRequests {
   /** Times of the last day by account, in µs on the monotonic clock of this run (below zero before its boot), sorted. */
   times: Map<number, Float64Array>;
   segments: FinishedSegment[];

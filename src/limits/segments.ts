@@ -10,7 +10,7 @@ import {
 } from "./segment.ts";
 import { dayMicroseconds } from "./sliding-windows.ts";
 
-export interface Segments {
+interface Segments {
   /** Writes records and returns how many are wholly in the file. @throws if nothing can be written. */
   write: (records: Buffer, nowMicroseconds: number) => number;
   /** Rejects if what is written cannot be brought to the disk, or no file could be made. */

@@ -2,13 +2,13 @@
 import { counter, gauge, type Metric } from "./metric.ts";
 
 /** Times are ISO 8601. */
-export interface ServedDataset {
+interface ServedDataset {
   version: string;
   updatedAt: string;
   records: Readonly<Record<string, number>>;
 }
 
-export interface DatasetMetrics {
+interface DatasetMetrics {
   metrics: readonly Metric[];
   loaded(nowMilliseconds: number): void;
   failed(): void;

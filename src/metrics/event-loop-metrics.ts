@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { gauge, type Metric } from "./metric.ts";
 
-export interface EventLoopMetrics {
+interface EventLoopMetrics {
   /** Reading the last of them begins a new span of time. */
   metrics: readonly Metric[];
   close(): void;

@@ -5,7 +5,7 @@ const toldParts = ["keys", "counts", "usage"] as const;
 /** Parts that tell when they begin to fail and when they work again. */
 export type FailingPart = (typeof toldParts)[number];
 
-export interface FailingParts extends Metric {
+interface FailingParts extends Metric {
   set(part: FailingPart, isFailing: boolean): void;
 }
 

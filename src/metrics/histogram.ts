@@ -1,7 +1,7 @@
 /** How long things took, in buckets, for each value of one label. */
 import type { Labels, Metric, Sample } from "./metric.ts";
 
-export interface Histogram extends Metric {
+interface Histogram extends Metric {
   /** @param value of the label; it must come from a closed list. */
   observe(value: string, seconds: number): void;
 }

@@ -1,7 +1,7 @@
 /** A counter with labels: how often each combination of their values was met. */
 import type { Labels, Metric } from "./metric.ts";
 
-export interface Tally extends Metric {
+interface Tally extends Metric {
   /** A value for each label; they must come from closed lists, since each combination is kept for ever. */
   add(...values: readonly (string | number)[]): void;
 }

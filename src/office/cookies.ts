@@ -2,7 +2,7 @@
 
 /** A session, and a browser that is known to somebody. */
 const cookieNames = ["session", "browser"] as const;
-export type CookieName = (typeof cookieNames)[number];
+type CookieName = (typeof cookieNames)[number];
 
 const browserSeconds = 180 * 86_400;
 

@@ -2,7 +2,7 @@
 import type { Standing } from "#limits/counters.ts";
 import type { ApiAnswer, Desk, DeskQuestion, DeskReply } from "./message.ts";
 
-export interface AskedDesk extends Desk {
+interface AskedDesk extends Desk {
   /** The word to an earlier question. */
   hear(number: number, reply: DeskReply): void;
 }

@@ -8,7 +8,7 @@ const expiryKinds = [
   { kind: "key-expires-14", days: 14 },
   { kind: "key-expires-3", days: 3 },
 ] as const;
-export type ExpiryKind = (typeof expiryKinds)[number];
+type ExpiryKind = (typeof expiryKinds)[number];
 
 export const quotaKind = "quota-near";
 const nearShare = 0.8;

@@ -14,7 +14,7 @@ import type {
   ToOffice,
 } from "./message.ts";
 
-export interface Office {
+interface Office {
   /** Starts the thread without waiting for a visit: it sends letters about keys and quotas, and removes old entries of the audit log. */
   open(): void;
   /** Rejects only if the thread ends; the next request starts another one. */

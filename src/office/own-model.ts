@@ -3,7 +3,7 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 
-export interface OwnModel {
+interface OwnModel {
   /** Null while there is no dataset, or it cannot be read. */
   model(): ReadModel | null;
   /** Another dataset from now on. */

@@ -5,7 +5,7 @@ import { append, countIn, openLog, shrink, type SlidingLog, waitIn } from "#limi
  * Each kind is counted by itself, so that suggestions use up no pages, and whoever has looked at too many pages can
  * still send the form in front of them.
  */
-export const personLimits = {
+const personLimits = {
   /** A page, looked at. */
   view: [
     { name: "minute", seconds: 60, quota: 120 },

@@ -4,7 +4,7 @@ import type { RequestFilter } from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
 
 export const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
-export type FilterName = (typeof filterNames)[number];
+type FilterName = (typeof filterNames)[number];
 
 export interface FilterReading {
   filter: RequestFilter;

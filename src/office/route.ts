@@ -3,7 +3,7 @@ import type { Reply } from "./reply.ts";
 import type { AccountVisit, SignedInVisit, Visit } from "./visit.ts";
 
 /** Whoever may come, and what the function then gets. */
-export interface Visits {
+interface Visits {
   anyone: Visit;
   /** Signed in, whether or not a member of any account. */
   person: SignedInVisit;
@@ -11,12 +11,12 @@ export interface Visits {
   member: AccountVisit;
   owner: AccountVisit;
 }
-export type Access = keyof Visits;
+type Access = keyof Visits;
 
 export type Serve<V extends Visit = Visit> = (visit: V) => Reply | Promise<Reply>;
 
 /** A GET never changes anything. */
-export interface Methods<V extends Visit = Visit> {
+interface Methods<V extends Visit = Visit> {
   GET?: Serve<V>;
   POST?: Serve<V>;
 }

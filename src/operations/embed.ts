@@ -3,7 +3,7 @@ import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { BodyWriter } from "./body-writer.ts";
 
 /** Records of one kind embedded in a GP at most. */
-export const embeddedMax = 100;
+const embeddedMax = 100;
 
 const embeddedList = (kind: "principal" | "signal") => ({
   kind,

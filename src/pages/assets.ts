@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-export interface Asset {
+interface Asset {
   name: AssetName;
   /** `/assets/style.0123456789abcdef.css` */
   path: string;

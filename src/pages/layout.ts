@@ -3,7 +3,7 @@ import { apiVersion } from "#operations/page.ts";
 import { assetPath, type AssetName } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
-export interface PageContent {
+interface PageContent {
   /** Names the page in tabs and bookmarks. */
   title: string;
   /** One sentence for search engines. */

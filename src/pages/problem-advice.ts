@@ -1,7 +1,7 @@
 /** What a client does about each error: send the request again or not, and what it cost. */
 import type { ProblemCode } from "#problems.ts";
 
-export interface ProblemAdvice {
+interface ProblemAdvice {
   /** Is it of use to send the same request again? */
   again: string;
   /** Did the request count against the quota? */

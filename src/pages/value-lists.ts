@@ -5,7 +5,7 @@ import { membersOf, valuesOf, type MemberSchema } from "./member-type.ts";
 import { codes } from "./prose.ts";
 import { table } from "./table.ts";
 
-export interface ValueList {
+interface ValueList {
   /** Fragment of its place in the docs. */
   anchor: string;
   /** `signal.type`, `provenance.basis`. */

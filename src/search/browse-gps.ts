@@ -7,11 +7,11 @@ import { facetNames, type DatasetParts, type FacetName } from "./dataset-parts.t
 import type { GpFilter } from "./gp-search.ts";
 import type { Bounds, Selection } from "./read-model.ts";
 
-export type Facets = Pick<GpFilter, FacetName>;
+type Facets = Pick<GpFilter, FacetName>;
 
 const gpOrders = ["latest", "name"] as const;
 /** By their latest signal, those without any last; or by name, as the operations order all GPs. */
-export type GpOrder = (typeof gpOrders)[number];
+type GpOrder = (typeof gpOrders)[number];
 
 export interface GpBrowse {
   select(facets: Facets, order: GpOrder, bounds: Bounds): Selection;

@@ -6,7 +6,7 @@ import { spellingsOfMarket } from "./market-spellings.ts";
 import type { DatasetParts } from "./dataset-parts.ts";
 import type { Bounds } from "./read-model.ts";
 
-export interface SignalFilter {
+interface SignalFilter {
   /** Any of them; of every type if left out or empty. */
   types?: readonly string[] | undefined;
   /** Any of them, each in any spelling. */

@@ -6,14 +6,14 @@ import { openPositionLists, type PositionLists } from "./position-lists.ts";
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
 
 /** One way to ask for a value. */
-export interface ValueSpelling {
+interface ValueSpelling {
   value: string;
   folded: string;
   shown: string;
 }
 
 /** A value and the position of one GP that carries it. */
-export type Carrier = readonly [value: string, gp: number];
+type Carrier = readonly [value: string, gp: number];
 
 export interface FacetIndex {
   /** Folded spellings in byte order. */
@@ -68,7 +68,7 @@ const numbersOf = (texts: Iterable<string>) =>
   new Map(Array.from(texts, (text, number) => [text, number]));
 
 /** A facet, and what is derived from it for the model that searches it. */
-export interface Facet {
+interface Facet {
   index: FacetIndex;
   gpsOfValue: PositionLists;
 }

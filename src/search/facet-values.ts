@@ -20,7 +20,7 @@ export function longestSpellings(index: FacetIndex): string[] {
   return [...new Set(Array.from(longest.values(), ({ shown }) => shown))];
 }
 
-export interface FacetCounter {
+interface FacetCounter {
   /** How many GPs of the set a query for the spelling finds. */
   count(folded: string, gps: Bitset): number;
 }

@@ -31,7 +31,7 @@ export interface Miss {
   folded: string;
 }
 
-export interface GpSearch {
+interface GpSearch {
   /** @returns the parts of the filter that no GP satisfies; the GPs that satisfy all of it are left in `sets`. */
   find(filter: GpFilter): Miss[];
   /** A set for each rank, best first; a GP may stand in several until `keepBest`. */

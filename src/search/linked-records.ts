@@ -4,7 +4,7 @@ import type { Lists } from "./lists.ts";
 import type { WordMatch } from "./match-words.ts";
 import type { NameIndex } from "./name-index.ts";
 
-export interface LinkedRecords {
+interface LinkedRecords {
   /** Adds the records of the GPs. */
   addOfGps(records: Bitset, gps: Bitset): void;
   /** Adds the records of all GPs that have one of the words in a name. */

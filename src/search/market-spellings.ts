@@ -2,7 +2,7 @@
 import { fold } from "#records/fold.ts";
 
 /** Cities whose own name has a hyphen, so that a title is not cut inside it. */
-export const hyphenatedCities = [
+const hyphenatedCities = [
   "Winston-Salem",
   "Wilkes-Barre",
   "Dover-Foxcroft",
@@ -13,7 +13,7 @@ export const hyphenatedCities = [
 /** `City-City, ST-ST`, the form of the titles of the US Office of Management and Budget. */
 const metropolitanTitle = /^(?<cities>[^,]+), ?(?<states>[A-Z]{2}(?:-[A-Z]{2})*)$/i;
 
-export interface Spelling {
+interface Spelling {
   folded: string;
   shown: string;
 }

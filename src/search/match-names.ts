@@ -16,7 +16,7 @@ import { openPositionLists, type PositionLists } from "./position-lists.ts";
 import { ranks, type Rank } from "./ranks.ts";
 
 /** The index, and what is derived from it for the one model that searches it. */
-export interface Names {
+interface Names {
   index: NameIndex;
   /** Word → GPs, as in the index. */
   first: PositionLists;

@@ -59,7 +59,7 @@ export type Actor = string;
 export const operator: Actor = "operator";
 export const service: Actor = "service";
 
-export interface Audited {
+interface Audited {
   actor: Actor;
   action: AuditAction;
   /** Number of the account it happened in. */
@@ -103,7 +103,7 @@ const keptForGood: AuditAction = "person.deleted";
 const entriesPerStep = 1000;
 const dayMilliseconds = 86_400_000;
 
-export interface AuditRetention {
+interface AuditRetention {
   /** How long entries are kept; 1 or more. */
   days: number;
   /** Milliseconds since 1970. */

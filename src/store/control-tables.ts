@@ -24,7 +24,7 @@ export interface AccountTable {
 export const defaultPlan = "default";
 
 /** Requests for all accounts on the plan; null stands for what the plan `default` says, or the service. */
-export interface PlanTable {
+interface PlanTable {
   name: string;
   per_minute: number | null;
   per_hour: number | null;
@@ -66,7 +66,7 @@ export interface PersonTable {
 
 export type Role = "owner" | "member";
 
-export interface MemberTable {
+interface MemberTable {
   account: number;
   person: string;
   role: Role;
@@ -91,7 +91,7 @@ export interface SessionTable {
 }
 
 /** A browser that somebody signed in with is not slowed down by the wrong guesses of others. */
-export interface KnownBrowserTable {
+interface KnownBrowserTable {
   /** SHA-256 of the token in the cookie. */
   digest: Uint8Array;
   person: string;
@@ -118,7 +118,7 @@ export interface LinkTable {
   used_at: Time | null;
 }
 
-export interface ThrottleTable {
+interface ThrottleTable {
   /** What is counted, hashed: no address of anybody is kept for a wrong guess. */
   subject: string;
   failures: number;
@@ -127,7 +127,7 @@ export interface ThrottleTable {
 }
 
 /** Entries are added, never changed, and removed only once they are older than AUDIT_DAYS. */
-export interface AuditTable {
+interface AuditTable {
   number: number;
   at: Time;
   /** Id of a person, `operator` for a command, or `service`. */
@@ -141,7 +141,7 @@ export interface AuditTable {
 }
 
 /** What somebody was told already, so that it is told once. */
-export interface NoticeTable {
+interface NoticeTable {
   account: number;
   kind: string;
   subject: string;

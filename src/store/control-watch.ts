@@ -15,7 +15,7 @@ export type KeyRow = Pick<
   };
 
 /** Every call throws a StoreFault if the store cannot be read now; the next one tries again. */
-export interface ControlWatch {
+interface ControlWatch {
   /** Another value whenever somebody else committed a change of keys, or of what their accounts or plans allow. */
   version(): unknown;
   /** Keys in the order of their ids, from the first one after `id`. */

@@ -1,7 +1,7 @@
 /** Batches that wait to be written, within a bound of memory: the oldest are given up first. */
 import type { Batch } from "./writes.ts";
 
-export interface KeptBatches {
+interface KeptBatches {
   /** @returns how many requests were given up for it. */
   add(batch: Batch): number;
   first(): Batch | undefined;

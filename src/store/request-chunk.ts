@@ -34,7 +34,7 @@ export interface RequestChunk {
 }
 
 /** Filled again and again: what is taken from it is a copy. */
-export interface ChunkDraft {
+interface ChunkDraft {
   /** @returns false where there is no room for it. */
   add(at: number, request: AnsweredRequest): boolean;
   count(): number;

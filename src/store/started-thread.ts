@@ -11,7 +11,7 @@ export interface StartedThread {
   post(message: WriterMessage): void;
 }
 
-export interface ThreadListener {
+interface ThreadListener {
   onReady(): void;
   onOutcome(outcome: WriterOutcome): void;
   /** It ends for it. */

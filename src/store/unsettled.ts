@@ -1,6 +1,6 @@
 /** Batches on their way to the thread that writes, which has not answered them yet. */
 
-export interface Unsettled {
+interface Unsettled {
   add(bytes: number, requests: number): void;
   /** The oldest was answered. */
   settle(): void;

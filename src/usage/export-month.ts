@@ -16,7 +16,7 @@ export interface ExportedUsage {
   totals: Totals;
 }
 
-export interface ExportOrder {
+interface ExportOrder {
   /** Such as `2026-11`, of UTC. */
   month: string;
   by: readonly ExportPart[];

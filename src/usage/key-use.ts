@@ -3,7 +3,7 @@ import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
 import type { Writer } from "#store/writer.ts";
 
-export interface KeyUse {
+interface KeyUse {
   /**
    * Costs one look-up unless the key's minute is over; never waits. `now` is milliseconds since 1970.
    * @param networkOf the neighbourhood the request came from; asked for only where it is written.

@@ -1,6 +1,6 @@
 /** Requests whose record had to be given up: how many, told when it begins and once it is over. */
 
-export interface LostRequests {
+interface LostRequests {
   /** Since the process started. */
   count(): number;
   lose(requests: number): void;

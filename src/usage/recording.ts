@@ -15,7 +15,7 @@ export interface Recording {
   close(): Promise<void>;
 }
 
-export interface RecordingOrder {
+interface RecordingOrder {
   dataDir: string;
   retention: Retention;
   /** Milliseconds since 1970. */

@@ -38,7 +38,7 @@ export interface RequestFilter {
   until?: number | undefined;
 }
 
-export interface PageOrder {
+interface PageOrder {
   account: number;
   filter?: RequestFilter;
   limit: number;
@@ -46,7 +46,7 @@ export interface PageOrder {
   after?: string | undefined;
 }
 
-export interface RequestPage {
+interface RequestPage {
   requests: LoggedRequest[];
   /** Null on the last page. */
   next: string | null;
@@ -87,7 +87,7 @@ export async function* requestsInPages(
   }
 }
 
-export interface FindOrder {
+interface FindOrder {
   /** Only requests of this one; of all where it is left out. */
   account?: number | undefined;
   filter: RequestFilter & { requestId: string };

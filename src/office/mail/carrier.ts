@@ -2,7 +2,7 @@
 import { isLoopback } from "#config.ts";
 import type { Letter } from "./letters.ts";
 
-export interface Carrier {
+interface Carrier {
   /** Name and port of the mail server, for complaints. */
   host: string;
   /** @throws NodemailerError. */

@@ -14,7 +14,7 @@ export interface Post {
   close(): Promise<void>;
 }
 
-export interface Patience {
+interface Patience {
   /** Between the first try and the second, the second and the third. */
   pausesMilliseconds: readonly number[];
   closeMilliseconds: number;

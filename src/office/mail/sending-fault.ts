@@ -1,7 +1,7 @@
 /** Why a letter was not taken, in a word that is fit for a log. */
 import type { NodemailerError } from "nodemailer";
 
-export interface SendingFault {
+interface SendingFault {
   /** Such as `EENVELOPE 550`; never what the server wrote, for that quotes addresses. */
   word: string;
   /** The same letter would be refused again. */

@@ -8,7 +8,7 @@ import { accountPage, type Frame } from "./frame.ts";
 import { pageSteps } from "./page-steps.ts";
 import { signalList } from "./signal-list.ts";
 
-export interface BrowseSignalsView {
+interface BrowseSignalsView {
   frame: Frame | null;
   chosen: Chosen;
   facets: readonly FacetView[];

@@ -1,6 +1,6 @@
 /** One call of the API as lines to paste: for a shell, for TypeScript, for Python. */
 
-export interface Call {
+interface Call {
   /** Origin (and path) of the service, without a slash at the end. */
   base: string;
   /** Path and query, percent-encoded. */

@@ -9,7 +9,7 @@ export interface AnswerBody {
   meta: unknown;
 }
 
-export interface CutAnswer {
+interface CutAnswer {
   text: string;
   isCut: boolean;
 }

@@ -22,7 +22,7 @@ export interface ExplorerAnswer {
   fault: string | undefined;
 }
 
-export interface ExplorerView extends FormView {
+interface ExplorerView extends FormView {
   frame: Frame | null;
   /** Null until something is asked. */
   asked: { target: string; lines: CallLines; answer: ExplorerAnswer } | null;

@@ -14,7 +14,7 @@ export interface Frame {
   accounts: readonly { id: string; name: string }[];
 }
 
-export interface AccountPage {
+interface AccountPage {
   title: string;
   /** Null for whoever is not signed in. */
   frame: Frame | null;

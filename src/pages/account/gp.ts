@@ -11,7 +11,7 @@ import { timelineSection } from "./gp-timeline.ts";
 import { money, place } from "./record-words.ts";
 import { byPoints } from "./signal-list.ts";
 
-export interface GpView extends ShownProjects {
+interface GpView extends ShownProjects {
   frame: Frame | null;
 }
 

@@ -7,7 +7,7 @@ import { accountPage, type Frame } from "./frame.ts";
 import { isLive, type KeyView, lastUseWords, stateWords } from "./key-state.ts";
 import { exactTime, relativeTime } from "./relative.ts";
 
-export interface OneKeyView {
+interface OneKeyView {
   frame: Frame | null;
   key: KeyView;
   /** Who made it; null for the operator. */

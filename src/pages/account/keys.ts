@@ -16,7 +16,7 @@ export interface KeyForm {
   lastDay: string;
 }
 
-export interface KeysView {
+interface KeysView {
   frame: Frame | null;
   /** Keys that are neither revoked nor expired, newest first. */
   live: readonly KeyView[];

@@ -15,7 +15,7 @@ export interface MemberView {
   joinedAt: string;
 }
 
-export interface InvitationView {
+interface InvitationView {
   id: string;
   email: string;
   role: "owner" | "member";

@@ -5,7 +5,7 @@ import { callLines } from "./call-lines.ts";
 import { accountPage, type Frame } from "./frame.ts";
 import { exactTime, relativeTime } from "./relative.ts";
 
-export interface NewKeyView {
+interface NewKeyView {
   frame: Frame | null;
   id: string;
   key: string;

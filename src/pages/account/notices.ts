@@ -27,7 +27,7 @@ export interface Happening {
   by: string;
 }
 
-export interface NoticesView {
+interface NoticesView {
   frame: Frame | null;
   needs: readonly Need[];
   /** Newest first. */

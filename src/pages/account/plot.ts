@@ -12,7 +12,7 @@ export interface PlotBar {
   byClass: Readonly<Record<StatusClass, number>>;
 }
 
-export interface PlotView {
+interface PlotView {
   /** Says the finding, to whoever does not see the plot. */
   label: string;
   /** What the two axes count. */

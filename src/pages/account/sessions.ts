@@ -6,7 +6,7 @@ import { hidden } from "./fields.ts";
 import { accountPage, type Frame } from "./frame.ts";
 import { relativeTime } from "./relative.ts";
 
-export interface SessionView {
+interface SessionView {
   id: string;
   createdAt: string;
   seenAt: string;

@@ -9,7 +9,7 @@ import { type GaugeView, gauges } from "./gauges.ts";
 import { plotPatterns } from "./plot.ts";
 import { dayPlot, hourPlot, isUsed } from "./usage-plots.ts";
 
-export interface UsageView {
+interface UsageView {
   frame: Frame | null;
   /** Where the numbers of the quota come from. */
   plan: string;
