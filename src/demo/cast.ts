@@ -1,12 +1,18 @@
 /** What later records need to know of the GPs and projects invented before them. */
-import type { projectStatuses, projectTypes } from "#records/vocabulary.ts";
+import type * as vocabulary from "#records/vocabulary.ts";
 import type { City, Metro } from "./places.ts";
-import type { PropertyType, Strategy } from "./specialties.ts";
+import { drawMore, pickEarly, type Random } from "./random.ts";
+
+export type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
+export type ProjectType = (typeof vocabulary.projectTypes)[number];
+export type PropertyType = (typeof vocabulary.propertyTypes)[number];
+export type SignalType = (typeof vocabulary.signalTypes)[number];
+export type Strategy = (typeof vocabulary.strategies)[number];
 
 export interface InventedGp {
   id: string;
   name: string;
-  /** The name without sector and ending, which funds are called after. */
+  /** The name without sector and ending; its funds are named after it. */
   stem: string;
   city: City;
   /** Where it buys, its own area first; never empty. */
@@ -19,7 +25,7 @@ export interface InventedGp {
   themes: string[];
   formDFiles: readonly string[];
   isAdviser: boolean;
-  /** What it manages, told or not. */
+  /** Assets under management, disclosed or not. */
   scaleUsd: number;
   foundedYear: number;
   /** Host of its website and mail; null where none is known. */
@@ -27,9 +33,6 @@ export interface InventedGp {
   people: readonly { name: string; title: string }[];
   projects: readonly InventedProject[];
 }
-
-export type ProjectType = (typeof projectTypes)[number];
-export type ProjectStatus = (typeof projectStatuses)[number];
 
 export interface InventedProject {
   id: string;
@@ -51,3 +54,7 @@ export interface InventedProject {
   tags: string[];
   themes: string[];
 }
+
+/** The GP and up to `others` different ones of its area, who share a record. */
+export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
+  drawMore([gp], others, () => pickEarly(random, gp.neighbours));

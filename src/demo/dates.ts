@@ -11,27 +11,17 @@ export const dayOf = (year: number, month = 1, day = 1): number =>
 export const lastDay = dayOf(2026, 11, 20);
 export const lastYear = 2026;
 
-const two = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, "0"));
-
-const firstYear = 1980;
-const firstDay = dayOf(firstYear);
-// Each day is asked for dozens of times; made when the first is.
+const firstDay = dayOf(1980);
+const endDay = dayOf(2040);
+// Each day is needed dozens of times; all are made with the first.
 let texts: readonly string[] | undefined;
 
 /** `YYYY-MM-DD` of a day from 1980 to 2039. */
 export function dayText(day: number): string {
-  texts ??= allDays();
+  texts ??= Array.from({ length: endDay - firstDay }, (_, at) =>
+    new Date((firstDay + at) * dayMilliseconds).toISOString().slice(0, 10),
+  );
   return texts[day - firstDay] as string;
-}
-
-function allDays(): string[] {
-  const days: string[] = [];
-  for (let year = firstYear; year < 2040; year++)
-    for (let month = 1; month <= 12; month++) {
-      const length = dayOf(year, month + 1) - dayOf(year, month);
-      for (let day = 1; day <= length; day++) days.push(`${year}-${two[month]}-${two[day]}`);
-    }
-  return days;
 }
 
 /** A day as precisely as a source may know it: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
@@ -42,6 +32,7 @@ export function roughDay(random: Random, day: number): string {
   return draw < 0.75 ? text.slice(0, 7) : text.slice(0, 4);
 }
 
+const two = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, "0"));
 const minutes = two.slice(0, 24).flatMap((hour) => two.map((minute) => `T${hour}:${minute}:00Z`));
 
 /** Some minute of a day, `YYYY-MM-DDThh:mm:00Z`. */

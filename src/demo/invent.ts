@@ -40,12 +40,8 @@ export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry>
   ];
   let line = 0;
   for (const [count, inventRecord] of kinds)
-    for (let number = 1; number <= count; number++)
-      yield {
-        file: "demo",
-        line: ++line,
-        records: [inventRecord(number)],
-        namedGps: [],
-        faults: [],
-      };
+    for (let number = 1; number <= count; number++) {
+      const records = [inventRecord(number)];
+      yield { file: "demo", line: ++line, records, namedGps: [], faults: [] };
+    }
 }

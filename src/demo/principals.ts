@@ -1,15 +1,31 @@
-/** Invents principals: who runs a GP, under which title, since when. */
+/** Invents principals: who runs a GP, with which title, since when. */
 import type { CanonicalPrincipal } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
-import type { ownershipBands } from "#records/vocabulary.ts";
-import type { InventedGp } from "./cast.ts";
+import type { principalRoles } from "#records/vocabulary.ts";
+import { withNeighbours, type InventedGp } from "./cast.ts";
 import { dayOf, dayText, lastDay, roughDay, someTime } from "./dates.ts";
-import { personCrd } from "./filings.ts";
-import { withNeighbours } from "./neighbours.ts";
-import { firstNames, lastNames } from "./people-words.ts";
 import { someMetro, someCity } from "./places.ts";
-import { someOffice, type Office } from "./offices.ts";
-import { chance, gentlyFirst, pick, startRandom, weighted, whole, type Random } from "./random.ts";
+import {
+  chance,
+  pick,
+  pickEarly,
+  startRandom,
+  weighted,
+  weightedKeys,
+  whole,
+  type Random,
+} from "./random.ts";
+import words from "./words.json" with { type: "json" };
+
+/** A title, and the roles that go with it. */
+interface Position {
+  weight: number;
+  title: string;
+  roles: (typeof principalRoles)[number][];
+}
+
+const positions = words.positions as Position[];
+const somePosition = weighted(positions.map((one) => [one, one.weight]));
 
 // Enough for headlines to name different ones.
 const peopleKeptMax = 4;
@@ -22,9 +38,9 @@ export function principalInventor(
   const random = startRandom(seed, "principals");
   return (number) => {
     const employers = someEmployers(random, number, gps);
-    const office = someOffice(random);
-    const record = inventPrincipal(random, number, employers, office);
-    const person = { name: record.name, title: office.title };
+    const position = somePosition(random);
+    const record = inventPrincipal(random, number, employers, position);
+    const person = { name: record.name, title: position.title };
     for (const gp of employers)
       if (gp.people.length < peopleKeptMax) gp.people = gp.people.concat(person);
     return record;
@@ -40,15 +56,17 @@ const someOtherCount = weighted([
 
 function someEmployers(random: Random, number: number, gps: readonly InventedGp[]): InventedGp[] {
   if (gps.length === 0 || chance(random, freeShare)) return [];
-  const index = number <= gps.length ? number - 1 : gentlyFirst(random, gps.length);
-  return withNeighbours(random, gps[index] as InventedGp, someOtherCount(random));
+  return withNeighbours(random, gps[number - 1] ?? pickEarly(random, gps), someOtherCount(random));
 }
+
+// Beyond the numbers that the register of persons has reached.
+const crdStart = 9_000_000;
 
 function inventPrincipal(
   random: Random,
   number: number,
   gps: readonly InventedGp[],
-  office: Office,
+  position: Position,
 ): CanonicalPrincipal {
   const name = somePersonName(random);
   const [gp] = gps;
@@ -63,18 +81,19 @@ function inventPrincipal(
     first_name: name.first,
     middle_name: name.middle,
     last_name: name.last,
-    title: chance(random, 0.93) ? office.title : null,
-    roles: [...office.roles],
+    title: chance(random, 0.93) ? position.title : null,
+    roles: [...position.roles],
     city: city.name,
     state: city.state,
     country: city.country,
     email: gp?.host && chance(random, 0.33) ? mailOf(name, gp.host) : null,
     linkedin_url: null,
-    ownership_band: office.owns && chance(random, 0.8) ? someBand(random) : null,
+    ownership_band:
+      position.roles.includes("owner") && chance(random, 0.8) ? someBand(random) : null,
     start_date: chance(random, 0.6) ? roughDay(random, startDay) : null,
     first_seen_date: dayText(firstSeenDay),
     last_seen_date: dayText(lastSeenDay),
-    external_ids: gp?.isAdviser && chance(random, 0.5) ? { crd: [personCrd(number)] } : {},
+    external_ids: gp?.isAdviser && chance(random, 0.5) ? { crd: [String(crdStart + number)] } : {},
     gps: gps.map(({ id }) => id),
     updated_at: someTime(random, lastSeenDay),
   };
@@ -87,17 +106,11 @@ interface PersonName {
   last: string;
 }
 
+const someSuffix = weightedKeys(words.nameSuffixes);
 const initialLetters = "ABCDEFGHIJKLMNOPRSTVW";
-const someSuffix = weighted([
-  ["", 96],
-  [" Jr.", 2],
-  [" III", 1],
-  [", CFA", 1],
-] as const);
-
 function somePersonName(random: Random): PersonName {
-  const first = pick(random, firstNames);
-  const last = pick(random, lastNames);
+  const first = pick(random, words.firstNames);
+  const last = pick(random, words.lastNames);
   const middle = someMiddleName(random, first);
   const name = middle === null ? `${first} ${last}` : `${first} ${middle} ${last}`;
   return { full: name + someSuffix(random), first, middle, last };
@@ -107,27 +120,20 @@ function someMiddleName(random: Random, first: string): string | null {
   const draw = random();
   if (draw < 0.62) return null;
   if (draw < 0.9) return `${initialLetters[whole(random, 0, initialLetters.length - 1)]}.`;
-  const middle = pick(random, firstNames);
+  const middle = pick(random, words.firstNames);
   return middle === first ? null : middle;
 }
 
-const someBand = weighted<(typeof ownershipBands)[number]>([
-  ["under_5", 10],
-  ["5_10", 10],
-  ["10_25", 20],
-  ["25_50", 28],
-  ["50_75", 16],
-  ["over_75", 16],
-]);
+const someBand = weightedKeys(words.ownershipBands);
 
-/** After the GP was founded; nobody has been there since before 1985. */
+/** After the GP was founded, and not before 1985. */
 function someStartDay(random: Random, foundedYear: number): number {
   const span = lastDay - dayOf(Math.max(foundedYear, 1985));
   return lastDay - Math.floor(random() * span);
 }
 
 const localParts = new Map(
-  [...firstNames, ...lastNames].map((name) => [name, fold(name).replaceAll(" ", "-")]),
+  [...words.firstNames, ...words.lastNames].map((name) => [name, fold(name).replaceAll(" ", "-")]),
 );
 
 const mailOf = ({ first, last }: PersonName, host: string): string =>

@@ -1,11 +1,10 @@
 /** Chance from a seed: the same seed gives the same choices on every machine. */
-import { trimmed } from "./lists.ts";
 
 /** Gives the next number, from 0 to just under 1. */
 export type Random = () => number;
 
 /**
- * A row of numbers for one purpose; rows of other purposes never shift when one is drawn from more often.
+ * A sequence of numbers for one purpose; drawing more from one sequence never shifts another.
  * The generator is Mulberry32 (T. Ettinger): one word of state, quick before it is compiled.
  * @param seed any number; its lowest 32 bits count.
  */
@@ -27,6 +26,7 @@ function hash(text: string): number {
   return value | 0;
 }
 
+/** True for the given share of draws, from 0 to 1. */
 export const chance = (random: Random, share: number): boolean => random() < share;
 
 /** A whole number from `minimum` to `maximum`, both possible. */
@@ -40,6 +40,16 @@ export const pick = <T>(random: Random, list: readonly T[]): T =>
 /** One of a list that is not empty; the first comes up most. */
 export const pickEarly = <T>(random: Random, list: readonly T[]): T =>
   list[gentlyFirst(random, list.length)] as T;
+
+/** The values given and up to `count` different ones; fewer where a draw repeats one. */
+export function drawMore<T>(given: readonly T[], count: number, draw: () => T): T[] {
+  const values = [...given];
+  for (let at = 0; at < count; at++) {
+    const value = draw();
+    if (!values.includes(value)) values.push(value);
+  }
+  return trimmed(values);
+}
 
 /** Up to `count` different values of a list, in the order of the list. */
 export function pickSome<T>(random: Random, list: readonly T[], count: number): T[] {
@@ -79,6 +89,11 @@ export function weighted<T>(entries: readonly (readonly [T, number])[]): (random
   };
 }
 
+/** Chooses the keys of an object as often as their weights say. */
+export const weightedKeys = <K extends string>(
+  weights: Readonly<Record<K, number>>,
+): ((random: Random) => K) => weighted(Object.entries(weights) as [K, number][]);
+
 /** Weights 1, 1/2, 1/3 … so that the head of a list comes up most (Zipf), softened by `offset`. */
 export const headFirst = <T>(list: readonly T[], offset: number): (readonly [T, number])[] =>
   list.map((value, at) => [value, 1 / (at + 1 + offset)]);
@@ -100,3 +115,9 @@ export function logNormal(random: Random, median: number, spread: number): numbe
   const sum = random() + random() + random() + random() + random() + random();
   return median * Math.exp(spread * (sum - 3) * Math.SQRT2);
 }
+
+/**
+ * A copy that takes no more memory than its values. The first value pushed to an empty array makes room for 17
+ * (V8), which adds up over the hundred thousand lists that stay.
+ */
+export const trimmed = <T>(list: readonly T[]): T[] => list.slice();

@@ -1,32 +1,47 @@
-/** Where a project stands and since when, so that its dates agree with its status. */
-import type { InventedProject, ProjectStatus, ProjectType } from "./cast.ts";
+/** The course of a project: dates that agree with its status, and the events that follow from them. */
+import type { InventedProject, ProjectStatus, ProjectType, SignalType } from "./cast.ts";
 import { lastDay } from "./dates.ts";
-import { chance, weighted, whole, type Random } from "./random.ts";
+import { chance, weightedKeys, whole, type Random } from "./random.ts";
+import words from "./words.json" with { type: "json" };
 
-type Schedule = Pick<InventedProject, "status" | "startDay" | "completionDay">;
+const statusOfWork = weightedKeys(words.workStatuses);
+const statusOfPurchase = weightedKeys(words.purchaseStatuses);
+const statusOfOffering = weightedKeys(words.offeringStatuses);
 
-const statusOfWork = weighted<ProjectStatus>([
-  ["planned", 19],
-  ["entitled", 14],
-  ["under_construction", 28],
-  ["completed", 31],
-  ["on_hold", 4],
-  ["cancelled", 2],
-  ["unknown", 2],
-]);
-const statusOfPurchase = weighted<ProjectStatus>([
-  ["closed", 80],
-  ["planned", 12],
-  ["cancelled", 3],
-  ["on_hold", 2],
-  ["unknown", 3],
-]);
-const statusOfOffering = weighted<ProjectStatus>([
-  ["raising", 48],
-  ["closed", 43],
-  ["cancelled", 3],
-  ["unknown", 6],
-]);
+/** A start is when work or an offering begins or a purchase is signed, a completion when it ends. */
+export function inventSchedule(
+  random: Random,
+  type: ProjectType,
+): Pick<InventedProject, "status" | "startDay" | "completionDay"> {
+  const status = someStatus(random, type);
+  switch (status) {
+    case "planned":
+    case "entitled": {
+      const startDay = chance(random, 0.6) ? futureDay(random, 20, 700) : null;
+      const isDated = startDay !== null && chance(random, 0.5);
+      const completionDay = isDated ? startDay + whole(random, 60, 900) : null;
+      return { status, startDay, completionDay };
+    }
+    case "raising":
+      return { status, startDay: pastDay(random, 1, 600), completionDay: null };
+    case "under_construction": {
+      const startDay = pastDay(random, 20, 800);
+      return { status, startDay, completionDay: futureDay(random, 20, 800) };
+    }
+    case "closed": {
+      const completionDay = pastDay(random, 3, 3600);
+      return { status, startDay: completionDay - whole(random, 30, 300), completionDay };
+    }
+    case "completed": {
+      const completionDay = pastDay(random, 3, 3600);
+      return { status, startDay: completionDay - whole(random, 250, 1000), completionDay };
+    }
+    default: {
+      const startDay = chance(random, 0.5) ? pastDay(random, 60, 1500) : null;
+      return { status, startDay, completionDay: null };
+    }
+  }
+}
 
 function someStatus(random: Random, type: ProjectType): ProjectStatus {
   if (type === "property_offering") return statusOfOffering(random);
@@ -43,41 +58,57 @@ function pastDay(random: Random, nearest: number, furthest: number): number {
 const futureDay = (random: Random, nearest: number, furthest: number): number =>
   lastDay + whole(random, nearest, furthest);
 
-/** A start is when work or an offering begins or a purchase is signed, a completion when it ends. */
-export function inventSchedule(random: Random, type: ProjectType): Schedule {
-  const status = someStatus(random, type);
-  switch (status) {
-    case "planned":
-    case "entitled": {
-      const startDay = chance(random, 0.6) ? futureDay(random, 20, 700) : null;
-      const isDated = startDay !== null && chance(random, 0.5);
-      return {
-        status,
-        startDay,
-        completionDay: isDated ? startDay + whole(random, 60, 900) : null,
-      };
-    }
-    case "raising":
-      return { status, startDay: pastDay(random, 1, 600), completionDay: null };
-    case "under_construction":
-      return {
-        status,
-        startDay: pastDay(random, 20, 800),
-        completionDay: futureDay(random, 20, 800),
-      };
-    case "closed": {
-      const completionDay = pastDay(random, 3, 3600);
-      return { status, startDay: completionDay - whole(random, 30, 300), completionDay };
-    }
-    case "completed": {
-      const completionDay = pastDay(random, 3, 3600);
-      return { status, startDay: completionDay - whole(random, 250, 1000), completionDay };
-    }
-    default:
-      return {
-        status,
-        startDay: chance(random, 0.5) ? pastDay(random, 60, 1500) : null,
-        completionDay: null,
-      };
-  }
+/** Something that has happened in a project, for a signal to tell. */
+export interface ProjectEvent {
+  type: SignalType;
+  day: number;
+}
+
+/** Events up to the last day, oldest first; each at most once. */
+export function eventsOf(random: Random, project: InventedProject): ProjectEvent[] {
+  let events: ProjectEvent[];
+  if (project.type === "property_offering") events = offeringEvents(project);
+  else if (project.type === "acquisition") events = purchaseEvents(random, project);
+  else events = workEvents(random, project);
+  return events.filter(({ day }) => day <= lastDay);
+}
+
+function offeringEvents(project: InventedProject): ProjectEvent[] {
+  const { status, startDay, firstSaleDay, completionDay } = project;
+  if (startDay === null) return [];
+  const events: ProjectEvent[] = [{ type: "new_offering", day: startDay }];
+  if (firstSaleDay !== null) events.push({ type: "first_sale", day: firstSaleDay });
+  if (status === "closed" && completionDay !== null)
+    events.push({ type: "fully_subscribed", day: completionDay });
+  return events;
+}
+
+function purchaseEvents(random: Random, project: InventedProject): ProjectEvent[] {
+  const { status, completionDay } = project;
+  if (status !== "closed" || completionDay === null) return [];
+  const events: ProjectEvent[] = [
+    { type: "acquisition", day: completionDay },
+    { type: "financing", day: completionDay + whole(random, 0, 20) },
+  ];
+  if (chance(random, 0.3))
+    events.push({ type: "disposition", day: completionDay + whole(random, 700, 2600) });
+  return events;
+}
+
+function workEvents(random: Random, project: InventedProject): ProjectEvent[] {
+  const { status, startDay, completionDay } = project;
+  const announcedDay = (startDay ?? lastDay + 200) - whole(random, 210, 700);
+  const events: ProjectEvent[] = [{ type: "project_announced", day: announcedDay }];
+  if (startDay === null) return events;
+  const isUnderWay = status === "under_construction" || status === "completed";
+  if (isUnderWay || status === "entitled")
+    events.push({ type: "permit_issued", day: startDay - whole(random, 20, 200) });
+  if (isUnderWay)
+    events.push(
+      { type: "construction_started", day: startDay },
+      { type: "financing", day: startDay + whole(random, 0, 60) },
+    );
+  if (status === "completed" && completionDay !== null)
+    events.push({ type: "project_completed", day: completionDay });
+  return events;
 }

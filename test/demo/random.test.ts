@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  drawMore,
   gentlyFirst,
   headFirst,
   logNormal,
@@ -9,7 +10,9 @@ import {
   pickSome,
   startRandom,
   steeplyFirst,
+  trimmed,
   weighted,
+  weightedKeys,
   whole,
   type Random,
 } from "#demo/random.ts";
@@ -51,6 +54,20 @@ test("weights decide how often a value comes up", () => {
   const counts = tally(draw(10_000, some));
   assertBetween(counts.get("often") ?? 0, 7800, 8200);
   assert.equal(counts.get("never"), undefined);
+});
+
+test("the keys of an object come up as often as their weights say", () => {
+  const counts = tally(draw(10_000, weightedKeys({ often: 8, seldom: 2 })));
+  assert.deepEqual([...counts.keys()].toSorted(), ["often", "seldom"]);
+  assertBetween(counts.get("often") ?? 0, 7800, 8200);
+});
+
+test("drawing more keeps what is given and adds each value once, as often as asked at most", () => {
+  const drawn = ["b", "a", "b", "c"];
+  const next = () => drawn.shift() ?? "never drawn";
+  assert.deepEqual(drawMore(["a"], 3, next), ["a", "b"]);
+  assert.deepEqual(drawn, ["c"]);
+  assert.deepEqual(drawMore(["a"], 0, next), ["a"]);
 });
 
 test("the head of a list weighs most", () => {
@@ -98,4 +115,10 @@ test("half of all log-normal values lie above the median", () => {
   const values = draw(10_000, (random) => logNormal(random, 100, 1));
   assertBetween(values.filter((value) => value > 100).length, 4800, 5200);
   assert.ok(values.every((value) => value > 0));
+});
+
+test("a trimmed list is another list of the same values", () => {
+  const list = ["a", "b"];
+  assert.deepEqual(trimmed(list), list);
+  assert.notEqual(trimmed(list), list);
 });

@@ -1,9 +1,9 @@
 /** Names of GPs, and the hosts made from them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hostOf, inventLegalName, inventName } from "#demo/gp-names.ts";
+import { someSpecialty } from "#demo/gps.ts";
+import { hostOf, inventLegalName, inventName } from "#demo/names.ts";
 import { startRandom } from "#demo/random.ts";
-import { someSpecialty } from "#demo/specialties.ts";
 
 const random = startRandom(1, "test");
 const names = Array.from({ length: 20_000 }, () => inventName(random, someSpecialty(random)));

@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InventedProject, ProjectType } from "#demo/cast.ts";
 import { dayOf, lastDay } from "#demo/dates.ts";
-import { eventsOf } from "#demo/events.ts";
 import { metros, type City } from "#demo/places.ts";
 import { startRandom } from "#demo/random.ts";
-import { inventSchedule } from "#demo/schedules.ts";
+import { eventsOf, inventSchedule } from "#demo/schedules.ts";
 
 const random = startRandom(1, "test");
 const [metro] = metros as [(typeof metros)[number]];
