@@ -142,7 +142,8 @@ export function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T
 
 /**
  * What only the process itself knows: `endDelay` gives the longest event-loop delay in ms; `processor` µs; `memory`
- * bytes; `memoryParts` an InsideMemory; `endCollections` a Collection[].
+ * bytes; `memoryParts` an InsideMemory; `heldMemory` the bytes that all threads hold after a garbage collection, for
+ * which Node needs `--expose-gc`; `endCollections` a Collection[].
  */
 export type InsideQuestion =
   | "beginProfile"
@@ -152,6 +153,7 @@ export type InsideQuestion =
   | "processor"
   | "memory"
   | "memoryParts"
+  | "heldMemory"
   | "beginCollections"
   | "endCollections";
 

@@ -9,6 +9,7 @@ import { importKilled } from "./import-killed.ts";
 import { revokedKeys } from "./revoked-keys.ts";
 import { serverKilled } from "./server-killed.ts";
 import { serverStopped } from "./server-stopped.ts";
+import { valuesOfStrangers } from "./values-of-strangers.ts";
 
 export const faults: readonly Fault[] = [
   importKilled,
@@ -19,5 +20,6 @@ export const faults: readonly Fault[] = [
   revokedKeys,
   importBesideReads,
   flippedBytes,
+  valuesOfStrangers,
   heldLocks,
 ];
