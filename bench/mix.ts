@@ -1,6 +1,6 @@
 /** The questions of every run: 2,000 distinct ones over the four operations, asked as often as Zipf says, from a seed. */
-import { chance, type Random, startRandom, weighted, whole, pick } from "#demo/random.ts";
-import { mintId } from "#datasets/mint-id.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import { chance, pick, type Random, startRandom, weighted, whole } from "#demo/random.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
 
 /** Under which name the records are imported; public ids are made from it. */

@@ -257,11 +257,11 @@ test("nothing beside the api module answers a question: reads its parameters, co
       return [...imports].some(([, names = "", from]) => from === target && name.test(names));
     });
   assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
-    "src/api/ask.ts",
     // The addresses of the browse pages, which mean what they mean to an operation.
-    "src/office/routes/browse-chosen.ts",
+    "src/account/screens/browse.ts",
+    "src/api/ask.ts",
     // The error pages, whose example is a real one.
-    "src/pages/example-problems.ts",
+    "src/pages/errors.ts",
   ]);
   const usersOf = (pattern: RegExp) =>
     sources.filter((path) => pattern.test(readFileSync(path, "utf8"))).toSorted();

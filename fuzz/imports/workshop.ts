@@ -1,18 +1,18 @@
 /** The folder imports are tried in: a dataset that must stay as it is, and the files of the moment. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
+import { DatabaseSync } from "node:sqlite";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Collected } from "#datasets/collect.ts";
 import { importSource } from "#datasets/publish.ts";
 import { readCsv } from "#importers/csv.ts";
-import { readMapping } from "#importers/read-mapping.ts";
 import { readNdjson } from "#importers/ndjson.ts";
+import { readMapping } from "#importers/read-mapping.ts";
 import { recordKinds } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import { cast } from "../../test/support/cast.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
+import { cast } from "../../test/support/cast.ts";
 import { importRecords } from "../../test/support/dataset.ts";
 import type { FuzzImport } from "./make-import.ts";
 

@@ -1,5 +1,5 @@
 /** Questions whose answers the plain reference has worked out, for comparing pages with them. */
-import { mintId } from "#datasets/mint-id.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { awkwardQueries, awkwardRecords } from "../../test/support/awkward.ts";
 import {

@@ -1,19 +1,21 @@
 /** Accounts, which own keys and which the quota is counted by. Times are milliseconds going in, ISO text coming out. */
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
+import { quotaFault } from "#limits/policy.ts";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { AccountTable, ControlTables, Quotas } from "#store/control-tables.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { cleanName, nameLengthMax } from "#store/names.ts";
+import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { cleanAccountName, refuseTakenName } from "./account-names.ts";
 import {
   type Account,
   accountOf,
+  findAccount,
   foldName,
   requireOpenAccount,
   requireOpenNumber,
 } from "./find-account.ts";
 import { requireOwner } from "./membership.ts";
-import { type AccountOrder, columnsOf, insertAccount } from "./insert-account.ts";
-import { checkQuotas } from "./quotas.ts";
 
 /** @throws StoreFault `invalid` for a name or quota that cannot be used, `conflict` for a name that is taken. */
 export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
@@ -118,4 +120,110 @@ export async function update(
 ): Promise<Account> {
   const query = transaction.updateTable("account").set(columns).where("number", "=", number);
   return accountOf(await query.returningAll().executeTakeFirstOrThrow());
+}
+
+/** Names of accounts: which may be taken, and which one is still free. */
+const idShape = /^ac_[0-9a-z]{16}$/i;
+
+/** @throws StoreFault `invalid`. */
+export function cleanAccountName(name: string): string {
+  const cleaned = cleanName("account", name);
+  if (idShape.test(cleaned))
+    throw new StoreFault(
+      "invalid",
+      "The name of the account must not look like an id (ac_ and 16 characters).",
+    );
+  return cleaned;
+}
+
+/** @throws StoreFault `conflict`; @param own number of the account whose name it may be already. */
+export async function refuseTakenName(
+  database: Kysely<ControlTables>,
+  name: string,
+  own?: number,
+): Promise<void> {
+  const holder = await findAccount(database, name);
+  if (holder !== undefined && holder.number !== own)
+    throw new StoreFault(
+      "conflict",
+      `The name '${name}' is taken by the account ${holder.id}. Choose another one.`,
+    );
+}
+
+/**
+ * The name, or the first of `name 2`, `name 3` and so on that nobody has: whoever signs up need not learn which names there are.
+ * @throws StoreFault `invalid`.
+ */
+export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
+  const name = cleanAccountName(wanted);
+  for (let count = 1; ; count++) {
+    const ending = count === 1 ? "" : ` ${count}`;
+    const letters = Array.from(name).slice(0, nameLengthMax - ending.length);
+    const candidate = letters.join("").trimEnd() + ending;
+    if ((await findAccount(database, candidate)) === undefined) return candidate;
+  }
+}
+
+/** What an account is called unless somebody chooses: what stands before the @ of the address. */
+export function nameFromAddress(email: string): string {
+  const local = email.slice(0, email.lastIndexOf("@"));
+  return idShape.test(local) ? `${local} account` : local;
+}
+
+/** Makes the row of an account, as part of a transaction. */
+export interface AccountOrder {
+  name: string;
+  quotas: Partial<Quotas>;
+  actor?: Actor;
+  now: number;
+}
+
+/** @param order with a name that is clean and free. */
+export async function insertAccount(
+  transaction: Transaction<ControlTables>,
+  { name, quotas, actor = operator, now }: AccountOrder,
+): Promise<Account> {
+  const row = {
+    number: await nextNumber(transaction),
+    id: makeId("ac"),
+    name,
+    name_folded: foldName(name),
+    ...columnsOf(quotas),
+    suspended_at: null,
+    created_at: new Date(now).toISOString(),
+    plan: null,
+    closed_at: null,
+  };
+  await transaction.insertInto("account").values(row).execute();
+  const account = row.number;
+  await writeAudit(transaction, {
+    actor,
+    action: "account.created",
+    account,
+    subject: row.id,
+    now,
+  });
+  return accountOf(row);
+}
+
+/** The transaction holds the write lock, so no other account can take the same number. */
+async function nextNumber(transaction: Transaction<ControlTables>): Promise<number> {
+  const query = transaction
+    .selectFrom("account")
+    .select((select) => select.fn.max("number").as("highest"));
+  return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
+}
+
+export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
+  per_minute: minute,
+  per_hour: hour,
+  per_day: day,
+});
+
+/** @throws StoreFault `invalid` naming the first window whose number cannot be a quota; null is the default. */
+export function checkQuotas(quotas: Partial<Quotas>): void {
+  for (const [window, requests] of Object.entries(quotas)) {
+    const fault = requests === null ? undefined : quotaFault(requests);
+    if (fault !== undefined) throw new StoreFault("invalid", `The quota per ${window} ${fault}.`);
+  }
 }

@@ -1,6 +1,6 @@
 /** E-mail addresses of people: which texts are one, and when two are the same. */
 import { domainToASCII } from "node:url";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 
 export interface Address {
   /** As it was written, without spaces around. */

@@ -2,8 +2,7 @@
 import { writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { readAddress } from "./addresses.ts";
-import { type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
-import { LinkFault } from "./link-fault.ts";
+import { LinkFault, type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
 import type { Passwords } from "./passwords.ts";
 import { findPerson, findPersonById, type Person, refuseTaken } from "./people.ts";
 import { confirmInTurn } from "./sign-in.ts";

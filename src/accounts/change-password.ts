@@ -1,14 +1,18 @@
 /** Another password for whoever is signed in and knows the present one. */
+import type { Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import type { ControlTables, PersonTable } from "#store/control-tables.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Client } from "./client.ts";
-import { checkPassword } from "./password-rules.ts";
-import type { Passwords } from "./passwords.ts";
-import { requirePersonRow } from "./people.ts";
-import { setPassword } from "./set-password.ts";
+import { forgetBrowsers } from "./known-browsers.ts";
+import { useUpLinks } from "./links.ts";
+import { checkPassword, type Passwords } from "./passwords.ts";
+import { personOf, requirePersonRow } from "./people.ts";
+import { deleteSessions } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
-import type { SignedIn } from "./signed-in.ts";
+import { openSession, type SignedIn } from "./signed-in.ts";
+import { forgive } from "./throttle.ts";
 
 /**
  * Ends all sessions of the person, this one too; the browser goes on with new tokens.
@@ -41,4 +45,30 @@ export function changePassword(
       return setPassword(transaction, { row, hashed, client, now });
     });
   });
+}
+
+/** All sessions, known browsers and links for a new password; this browser alone is signed in, with new tokens. */
+export async function setPassword(
+  transaction: Transaction<ControlTables>,
+  {
+    row,
+    hashed,
+    client,
+    now,
+  }: { row: Selectable<PersonTable>; hashed: string; client: Client; now: number },
+): Promise<SignedIn> {
+  const { id: person, email_folded } = row;
+  await transaction
+    .updateTable("person")
+    .set({ password: hashed })
+    .where("id", "=", person)
+    .execute();
+  await deleteSessions(transaction, person);
+  await forgetBrowsers(transaction, person);
+  await useUpLinks(transaction, { kind: "reset", person, now });
+  await forgive(transaction, [
+    { kind: "address", of: email_folded },
+    { kind: "person", of: person },
+  ]);
+  return openSession(transaction, { person: personOf(row), client, now });
 }

@@ -6,7 +6,7 @@ import {
   type Quotas,
   quotasOf,
 } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 
 export interface Account {
   number: number;

@@ -1,11 +1,10 @@
 /** Links that work once: whoever has one has read the mail of its address. Only digests of them are stored. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, LinkKind, LinkTable, Role } from "#store/control-tables.ts";
-import { makeId } from "#store/random-text.ts";
-import { digestToken, makeToken } from "#store/secret-token.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Address } from "./addresses.ts";
-import { LinkFault } from "./link-fault.ts";
 
 export interface Link {
   id: string;
@@ -142,3 +141,20 @@ const linkOf = (row: Selectable<LinkTable>): Link => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
 });
+
+/** The refusal of a link that does nothing any more: whatever the reason, the person reads one sentence. */
+export type LinkFaultReason = "unknown" | "expired" | "used";
+
+export class LinkFault extends StoreFault {
+  /** Not for the sender, whom it would tell which guesses come near. */
+  readonly reason: LinkFaultReason;
+
+  constructor(reason: LinkFaultReason) {
+    super(
+      "not_found",
+      "This link does nothing any more: it was used, or its time is over. Ask for a new one.",
+    );
+    this.name = "LinkFault";
+    this.reason = reason;
+  }
+}

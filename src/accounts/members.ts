@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { refuseLastOwner, requireOwner, roleOf } from "./membership.ts";
 

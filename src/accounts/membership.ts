@@ -1,8 +1,8 @@
 /** Who belongs to which account, and as what; the question every change of an account asks first. */
-import type { Kysely } from "kysely";
-import { type Actor, operator, service } from "#store/audit.ts";
+import type { Kysely, Transaction } from "kysely";
+import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 
 export interface Membership {
   /** Of the account. */
@@ -95,3 +95,14 @@ export async function refuseLastOwner(
 
 /** Commands and the service itself need no membership. */
 const isNobody = (actor: Actor) => actor === operator || actor === service;
+
+/** Makes somebody a member of an account, as part of a transaction. */
+export async function insertMember(
+  transaction: Transaction<ControlTables>,
+  { account, person, role, now }: { account: number; person: string; role: Role; now: number },
+): Promise<void> {
+  const joined_at = new Date(now).toISOString();
+  await transaction.insertInto("member").values({ account, person, role, joined_at }).execute();
+  const entry = { actor: person, account, subject: person, detail: { role }, now };
+  await writeAudit(transaction, { ...entry, action: "member.joined" });
+}

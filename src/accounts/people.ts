@@ -1,8 +1,8 @@
 /** People: who has proven an e-mail address and chosen a password. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { makeId } from "#store/random-text.ts";
-import { StoreFault } from "#store/store-fault.ts";
 import { type Address, foldAddress } from "./addresses.ts";
 
 export interface Person {

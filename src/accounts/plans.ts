@@ -3,11 +3,10 @@ import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import { type ControlTables, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { update } from "./accounts.ts";
+import { checkQuotas, update } from "./accounts.ts";
 import { type Account, requireOpenAccount } from "./find-account.ts";
-import { checkQuotas } from "./quotas.ts";
 
 export interface Plan {
   name: string;

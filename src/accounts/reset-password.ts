@@ -2,12 +2,11 @@
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Address, readAddress } from "./addresses.ts";
+import { setPassword } from "./change-password.ts";
 import { type Client, networkOf } from "./client.ts";
 import { lookAtLink, type MadeLink, makeLink, useLink } from "./links.ts";
-import { checkPassword } from "./password-rules.ts";
-import type { Passwords } from "./passwords.ts";
+import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, requirePerson, requirePersonRow } from "./people.ts";
-import { setPassword } from "./set-password.ts";
 import type { SignedIn } from "./signed-in.ts";
 import { admit } from "./throttle.ts";
 

@@ -2,8 +2,8 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
-import { digestToken } from "#store/secret-token.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { digestToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { listMemberships, type Membership } from "./membership.ts";
 import { findPersonById, type Person } from "./people.ts";

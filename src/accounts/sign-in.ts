@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { foldAddress } from "./addresses.ts";
 import { type Client, networkOf } from "./client.ts";

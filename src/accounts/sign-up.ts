@@ -1,16 +1,14 @@
 /** Signing up: an address asks for a link, and whoever follows the link chooses a password and has an account. */
 import type { Transaction } from "kysely";
-import { operator, type Actor, service, writeAudit } from "#store/audit.ts";
+import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { freeName, nameFromAddress } from "./account-names.ts";
+import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { readAddress } from "./addresses.ts";
 import { type Client, networkOf } from "./client.ts";
-import { lookAtLink, type Link, type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
-import { insertAccount } from "./insert-account.ts";
-import { insertMember } from "./insert-member.ts";
-import { checkPassword } from "./password-rules.ts";
-import type { Passwords } from "./passwords.ts";
+import { type Link, lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
+import { insertMember } from "./membership.ts";
+import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, refuseTaken } from "./people.ts";
 import { openSession, type SignedIn } from "./signed-in.ts";
 import { admit } from "./throttle.ts";

@@ -1,8 +1,7 @@
 /** Opens a session for whoever has just shown who they are, always with new tokens. */
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
-import { makeId } from "#store/random-text.ts";
-import { digestToken, makeToken } from "#store/secret-token.ts";
+import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import { browserOf, type Client, networkOf } from "./client.ts";
 import { forgetOldRows } from "./forget-old.ts";
 import { rememberBrowser } from "./known-browsers.ts";

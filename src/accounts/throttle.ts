@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
-import { TooOften } from "./too-often.ts";
+import { StoreFault } from "#store/domain-error.ts";
 
 /** What tries are counted by. Each try counts as a failure until it is forgiven, so that many at once are many. */
 export interface Subject {
@@ -123,3 +123,21 @@ async function keep(
 }
 
 const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64url")}`;
+
+/** The refusal of a try that comes too soon after others, with the time to wait. */
+export class TooOften extends StoreFault {
+  /** At least 1. */
+  readonly retryAfterSeconds: number;
+
+  constructor(waitMilliseconds: number) {
+    const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000));
+    super("too_often", `That was tried too often. Try again in ${waitText(seconds)}.`);
+    this.name = "TooOften";
+    this.retryAfterSeconds = seconds;
+  }
+}
+
+function waitText(seconds: number): string {
+  const [count, unit] = seconds < 90 ? [seconds, "second"] : [Math.ceil(seconds / 60), "minute"];
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}

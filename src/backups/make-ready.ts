@@ -7,10 +7,10 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { schemaFault, valueFault } from "#store/schema-fault.ts";
 import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
-import { StoreFault } from "#store/store-fault.ts";
 import { controlFile, openControl, openUsage } from "#store/stores.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {

@@ -1,8 +1,8 @@
 /** What stands in the data folder before a restore: whether anything does, and what its keys are. */
 import { copyFileSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { StoreFault } from "#store/domain-error.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
-import { StoreFault } from "#store/store-fault.ts";
 import { type ControlFacts, readControlFacts } from "./control-facts.ts";
 import { restoredNames } from "./restore-folders.ts";
 

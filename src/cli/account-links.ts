@@ -6,13 +6,14 @@ import { linkUrl, type MadeLink } from "#accounts/links.ts";
 import { listMembers } from "#accounts/members.ts";
 import { makeResetLink } from "#accounts/reset-password.ts";
 import { makeSignUpLink } from "#accounts/sign-up.ts";
+import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
 import type { Role } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { baseUrl } from "./base-url.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 interface InviteOptions extends OutputOptions {
   account?: string;
@@ -87,4 +88,22 @@ async function printLink(
       `It is for ${email}, works once, until ${timeText(expiresAt)}, and is shown this once.`,
     ].join("\n"),
   );
+}
+
+/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no page can be said to be served. */
+function baseUrl({ environment }: Surroundings): string {
+  const { publicUrl, host, port } = readConfig(environment);
+  if (publicUrl !== null) return publicUrl;
+  if (port === 0)
+    throw new CommandFault(
+      exitCodes.usage,
+      "PORT is 0, so nobody can tell where the link leads. Set PUBLIC_URL, or PORT to the port of the server.",
+    );
+  const url = localUrl(host, port);
+  if (!isLoopback(URL.parse(url)?.hostname ?? ""))
+    throw new CommandFault(
+      exitCodes.usage,
+      `HOST is ${host}, where no account page is served over plain http. Set PUBLIC_URL to the https address of the service.`,
+    );
+  return url;
 }

@@ -7,15 +7,16 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { listQuotasInForce } from "#accounts/plans.ts";
-import { requireAccount } from "#accounts/find-account.ts";
+import { type Account, requireAccount } from "#accounts/find-account.ts";
+import { listInvitations } from "#accounts/invites.ts";
+import { listMembers } from "#accounts/members.ts";
+import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { addAccountLinks } from "./account-links.ts";
-import { addMembers, addPlan } from "./account-members.ts";
-import { accountJson, accountTable } from "./account-table.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl } from "./data-dir.ts";
-import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
+import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 import { type QuotaOptions, quotasFrom, quotasText, withQuotaOptions } from "./quota-options.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 export function addAccountCommands(program: Command, surroundings: Surroundings): void {
   const accounts = program
@@ -131,6 +132,119 @@ function addResume(accounts: Command, surroundings: Surroundings): void {
         options,
         accountJson(account),
         () => `The account '${account.name}' is active.`,
+      );
+    });
+}
+
+/** How a list of accounts looks, for people and for programs. */
+const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
+  id,
+  name,
+  limits: quotas,
+  plan,
+  suspended_at: suspendedAt,
+  created_at: createdAt,
+});
+
+/** What its plan and the service give it, too. */
+interface ListedAccount extends Account {
+  inForce: Quotas;
+}
+
+function accountTable(accounts: readonly ListedAccount[]): string {
+  if (accounts.length === 0)
+    return "No account yet. Make one: gp-records accounts create --name NAME";
+  return table(
+    ["id", "name", "plan", "per minute", "per hour", "per day", "suspended", "created"],
+    accounts.map(({ id, name, plan, inForce, suspendedAt, createdAt }) => [
+      id,
+      name,
+      plan ?? "-",
+      String(inForce.minute),
+      String(inForce.hour),
+      String(inForce.day),
+      timeText(suspendedAt),
+      timeText(createdAt),
+    ]),
+  );
+}
+
+/** `gp-records accounts members` and `accounts plan`: who is in an account, and which plan it is on. */
+function addMembers(accounts: Command, surroundings: Surroundings): void {
+  accounts
+    .command("members")
+    .description("show who is in an account, and who is invited to it")
+    .argument("<account>", "name or id")
+    .option(...jsonOption)
+    .action(async (idOrName: string, options: OutputOptions) => {
+      const { members, invited } = await withControl(surroundings, async ({ database }) => {
+        const { number } = await requireAccount(database, idOrName);
+        return {
+          members: await listMembers(database, number),
+          invited: await listInvitations(database, number, surroundings.now()),
+        };
+      });
+      const rows = [
+        ...members.map(({ person, email, role, joinedAt }) => ({
+          id: person,
+          address: email,
+          role,
+          joined_at: joinedAt,
+          invited_until: null,
+        })),
+        ...invited.map(({ id, email, role, expiresAt }) => ({
+          id,
+          address: email,
+          role,
+          joined_at: null,
+          invited_until: expiresAt,
+        })),
+      ];
+      printResult(surroundings, options, rows, () => membersText(rows));
+    });
+}
+
+interface MemberRow {
+  id: string;
+  address: string;
+  role: string;
+  joined_at: string | null;
+  invited_until: string | null;
+}
+
+function membersText(rows: readonly MemberRow[]): string {
+  if (rows.length === 0)
+    return "Nobody is in the account. Invite somebody: gp-records accounts invite ADDRESS --account ACCOUNT";
+  return table(
+    ["id", "address", "role", "joined", "invited until"],
+    rows.map((row) => [
+      row.id,
+      row.address,
+      row.role,
+      timeText(row.joined_at),
+      timeText(row.invited_until),
+    ]),
+  );
+}
+
+function addPlan(accounts: Command, surroundings: Surroundings): void {
+  accounts
+    .command("plan")
+    .description("put an account on a plan, from the next request on")
+    .argument("<account>", "name or id")
+    .argument("<plan>", `as \`plans list\` shows it, or ${noPlan}`)
+    .option(...jsonOption)
+    .action(async (idOrName: string, plan: string, options: OutputOptions) => {
+      const order = {
+        idOrName,
+        plan: plan === noPlan ? null : plan,
+        now: surroundings.now(),
+      };
+      const account = await withControl(surroundings, (control) => putOnPlan(control, order));
+      printResult(surroundings, options, accountJson(account), () =>
+        account.plan === null
+          ? `The account '${account.name}' is on no plan of its own.`
+          : `The account '${account.name}' is on the plan '${account.plan}'.`,
       );
     });
 }

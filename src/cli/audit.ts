@@ -3,11 +3,10 @@ import { type Command, Option } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { type AuditAction, auditActions } from "#store/audit.ts";
-import { parseCount } from "./count.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl } from "./data-dir.ts";
-import { momentParser } from "./moment.ts";
+import { momentParser, parseCount } from "./option-values.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 interface AuditOptions extends OutputOptions {
   account?: string;

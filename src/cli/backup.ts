@@ -1,13 +1,12 @@
 /** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside a running server. */
 import type { Command } from "commander";
-import { isNoRoom } from "#datasets/disk-space.ts";
 import type { MadeBackup } from "#backups/make-backup.ts";
-import { CommandFault } from "./command-fault.ts";
+import { isNoRoom } from "#datasets/disk-space.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
-import { exitCodes } from "./exit-codes.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 interface BackupOptions extends OutputOptions {
   force?: boolean;

@@ -2,7 +2,7 @@
 import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Surroundings } from "./context.ts";
 
 /** @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: Surroundings): string => readConfig(environment).dataDir;

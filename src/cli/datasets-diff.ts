@@ -1,9 +1,9 @@
 /** `gp-records datasets diff`: what one dataset has that another has not, or has otherwise. */
-import { Option, type Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
+import type { Surroundings } from "./context.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult, table } from "./output.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 interface DiffOptions extends OutputOptions {
   ndjson?: boolean;

@@ -1,16 +1,15 @@
 /** Opens the folder of datasets below DATA_DIR, alone if need be, and words what is wrong with it. */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isNoRoom } from "#datasets/disk-space.ts";
 import { finishRestore } from "#backups/restore-folders.ts";
-import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
-import { takeLock, type Lock } from "#store/lock.ts";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { isNoRoom } from "#datasets/disk-space.ts";
+import { type Lock, takeLock } from "#store/lock.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
-import { CommandFault } from "./command-fault.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { forgetHolder, noteHolder, readHolder } from "./lock-holder.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 /** @throws CommandFault `usage` where the folder cannot be made or used. */
 export function openDatasets(dataDir: string): Catalogue {
@@ -89,4 +88,48 @@ export function dataFolderFault(error: unknown, dataDir: string): unknown {
     exitCodes.usage,
     `${path} cannot be used (${code}). Give this user write access to it, or name another folder with DATA_DIR.`,
   );
+}
+
+/** Who holds the import lock, for whoever is refused: a note beside the lock, true only while the lock is held. */
+interface LockHolder {
+  pid: number;
+  /** RFC 3339. */
+  since: string;
+}
+
+/** Null where there is no note, or it is of a process that was killed. */
+export function readHolder(path: string): LockHolder | null {
+  try {
+    const holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
+    return isRunning(holder.pid) ? holder : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process may not be asked, but it is there.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The note is a courtesy: a full disk must not keep anybody from the lock. */
+export function noteHolder(path: string, nowMilliseconds: number): void {
+  const since = `${new Date(nowMilliseconds).toISOString().slice(0, 19)}Z`;
+  try {
+    writeFileSync(path, JSON.stringify({ pid: process.pid, since }), { mode: 0o600 });
+  } catch {
+    forgetHolder(path);
+  }
+}
+
+export function forgetHolder(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The next holder writes it anew.
+  }
 }

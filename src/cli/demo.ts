@@ -1,19 +1,18 @@
 /** What `serve --demo` does before it serves: invented records, and a key for whoever sits at this machine. */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigFault, isLoopback, type Config } from "#config.ts";
 import { createAccount } from "#accounts/accounts.ts";
 import { findAccount } from "#accounts/find-account.ts";
+import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#datasets/whole-file.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
-import type { KeyState } from "#keys/key-state.ts";
-import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
+import { issueKey, type KeyState, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
-import { openControl, type ControlStore } from "#store/stores.ts";
+import { type ControlStore, openControl } from "#store/stores.ts";
+import type { Surroundings } from "./context.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
 import { showProgress } from "./progress.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 const demoAccount = "demo";
 const keyLifetimeMilliseconds = 24 * 3_600_000;

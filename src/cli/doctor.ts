@@ -1,11 +1,10 @@
 /** `gp-records doctor`: looks for what is wrong, and says how to mend it. */
 import type { Command } from "commander";
-import type { Result } from "#doctor/examine.ts";
-import { CommandFault } from "./command-fault.ts";
-import { exitCodes } from "./exit-codes.ts";
+import type { Result } from "#doctor/check.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 interface DoctorOptions extends OutputOptions {
   thorough?: boolean;
@@ -23,7 +22,7 @@ export function addDoctorCommand(program: Command, surroundings: Surroundings): 
     )
     .option(...jsonOption)
     .action(async (options: DoctorOptions) => {
-      const { examine } = await import("#doctor/examine.ts");
+      const { examine } = await import("#doctor/check.ts");
       const { checks } = await import("#doctor/index.ts");
       const results = await examine(checks, {
         environment: surroundings.environment,

@@ -1,19 +1,18 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import type { ImportResult } from "#datasets/publish.ts";
+import type { RejectedMax } from "#datasets/rejections.ts";
+import { type Encoding, encodings } from "#importers/encoding.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import { CommandFault } from "./command-fault.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
-import type { Cleared } from "./datasets-prune.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { addImportOptions, type ImportOptions } from "./import-options.ts";
-import { importRefusal } from "./import-refusal.ts";
+import type { Cleared } from "./datasets.ts";
 import { importJson, importText } from "./import-report.ts";
-import { printResult } from "./output.ts";
+import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { showProgress } from "./progress.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 /** What is read, once the import may begin. */
 interface Input {
@@ -139,7 +138,7 @@ async function clearOld(
   { published }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
-  const { pruneAfterPublication } = await import("./datasets-prune.ts");
+  const { pruneAfterPublication } = await import("./datasets.ts");
   return pruneAfterPublication(surroundings, catalogue);
 }
 
@@ -159,3 +158,102 @@ function refuseTwice(files: readonly string[]): void {
   if (files.filter((file) => file === "-").length > 1)
     throw new CommandFault(exitCodes.usage, "- is standard input, which can be read only once.");
 }
+
+/** The options of `gp-records import`, and what their texts mean. */
+interface ImportOptions extends OutputOptions {
+  source: string;
+  map?: string;
+  encoding?: Encoding;
+  merge?: boolean;
+  dryRun?: boolean;
+  stage?: boolean;
+  maxRejected: RejectedMax;
+  /** In per cent. */
+  maxShrink: number;
+  allowEmpty?: boolean;
+}
+
+/** The options that every format has. */
+const addImportOptions = (command: Command): Command =>
+  command
+    .argument("<files...>", "files of the source, read in this order; - is standard input")
+    .requiredOption("--source <name>", "name of the source whose records are replaced")
+    .option("--merge", "add, replace and remove single records; all others of the source stay")
+    .addOption(
+      new Option(
+        "--encoding <name>",
+        "how the files are encoded; utf-8 unless the mapping says",
+      ).choices(encodings),
+    )
+    .option("--dry-run", "tell what would change and change nothing")
+    .addOption(
+      new Option("--stage", "build and check, but leave it to be published later").conflicts(
+        "dryRun",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--max-rejected <n>",
+        "publish although up to so many lines, or so many per cent (5%), are rejected",
+      )
+        .argParser(parseRejectedMax)
+        .default({ lines: 0 }, "0"),
+    )
+    .addOption(
+      new Option(
+        "--max-shrink <percent>",
+        "publish although the source loses up to this share of its records",
+      )
+        .argParser(parseShrinkMax)
+        .default(50, "50%"),
+    )
+    .option("--allow-empty", "accept files without a record, and a source that ends up without any")
+    .option(...jsonOption);
+
+function parseRejectedMax(text: string): RejectedMax {
+  const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
+  if (count === undefined || (percent === "%" && Number(count) > 100))
+    throw new InvalidArgumentError(
+      "Write a number of lines, such as 20, or a share of those read, such as 5%.",
+    );
+  return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
+}
+
+function parseShrinkMax(text: string): number {
+  const [, percent] = /^(\d{1,3})%$/.exec(text) ?? [];
+  if (percent === undefined || Number(percent) > 100)
+    throw new InvalidArgumentError("Write a share from 0% to 100%, such as 60%.");
+  return Number(percent);
+}
+
+/** @param shrinkPercentMax what was allowed. */
+function importRefusal(
+  source: string,
+  { refusal, collected, sourceSize }: ImportResult,
+  shrinkPercentMax: number,
+): CommandFault | null {
+  switch (refusal) {
+    case null:
+      return null;
+    case "rejections":
+      return new CommandFault(
+        exitCodes.inputRefused,
+        `${collected.rejections.count} of ${collected.read} lines were rejected; nothing was published. Mend them, or allow some with --max-rejected.`,
+      );
+    case "empty":
+      return new CommandFault(
+        exitCodes.inputRefused,
+        `Source '${source}' would be left without a record; nothing was published. If that is meant, say --allow-empty.`,
+      );
+    case "shrunk": {
+      const { before, now } = sourceSize;
+      const lost = Math.ceil(((before - now) * 100) / before);
+      return new CommandFault(
+        exitCodes.shrunk,
+        `Source '${source}' would shrink from ${count(before)} to ${count(now)} records, by more than the ${shrinkPercentMax}% allowed; nothing was published. Were files cut off or left out? If it is meant, say --max-shrink ${lost}%.`,
+      );
+    }
+  }
+}
+
+const count = (number: number) => number.toLocaleString("en-US");

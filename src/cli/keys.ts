@@ -1,14 +1,13 @@
 /** `gp-records keys`: makes, shows, ends and replaces API keys. */
 import type { Command } from "commander";
 import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
-import { issueKey, type IssuedKey, listKeys, revokeKey } from "#keys/keys.ts";
+import { type IssuedKey, issueKey, type ListedKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
-import { readLastUse } from "#usage/key-use.ts";
+import { type LastUse, readLastUse } from "#usage/key-use.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
-import { parseLifetime, parseOverlap } from "./duration.ts";
-import { keyJson, keyTable } from "./key-table.ts";
-import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { parseLifetime, parseOverlap } from "./option-values.ts";
+import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 
 const dayMilliseconds = 86_400_000;
 
@@ -131,3 +130,39 @@ const issuedText = ({ id, key, name, expiresAt }: IssuedKey) =>
     `This is the key '${name}' (${id}). It is shown this once: keep it now, in a safe place.`,
     expiresAt === null ? "It does not expire." : `It expires at ${timeText(expiresAt)}.`,
   ].join("\n");
+
+/** How a list of keys looks, for people and for programs. */
+const keyJson = (key: ListedKey, lastUse: LastUse | undefined) => ({
+  id: key.id,
+  account: key.account,
+  account_name: key.accountName,
+  name: key.name,
+  hint: key.hint,
+  state: key.state,
+  is_demo: key.isDemo,
+  made_by: key.madeBy,
+  created_at: key.createdAt,
+  expires_at: key.expiresAt,
+  revoked_at: key.revokedAt,
+  replaced_by: key.replacedBy,
+  last_used_at: lastUse?.at ?? null,
+  last_used_network: lastUse?.network ?? null,
+});
+
+/** @param lastUse by key id. */
+function keyTable(keys: readonly ListedKey[], lastUse: ReadonlyMap<string, LastUse>): string {
+  if (keys.length === 0)
+    return "No key yet. Make one: gp-records keys create --account NAME --name NAME";
+  return table(
+    ["id", "account", "name", "key", "state", "expires", "last used"],
+    keys.map((key) => [
+      key.id,
+      key.accountName,
+      key.name,
+      `${key.hint}…`,
+      key.state,
+      timeText(key.expiresAt),
+      timeText(lastUse.get(key.id)?.at),
+    ]),
+  );
+}

@@ -1,6 +1,6 @@
 /** The command line of gp-records, and the only place that ends the process. */
 import { withEnvironmentFile } from "#config/environment-file.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";
 import type { AddCommands } from "./program.ts";
 
@@ -19,7 +19,7 @@ if (file?.ignored)
 
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (readAllRecords.has(args[0] ?? "")) (await import("./make-way.ts")).makeWay(environment);
+if (readAllRecords.has(args[0] ?? "")) (await import("./lower-priority.ts")).makeWay(environment);
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,

@@ -1,7 +1,7 @@
 /** Writes into the audit log what a command did outside of the control store: to datasets, which are files. */
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl } from "./data-dir.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 interface Change {
   /** Whoever gave the command, if left out. */

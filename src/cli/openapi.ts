@@ -1,10 +1,9 @@
 /** `gp-records openapi`: the description of the API, as `/openapi.json` serves it. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { Option, type Command } from "commander";
+import { type Command, Option } from "commander";
 import { readConfig } from "#config.ts";
-import { CommandFault } from "./command-fault.ts";
-import { exitCodes } from "./exit-codes.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 
 export function addOpenapiCommand(program: Command, surroundings: Surroundings): void {
   program

@@ -1,5 +1,5 @@
 /** What commands print: lines for people, or one JSON document for programs; nothing in it that a terminal obeys. */
-import type { Surroundings } from "./surroundings.ts";
+import type { Surroundings } from "./context.ts";
 
 /** The options every command that prints a result has; give them to `.option(...jsonOption)`. */
 export const jsonOption = ["--json", "print the result as JSON"] as const;

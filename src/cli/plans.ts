@@ -1,10 +1,10 @@
 /** `gp-records plans`: quotas with a name, which any number of accounts share. */
 import type { Command } from "commander";
 import { listPlans, type Plan, removePlan, setPlan } from "#accounts/plans.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 import { type QuotaOptions, quotasFrom, quotasText, withQuotaOptions } from "./quota-options.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 export function addPlanCommands(program: Command, surroundings: Surroundings): void {
   const plans = program

@@ -5,12 +5,11 @@ import { ConfigFault } from "#config.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { maskKeys } from "#problems.ts";
-import { StoreFault, type StoreFaultKind } from "#store/store-fault.ts";
-import { CommandFault } from "./command-fault.ts";
-import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { StoreFault, type StoreFaultKind } from "#store/domain-error.ts";
+import { CommandFault, type ExitCode, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { harmless, onOneLine } from "./output.ts";
 import { programVersion } from "./program-version.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 /** Adds one command, or a family of them, to the program. */
 export type AddCommands = (program: Command, surroundings: Surroundings) => void;

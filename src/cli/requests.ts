@@ -1,19 +1,22 @@
 /** `gp-records requests`: looks into the request log. */
 import type { Command } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { requestColumns } from "#usage/columns.ts";
 import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";
-import { accountColumns, readAccountNames } from "./account-columns.ts";
-import { parseCount } from "./count.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
-import { CommandFault } from "./command-fault.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { momentParser } from "./moment.ts";
+import { momentParser, parseCount } from "./option-values.ts";
 import { table, timeText } from "./output.ts";
-import { printRows, type RowOptions, withRowOptions } from "./row-output.ts";
-import type { Surroundings } from "./surroundings.ts";
+import {
+  accountColumns,
+  printRows,
+  readAccountNames,
+  type RowOptions,
+  withRowOptions,
+} from "./row-output.ts";
 
 interface RequestOptions extends RowOptions {
   account?: string;

@@ -1,14 +1,13 @@
 /** `gp-records serve`: runs the service until it is told to stop. */
 import type { Command } from "commander";
 import type { Logger } from "pino";
-import { readConfig, type Config } from "#config.ts";
-import { ListenFault } from "#http/listen-fault.ts";
+import { type Config, readConfig } from "#config.ts";
+import { ListenFault } from "#http/admin.ts";
 import type { Service } from "#service.ts";
-import { CommandFault } from "./command-fault.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
+import type { Surroundings } from "./context.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
-import { exitCodes } from "./exit-codes.ts";
 import type { ServerLog } from "./log.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 export function addServeCommand(program: Command, surroundings: Surroundings): void {
   program

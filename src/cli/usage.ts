@@ -8,11 +8,17 @@ import {
   exportParts,
 } from "#usage/export-month.ts";
 import { isMonth } from "#usage/time.ts";
-import { accountColumns, type AccountNames, readAccountNames } from "./account-columns.ts";
+import type { Surroundings } from "./context.ts";
 import { withUsage } from "./data-dir.ts";
 import { table } from "./output.ts";
-import { printRows, type RowOptions, withRowOptions } from "./row-output.ts";
-import type { Surroundings } from "./surroundings.ts";
+import {
+  accountColumns,
+  type AccountNames,
+  printRows,
+  readAccountNames,
+  type RowOptions,
+  withRowOptions,
+} from "./row-output.ts";
 
 interface ExportOptions extends RowOptions {
   month: string;

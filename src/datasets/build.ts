@@ -1,22 +1,22 @@
 /** Builds a generation from a source's records and the generation before it, in one file that is never changed again. */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import { collectSource, type Collected } from "./collect.ts";
+import { type Collected, collectSource } from "./collect.ts";
 import { abandonDraft } from "./disk-space.ts";
 import type { Changes } from "./document-writer.ts";
-import { countsOf, noRecords, type DraftRecords } from "./draft-record.ts";
+import { countsOf, type DraftRecord, type DraftRecords, noRecords } from "./draft-record.ts";
 import type { Meta } from "./format.ts";
 import { settleIds } from "./former-ids.ts";
-import { linkedRecords, takeOver } from "./former-records.ts";
 import { draftName } from "./leftovers.ts";
-import { openMerge } from "./merge.ts";
+import { keyOf, type Need } from "./links.ts";
+import { type LinkedRecord, openMerge } from "./merge.ts";
 import { openPrevious, type Previous } from "./previous.ts";
-import { refusalOf, type Guards, type Refusal, type SourceSize } from "./refusal.ts";
+import { type Guards, type Refusal, refusalOf, type SourceSize } from "./refusal.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { syncPath } from "./whole-file.ts";
-import { writeDraft, type Draft } from "./write-draft.ts";
+import { type Draft, writeDraft } from "./write-draft.ts";
 
 interface BuildRequest {
   /** Folder the file is made in; see catalogue.ts. */
@@ -120,3 +120,29 @@ function draftOf(
 
 const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
+
+/** Tells a merge what its source has in the generation before, and takes over what the delivery leaves of it. */
+const linkedRecords = (former: DraftRecords): LinkedRecord[] =>
+  recordKinds.flatMap((record) =>
+    former[record].map((one) => ({ record, id: one.sourceId, needs: needsOf(one) })),
+  );
+
+function needsOf({ gps, projects }: DraftRecord): Need[] {
+  return [
+    ...gps.map((id): Need => ({ field: "gps", kind: "gp", id })),
+    ...projects.map((id): Need => ({ field: "project_ids", kind: "project", id })),
+  ];
+}
+
+/**
+ * Adds what the delivery left alone to what it brought.
+ * @param gone keys of records that are not taken over.
+ */
+function takeOver(records: DraftRecords, former: DraftRecords, gone: ReadonlySet<string>): void {
+  for (const kind of recordKinds) {
+    const brought = new Set(records[kind].map(({ sourceId }) => sourceId));
+    for (const one of former[kind])
+      if (!brought.has(one.sourceId) && !gone.has(keyOf(kind, one.sourceId)))
+        records[kind].push(one);
+  }
+}

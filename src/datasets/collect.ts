@@ -1,17 +1,16 @@
 /** Takes a source's records into a new generation: checked, each id once, every link with its target. */
 import {
-  recordKinds,
   type CanonicalGp,
   type CanonicalRecord,
   type RecordKind,
+  recordKinds,
 } from "#records/canonical.ts";
-import type { RecordName, SourceEntry } from "#records/source-entry.ts";
-import { draftRecord, noRecords, type DraftRecords } from "./draft-record.ts";
-import { faultsOfEntry, isAmong } from "./entry-faults.ts";
-import { keyOf, needsOf, openLinkLedger, type LinkLedger, type Need } from "./links.ts";
-import type { Merge } from "./merge.ts";
+import { checkRecord } from "#records/check.ts";
+import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
+import { draftRecord, type DraftRecords, noRecords } from "./draft-record.ts";
+import { keyOf, type LinkLedger, type Need, needsOf, openLinkLedger } from "./links.ts";
+import type { Blocked, Merge } from "./merge.ts";
 import { countRejections, type Place, type Rejections } from "./rejections.ts";
-import { settleRemovals } from "./removals.ts";
 import type { TextStore } from "./text-store.ts";
 
 export interface Collected {
@@ -107,3 +106,110 @@ function enter(
   ledger.add({ place, keys, needs, named: namedGps.map(({ id }) => id) });
   return newGps.length === 0 ? records : [...newGps, ...records];
 }
+
+/** @param placeOf where the delivery has a record of this name already. */
+function removalFaults(
+  { deleted = [] }: SourceEntry,
+  merge: Merge | null,
+  placeOf: (name: RecordName) => Place | undefined,
+): RecordFault[] {
+  if (merge === null)
+    return deleted.map(() => ({
+      field: "deleted",
+      reason: "is only for an import with --merge; a delivery of the whole source leaves it out",
+    }));
+  return deleted.flatMap((name) => repeatedFault(name, placeOf(name)));
+}
+
+/** Which of two lines about one record counts would depend on their order, so the second is refused, equal or not. */
+function repeatedFault({ record, id }: RecordName, place: Place | undefined): RecordFault[] {
+  if (place === undefined) return [];
+  const reason = `'${id}' is the id of the ${record} at ${place.file}:${place.line} too`;
+  return [{ field: "id", reason }];
+}
+
+/**
+ * Reports removals that have nothing to remove, and rejects the lines of those that cannot be carried out.
+ * @returns keys of records that are to go.
+ */
+function settleRemovals(
+  merge: Merge,
+  rejections: Rejections,
+  absent: Rejections,
+): ReadonlySet<string> {
+  const outcome = merge.outcome();
+  for (const { place, name } of outcome.absent) {
+    const reason = `'${name.id}' names no ${name.record} of this source, so there is nothing to remove`;
+    absent.add(place.file, place.line, [{ field: "id", reason }]);
+  }
+  const rejected = new Map<Place, RecordFault[]>();
+  for (const blocked of outcome.blocked)
+    rejected.set(blocked.place, [
+      ...(rejected.get(blocked.place) ?? []),
+      { field: "deleted", reason: blockedWords(blocked) },
+    ]);
+  for (const [{ file, line }, faults] of rejected) rejections.add(file, line, faults);
+  return outcome.gone;
+}
+
+function blockedWords({ name, linkers }: Blocked): string {
+  const [first] = linkers;
+  const others = linkers.length > 1 ? ` and ${linkers.length - 1} more` : "";
+  return `${name.record} '${name.id}' cannot be removed while others name it: ${first!.record} '${first!.id}'${others}`;
+}
+
+/**
+ * @param placeOf where the delivery has or removes a record already.
+ * @returns empty where the line may be entered.
+ */
+function faultsOfEntry(
+  entry: SourceEntry,
+  source: string,
+  merge: Merge | null,
+  placeOf: (name: RecordName) => Place | undefined,
+): readonly RecordFault[] {
+  const { records, namedGps } = entry;
+  if (entry.faults.length > 0) return entry.faults;
+  const faults: RecordFault[] = [];
+  for (let i = 0; i < records.length; i++) {
+    const record = records[i]!;
+    const findPlace = () => placeOf(record) ?? (isAmong(records, record, i) ? entry : undefined);
+    faults.push(...faultsOfRecord(record, source, findPlace));
+  }
+  for (const gp of namedGps) faults.push(...faultsOfRecord(gp, source, () => undefined));
+  const placeInEntry = (name: RecordName) =>
+    placeOf(name) ?? (isAmong(records, name) ? entry : undefined);
+  faults.push(...removalFaults(entry, merge, placeInEntry));
+  return faults;
+}
+
+/** Is a record of this name among the first so many? */
+function isAmong(
+  records: readonly RecordName[],
+  { record, id }: RecordName,
+  count = records.length,
+): boolean {
+  for (let i = 0; i < count; i++)
+    if (records[i]!.record === record && records[i]!.id === id) return true;
+  return false;
+}
+
+/** @param findPlace of another record of the same name; asked for a record that has a name. */
+function faultsOfRecord(
+  record: CanonicalRecord,
+  source: string,
+  findPlace: () => Place | undefined,
+): readonly RecordFault[] {
+  const faults = checkRecord(record);
+  if (faults.length > 0) return faults;
+  const place = findPlace();
+  const { provenance } = record;
+  const isForeign = provenance?.source !== undefined && provenance.source !== source;
+  if (place === undefined && !isForeign) return faults;
+  return [...repeatedFault(record, place), ...(isForeign ? [foreignSource(source)] : [])];
+}
+
+const foreignSource = (source: string): RecordFault => ({
+  field: "provenance.source",
+  reason: `must be left out or be the name of the import, '${source}'`,
+});

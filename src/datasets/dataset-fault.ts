@@ -1,4 +1,5 @@
 /** A dataset that cannot be built, verified, published or opened, and what to do about it. */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 /**
  * - `unfit`: nothing has this name, or the datasets there are do not allow it
@@ -13,5 +14,54 @@ export class DatasetFault extends Error {
     super(message, options);
     this.name = "DatasetFault";
     this.kind = kind;
+  }
+}
+
+/** Why a file cannot be read, a sentence without a full stop that names it, and what to do. */
+interface Unread {
+  fault: string;
+  mend: string;
+}
+
+/** Null where it can be read, or is not there. */
+export function unread(path: string): Unread | null {
+  const other = otherThanFile(path);
+  if (other !== null)
+    return {
+      fault: `${path} is ${other}, not a file`,
+      mend: "Find out who put it there and move it away; put the file back, from a backup if need be; then try again.",
+    };
+  const why = whyNotRead(path);
+  if (why === null) return null;
+  return {
+    fault: `${path} could not be looked at: ${why}; it may be whole, so leave it as it is`,
+    mend: "Run gp-records as the user who owns DATA_DIR, and see that this is a file that it may read, on a disk that does not fail (dmesg); then try again.",
+  };
+}
+
+/**
+ * What is at a path instead of a file, such as `a directory`; null where there is a file, or nothing. To be asked before
+ * anything is opened: a FIFO would be waited for, and a device read, without end.
+ */
+export function otherThanFile(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return null;
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a FIFO";
+  return stats.isSocket() ? "a socket" : "a device";
+}
+
+/** What the system says to reading a file; null where it can be read, or is not there. */
+export function whyNotRead(path: string): string | null {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    readSync(file, Buffer.alloc(1));
+    return null;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? null : message;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

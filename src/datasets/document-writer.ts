@@ -2,11 +2,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { RecordKind } from "#records/canonical.ts";
 import { hashOfContent, openContentDigest } from "./dataset-hash.ts";
-import { sortForDisplay } from "./display-order.ts";
 import type { DraftRecord } from "./draft-record.ts";
 import type { Known, Previous } from "./previous.ts";
 import { comparable, documentOf, ownLengthOf, type Rendered } from "./render.ts";
-import { openRowWriter } from "./row-writer.ts";
+import { openRowWriter } from "./rows.ts";
 import { openChecksum } from "./served.ts";
 
 /** How many records the new generation has that the one before had not, had otherwise, had and lost. */
@@ -104,4 +103,13 @@ function updatedAtOf(
 ): string {
   if (statedAt !== null) return statedAt;
   return before?.contentHash === contentHash ? before.updatedAt : builtAt;
+}
+
+/** Sorts in place. */
+function sortForDisplay(kind: RecordKind, records: DraftRecord[]): DraftRecord[] {
+  const greater = kind === "signal" ? -1 : 1;
+  return records.sort((a, b) => {
+    if (a.sortKey !== b.sortKey) return a.sortKey > b.sortKey ? greater : -greater;
+    return a.id < b.id ? -1 : 1;
+  });
 }

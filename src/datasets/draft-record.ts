@@ -1,8 +1,9 @@
 /** A record on its way into a generation: its public id, its place in the order, and its own part of the document. */
-import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import { hash } from "node:crypto";
+import { type CanonicalRecord, type RecordKind, recordKinds } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { externalIdKeys } from "#records/vocabulary.ts";
-import { mintId } from "./mint-id.ts";
+import { idPrefixes } from "./format.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText, TextStore } from "./text-store.ts";
 
@@ -132,4 +133,17 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
     if (list !== undefined && list.length > 0) ids[key] = eachOnce(list);
   }
   return ids;
+}
+
+/** 16 digits of base 36 are about 82 bits: a million records meet with a chance of about 10⁻¹³. */
+const digits = 16;
+
+export function mintId(kind: RecordKind, source: string, sourceId: string): string {
+  // A line break cannot stand in a source's name, so no two triples give the same text.
+  const digest = hash("sha256", `${kind}\n${source}\n${sourceId}`, "hex");
+  const number = BigInt(`0x${digest.slice(0, 32)}`)
+    .toString(36)
+    .padStart(25, "0");
+  // Joined, it is a text of its own; a template would keep both its parts, three times the memory of a million ids.
+  return [idPrefixes[kind], number.slice(-digits)].join("_");
 }

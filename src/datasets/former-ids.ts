@@ -1,7 +1,6 @@
 /** Keeps public ids when GPs turn out to be one: the older id stays, the others lead to it for good. */
 import { DatasetFault } from "./dataset-fault.ts";
-import type { DraftRecord } from "./draft-record.ts";
-import { mintId } from "./mint-id.ts";
+import { type DraftRecord, mintId } from "./draft-record.ts";
 import type { Previous } from "./previous.ts";
 
 const publicIdShape = /^gp_[0-9a-z]{16}$/;

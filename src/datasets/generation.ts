@@ -1,8 +1,7 @@
 /** What is known of a generation beside its file, in a file of its own: `<version>.json`. */
 import { readFileSync } from "node:fs";
 import type { RecordKind } from "#records/canonical.ts";
-import { DatasetFault } from "./dataset-fault.ts";
-import { otherThanFile } from "./unread-file.ts";
+import { DatasetFault, otherThanFile } from "./dataset-fault.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./catalogue.ts";
 import { loadGeneration } from "./load.ts";
-import { standBackAlone } from "./stand-back.ts";
+import { standBackAlone } from "./priority.ts";
 import { arraysIn } from "./stored-arrays.ts";
 
 export interface LoadOrder {

@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./catalogue.ts";
-import { DatasetFault } from "./dataset-fault.ts";
+import { DatasetFault, unread } from "./dataset-fault.ts";
 import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
-import { unread } from "./unread-file.ts";
 
 /** As SQLite takes a file that nobody writes: no locks, no journal. */
 export const immutableUri = (path: string) =>

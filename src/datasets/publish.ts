@@ -1,13 +1,13 @@
 /** From records to the current dataset, or to a staged one: build, verify, publish. */
 import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
-import { measureBase } from "./base.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
 import type { Catalogue, Generation } from "./catalogue.ts";
 import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
 import { hashFile } from "./file-hash.ts";
 import { builtAtOf, timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
+import { openPublished } from "./open-generation.ts";
 import type { Guards } from "./refusal.ts";
 import { verifyGeneration } from "./verify.ts";
 
@@ -125,3 +125,37 @@ function buildTime(catalogue: Catalogue, nowMilliseconds: number): string {
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
+
+/** The generation an import builds on: the current one, whose other sources are carried over. */
+interface Base {
+  version: string | null;
+  path: string | null;
+  records: Generation["records"];
+  /** About how much of its file is carried over. */
+  carriedBytes: number;
+}
+
+/**
+ * @param notCarried sources of which nothing is carried over.
+ * @throws DatasetFault where the current generation is damaged: its damage would be carried over too.
+ */
+function measureBase(catalogue: Catalogue, notCarried: readonly string[]): Base {
+  const current = catalogue.current();
+  if (current === null) return nothing;
+  const { version, records, bytes } = current;
+  const path = catalogue.pathOf(version);
+  const { db } = openPublished(path, current);
+  const places = notCarried.map(() => "?").join(", ");
+  const { share } = db
+    .prepare(`select coalesce(avg(source not in (${places})), 0) as share from canonical`)
+    .get(...notCarried)!;
+  db.close();
+  return { version, path, records, carriedBytes: bytes * Number(share) };
+}
+
+const nothing: Base = {
+  version: null,
+  path: null,
+  records: { gp: 0, principal: 0, signal: 0, project: 0 },
+  carriedBytes: 0,
+};

@@ -1,17 +1,17 @@
 /** Reads a generation back before it is published: documents as they will be served, hash, counts, every link. */
 import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/canonical.ts";
+import type { LinkedKind } from "#search/dataset-parts.ts";
 import { documentBytes } from "#search/documents.ts";
-import { documentColumns, isPlaced, isUnchanged, type DocumentRow } from "./check-document.ts";
+import { spellingsOfMarket } from "#search/market-spellings.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import { datasetHash } from "./dataset-hash.ts";
-import { versionOf, type Meta } from "./format.ts";
+import { datasetHash, hashOfContent } from "./dataset-hash.ts";
+import { type Meta, versionOf } from "./format.ts";
 import { openGeneration } from "./open-generation.ts";
 import { batchesOf } from "./rows.ts";
-import { openChecksum, readIndex, type Checksum } from "./served.ts";
-import { openTally, type Tally } from "./tally-rows.ts";
-import type { Body } from "./write-gps.ts";
+import { type Checksum, openChecksum, readIndex } from "./served.ts";
+import { type Body, facetsOf, namesOf } from "./write-gps.ts";
 
 /** Of more documents than these of a kind, so many are hashed again and parsed, evenly spread. */
 const sampleSize = 1000;
@@ -105,3 +105,121 @@ function readBack(
 
 const countOf = (db: DatabaseSync, kind: RecordKind) =>
   Number(db.prepare(`select count(*) as n from ${kind}`).get()!["n"]);
+
+/** Tells whether a document that was read back says what its row says. */
+type DocumentRow = readonly [
+  position: number,
+  id: string,
+  contentHash: Uint8Array,
+  updatedAt: string,
+  ownLength: number,
+  document: string,
+];
+
+const documentColumns = "position, id, content_hash, updated_at, own_length, document";
+
+const timeMember = ',"updated_at":"';
+
+/** Where the value of `updated_at` begins and ends. */
+function timeIn(document: string): [start: number, end: number] {
+  // The last one is the record's own: no later member can hold another.
+  const start = document.lastIndexOf(timeMember) + timeMember.length;
+  return [start, document.indexOf('"', start)];
+}
+
+/** Are id and time those of the row, and ends the document, inside a GP, where its own members end? */
+function isPlaced([, id, , updatedAt, ownLength, document]: DocumentRow): boolean {
+  const [start, end] = timeIn(document);
+  return (
+    document.startsWith(`{"id":"${id}",`) &&
+    document.slice(start, end) === updatedAt &&
+    Buffer.byteLength(document.slice(0, end + 1)) === ownLength
+  );
+}
+
+/** Has the content of the document the hash of its row? */
+function isUnchanged([, , contentHash, , , document]: DocumentRow): boolean {
+  const [start, end] = timeIn(document);
+  const hash = hashOfContent(document.slice(0, start) + document.slice(end));
+  return hash === Buffer.from(contentHash).toString("hex");
+}
+
+/** To be given all documents as they are served, kind by kind in the order in which they were written. */
+interface Tally {
+  addGp(id: string, gp: Body): void;
+  addLinked(kind: LinkedKind, position: number, document: string): void;
+  /** Name of a table that lacks rows, or has some that lead nowhere; undefined where there is none. */
+  firstWrongTable(db: DatabaseSync): string | undefined;
+}
+
+type Link = readonly [rowid: number, kind: string, record: number, gp: number];
+
+function openTally(): Tally {
+  const positionOfGp = new Map<string, number>();
+  const markets = new Set<string>();
+  /** Kind, record and GP of each link, one after the other. */
+  const links: (string | number)[] = [];
+  let formerIds = 0;
+  let names = 0;
+  let facets = 0;
+  const areLinks = (db: DatabaseSync) => {
+    let at = 0;
+    const sql = "select rowid, kind, record, gp from link where rowid >= ? order by rowid limit ?";
+    for (const batch of batchesOf<Link>(db, sql))
+      for (const [, kind, record, gp] of batch)
+        if (kind !== links[at++] || record !== links[at++] || gp !== links[at++]) return false;
+    return at === links.length;
+  };
+  return {
+    addGp(id, gp) {
+      positionOfGp.set(id, positionOfGp.size);
+      formerIds += (gp["former_ids"] as string[]).length;
+      names += namesOf(gp).length;
+      const { tag, theme, market } = facetsOf(gp);
+      facets += tag.length + theme.length + market.length;
+      for (const one of market) markets.add(one);
+    },
+    addLinked(kind, position, document) {
+      for (const id of gpIdsIn(document)) links.push(kind, position, positionOfGp.get(id) ?? -1);
+    },
+    firstWrongTable(db) {
+      if (count(db, "(select source from canonical except select name from source)") !== 0)
+        return "source";
+      if (count(db, "market_spelling") !== spellingsOf(markets)) return "market_spelling";
+      if (count(db, "former_id f join gp on gp.id = f.gp_id") !== formerIds) return "former_id";
+      if (!haveGps(db, "gp_name", names, positionOfGp.size)) return "gp_name";
+      if (!haveGps(db, "facet", facets, positionOfGp.size)) return "facet";
+      return areLinks(db) ? undefined : "link";
+    },
+  };
+}
+
+function count(db: DatabaseSync, from: string): number {
+  return Number(db.prepare(`select count(*) as n from ${from}`).get()!["n"]);
+}
+
+const spellingsOf = (markets: ReadonlySet<string>) =>
+  [...markets].reduce((sum, market) => sum + spellingsOfMarket(market).length, 0);
+
+/** Are there so many rows in the table, each about a GP that is there? */
+function haveGps(db: DatabaseSync, table: string, rows: number, gps: number): boolean {
+  const { n, least, greatest } = db
+    .prepare(`select count(*) as n, min(gp) as least, max(gp) as greatest from ${table}`)
+    .get()! as Record<string, number>;
+  return n === rows && (n === 0 || (least! >= 0 && greatest! < gps));
+}
+
+const gpsMember = '"gps":[';
+const idMember = '{"id":"';
+const idLength = 19;
+
+/** Ids in the list a document ends with. No text in it can look like a member: quotes in a text are escaped. */
+function gpIdsIn(document: string): string[] {
+  const ids: string[] = [];
+  let at = document.lastIndexOf(gpsMember);
+  while ((at = document.indexOf(idMember, at)) >= 0) {
+    at += idMember.length;
+    ids.push(document.slice(at, at + idLength));
+  }
+  return ids;
+}

@@ -10,8 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { DatasetFault } from "./dataset-fault.ts";
-import { otherThanFile } from "./unread-file.ts";
+import { DatasetFault, otherThanFile } from "./dataset-fault.ts";
 
 /** What `replaceFile` leaves behind where its process was killed. */
 export const asideShape = /\.\d+\.tmp$/;

@@ -1,12 +1,12 @@
 /** Writes the GPs of a draft with all they can be found by: names, tags, themes, markets. */
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "#records/fold.ts";
-import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { FacetName } from "#search/dataset-parts.ts";
+import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { DocumentWriter } from "./document-writer.ts";
-import { eachOnce, type DraftRecord } from "./draft-record.ts";
+import { type DraftRecord, eachOnce } from "./draft-record.ts";
 import { linkJson, renderGp } from "./render.ts";
-import { openRowWriter } from "./row-writer.ts";
+import { openRowWriter } from "./rows.ts";
 import type { TextStore } from "./text-store.ts";
 
 /** A document as it is served, or its own part. */

@@ -1,6 +1,8 @@
 /** What a check is: it looks at one thing, changes nothing, and says what it found and how to mend it. */
-import type { Config } from "#config.ts";
+import { resolve } from "node:path";
+import { type Config, ConfigFault, readConfig } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
+import { unread } from "#datasets/dataset-fault.ts";
 
 export type Status = "ok" | "warn" | "fail";
 
@@ -43,3 +45,65 @@ export const fail = (found: string, mend: string): Finding => ({ status: "fail",
 /** The faults, or where there are none that all is well. */
 export const faultsOr = (faults: readonly Finding[], well: string): readonly Finding[] =>
   faults.length > 0 ? faults : [ok(well)];
+
+/** A finding of the first of these files that is there and cannot be read; none where all can. */
+export function unreadFile(paths: readonly string[]): Finding[] {
+  const first = paths.map(unread).find((found) => found !== null);
+  return first === undefined ? [] : [fail(first.fault, first.mend)];
+}
+
+/** Sizes as people read them. */
+const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** `1.5 GiB`; whole numbers from ten on. */
+export function bytesText(bytes: number): string {
+  const step = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** step;
+  return `${step === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
+}
+
+/** Makes every check, one after the other, whatever one of them comes to. */
+export interface Result extends Finding {
+  check: string;
+}
+
+type Given = Pick<Examined, "environment" | "environmentFile" | "program" | "now" | "isThorough">;
+
+export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
+  const examined = { ...given, ...readSettings(given.environment) };
+  const results: Result[] = [];
+  for (const check of checks)
+    for (const finding of await lookSafely(check, examined))
+      results.push({ check: check.name, ...finding });
+  return results;
+}
+
+/** Where a setting is wrong the folder can be looked at still: any text names one. */
+function readSettings(environment: Given["environment"]) {
+  const dataDirOf = (config: Config) => resolve(config.dataDir);
+  try {
+    const config = readConfig(environment);
+    return { config, configFaults: [], dataDir: dataDirOf(config) };
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error;
+    const { DATA_DIR } = environment;
+    return {
+      config: null,
+      configFaults: error.faults,
+      dataDir: dataDirOf(readConfig({ DATA_DIR })),
+    };
+  }
+}
+
+async function lookSafely(check: Check, examined: Examined): Promise<readonly Finding[]> {
+  try {
+    return await check.look(examined);
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    const mend =
+      code === "EACCES" || code === "EPERM"
+        ? "Run doctor as the user who owns DATA_DIR."
+        : "Mend what the other lines name, then run doctor again.";
+    return [fail(`could not be checked: ${message}`, mend)];
+  }
+}

@@ -2,8 +2,8 @@
 import { builtAtOf } from "#datasets/format.ts";
 import { systemClock } from "#limits/clock.ts";
 import { type Check, fail, ok } from "./check.ts";
+import { inspectSegments } from "./counts.ts";
 import { catalogueIn, wholeVersions } from "./dataset-files.ts";
-import { inspectSegments } from "./segments.ts";
 
 /** Imports that follow each other within a second date themselves a little ahead. */
 const toleranceMilliseconds = 60_000;

@@ -1,7 +1,10 @@
 /** Can the counts of the quotas be read, as the next start of the server will? */
-import { type Check, faultsOr, type Finding, warn } from "./check.ts";
-import { type InspectedSegment, inspectSegments } from "./segments.ts";
-import { unreadFile } from "./unread-file.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { decodeRecord, recordBytes } from "#limits/journal-record.ts";
+import { decodeHeader, headerBytes } from "#limits/segment-header.ts";
+import { type Check, faultsOr, type Finding, unreadFile, warn } from "./check.ts";
+import { namesIn } from "./kept-files.ts";
 
 const dayMilliseconds = 86_400_000;
 
@@ -52,4 +55,76 @@ function wellText(segments: readonly InspectedSegment[], now: number): string {
   ).length;
   if (old > 0) parts.push(`${old} without one of the last day, which the server deletes`);
   return segments.length === 0 ? "nothing is counted yet" : parts.join("; ");
+}
+
+/** Tells what of a file of counts is whole, what was cut off at its end and what is damaged within. */
+interface SegmentState {
+  /** Records that can be read. */
+  whole: number;
+  /** Records whose checksum is wrong, but for a torn end. */
+  damaged: number;
+  /** The file ends in part of a record or in space without content, as a crash leaves it. */
+  isTorn: boolean;
+  isHeaderDamaged: boolean;
+  /** Wall clock of the newest record; null where there is none. */
+  newestMilliseconds: number | null;
+}
+
+/** @throws if the file cannot be read or is of another format version. */
+function inspectSegment(path: string): SegmentState {
+  const segment = readFileSync(path);
+  const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
+  const records = Array.from({ length: places }, (_, place) =>
+    decodeRecord(segment, headerBytes + place * recordBytes),
+  );
+  const end = tornFrom(segment, records);
+  const times = records.flatMap((record) => record?.wallMilliseconds ?? []);
+  return {
+    whole: times.length,
+    damaged: end - times.length,
+    isTorn: end < places || segment.length !== headerBytes + places * recordBytes,
+    isHeaderDamaged: segment.length >= headerBytes && decodeHeader(segment) === null,
+    newestMilliseconds:
+      times.length === 0 ? null : times.reduce((one, other) => Math.max(one, other)),
+  };
+}
+
+/** The place from which on nothing was wholly written: all space without content, and one record before it. */
+function tornFrom(segment: Buffer, records: readonly unknown[]): number {
+  let end = records.length;
+  while (end > 0 && isBlank(segment, end - 1)) end--;
+  return end > 0 && records[end - 1] === null ? end - 1 : end;
+}
+
+const blank = Buffer.alloc(recordBytes);
+
+function isBlank(segment: Buffer, place: number): boolean {
+  const start = headerBytes + place * recordBytes;
+  return blank.equals(segment.subarray(start, start + recordBytes));
+}
+
+/** The files of counts there are, each with its state or why it cannot be read. */
+interface InspectedSegment {
+  path: string;
+  state: SegmentState | null;
+  /** Why there is no state. */
+  fault: string;
+}
+
+export function inspectSegments(dataDir: string): InspectedSegment[] {
+  const folder = join(dataDir, "counts");
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".counts"))
+    .map((name) => inspected(join(folder, name)))
+    .filter((one) => one !== null);
+}
+
+/** Null for a file that the server deleted meanwhile. */
+function inspected(path: string): InspectedSegment | null {
+  try {
+    return { path, state: inspectSegment(path), fault: "" };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? null : { path, state: null, fault: message };
+  }
 }

@@ -1,7 +1,7 @@
 /** Does `current` name a dataset that is there and that this program can read? */
 import { join } from "node:path";
 import { openGeneration, remedy } from "#datasets/open-generation.ts";
-import { type Check, fail, type Finding, ok } from "./check.ts";
+import { type Check, fail, type Finding, ok, unreadFile } from "./check.ts";
 import {
   catalogueIn,
   currentVersion,
@@ -10,7 +10,6 @@ import {
   wholeVersions,
 } from "./dataset-files.ts";
 import { namesIn } from "./kept-files.ts";
-import { unreadFile } from "./unread-file.ts";
 
 export const current: Check = {
   name: "current",

@@ -1,7 +1,6 @@
 /** Has the disk room for an import, and for what the server writes? */
 import { statfsSync } from "node:fs";
-import { bytesText } from "./bytes.ts";
-import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { bytesText, type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { nearestFolder } from "./data-folder.ts";
 import { largestDatasetBytes } from "./dataset-files.ts";
 

@@ -1,9 +1,8 @@
 /** Do the limits of the system leave room for large files, and for as many connections as may be open? */
-import { bytesText } from "./bytes.ts";
-import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
+import { readFileSync } from "node:fs";
+import { bytesText, type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 import { largestDatasetBytes } from "./dataset-files.ts";
 import { serverLock } from "./locks.ts";
-import { type ProcessLimits, readProcessLimits } from "./process-limits.ts";
 
 /** A write-ahead log may reach this size. */
 const fileBytesMin = 64 * 1024 ** 2;
@@ -61,3 +60,29 @@ export function judgeLimits(who: string, allowed: ProcessLimits, needs: Needs): 
 const countText = (count: number) => (count === Number.POSITIVE_INFINITY ? "any number of" : count);
 const sizeText = (bytes: number) =>
   bytes === Number.POSITIVE_INFINITY ? "any size" : `up to ${bytesText(bytes)}`;
+
+/** The limits the system sets a process; Linux only. */
+interface ProcessLimits {
+  /** Infinity where there is none. */
+  fileBytes: number;
+  openFiles: number;
+}
+
+/** Null where the process or its limits cannot be seen. */
+function readProcessLimits(pid: number | "self"): ProcessLimits | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/limits`, "utf8");
+    return {
+      fileBytes: softLimit(text, "Max file size"),
+      openFiles: softLimit(text, "Max open files"),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The columns are name, soft limit, hard limit and unit; the soft one holds. */
+function softLimit(text: string, name: string): number {
+  const [, value] = new RegExp(`^${name} +(\\S+)`, "m").exec(text) ?? [];
+  return value === undefined || value === "unlimited" ? Number.POSITIVE_INFINITY : Number(value);
+}

@@ -1,7 +1,15 @@
 /** Does a server run on the data folder, does an import, and can the next one take its lock? */
-import { join } from "node:path";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type Check, fail, faultsOr, type Finding } from "./check.ts";
-import { heldLock, lockFault } from "./held-lock.ts";
 
 const serverPath = (dataDir: string) => join(dataDir, "server.lock");
 const importPath = (dataDir: string) => join(dataDir, "import.lock");
@@ -48,3 +56,128 @@ function findingOf(path: string, consequence: string): Finding[] {
 
 const sentence = (what: string, holder: string | undefined) =>
   holder === undefined ? `no ${what} runs` : `the ${what} is ${holder}`;
+
+/** Which process holds a lock on a file, without touching the lock; Linux only. */
+export interface Holder {
+  pid: number;
+  /** Name of its program; empty where it cannot be seen. */
+  program: string;
+}
+
+/** SQLite's write locks: the pending, reserved and shared bytes of a database, the writer's byte of a `-shm`. */
+const databaseBytes = [0x40000000, 0x40000001, 0x40000002];
+const sharedMemoryBytes = [120];
+
+/**
+ * The process that has the database, or the shared memory of its write-ahead log, locked for writing.
+ * Null where nobody has, or where it cannot be told.
+ */
+export function findHolder(path: string): Holder | null {
+  const inode = statSync(path, { throwIfNoEntry: false })?.ino;
+  if (inode === undefined) return null;
+  const bytes = path.endsWith("-shm") ? sharedMemoryBytes : databaseBytes;
+  const pid = writeLocks().find(
+    (lock) =>
+      lock.inode === inode &&
+      bytes.some((byte) => byte >= lock.start && byte <= lock.end) &&
+      mayHaveOpen(lock.pid, path),
+  )?.pid;
+  return pid === undefined ? null : { pid, program: programOf(pid) };
+}
+
+export const holderText = ({ pid, program }: Holder) =>
+  program === "" ? `process ${pid}` : `process ${pid} (${program})`;
+
+interface WriteLock {
+  pid: number;
+  inode: number;
+  start: number;
+  end: number;
+}
+
+/** The device is left out: some file systems give the kernel another number than stat(2). */
+const lockLine = /^\d+: POSIX +\S+ +WRITE (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) (\d+) (\d+|EOF)$/gm;
+
+function writeLocks(): WriteLock[] {
+  return [...textOf("/proc/locks").matchAll(lockLine)].map(([, pid, inode, start, end]) => ({
+    pid: Number(pid),
+    inode: Number(inode),
+    start: Number(start),
+    end: end === "EOF" ? Number.POSITIVE_INFINITY : Number(end),
+  }));
+}
+
+/** Two disks may have files of one inode number. Where the files of a process cannot be seen, it may. */
+function mayHaveOpen(pid: number, path: string): boolean {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    const own = realpathSync(path);
+    return readdirSync(folder).some((name) => linkOf(`${folder}/${name}`) === own);
+  } catch {
+    return true;
+  }
+}
+
+/** A file may be closed between its being listed and its being looked at. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+const programOf = (pid: number) => basename(textOf(`/proc/${pid}/cmdline`).split("\0")[0]!);
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Is one of the program's own locks held, and by whom? Asking leaves it as it is. */
+interface HeldLock {
+  /** Null where only that it is held can be told. */
+  holder: Holder | null;
+  text: string;
+}
+
+/** Null where nobody holds it. */
+function heldLock(path: string): HeldLock | null {
+  if (!existsSync(path)) return null;
+  const holder = findHolder(path);
+  if (holder !== null) return { holder, text: holderText(holder) };
+  return isBusy(path) ? { holder: null, text: "another process" } : null;
+}
+
+/** Why nobody can take it: it is no file of SQLite's, or cannot be opened. Null where it is held, free or not there. */
+function lockFault(path: string): "foreign" | "closed" | null {
+  if (!existsSync(path)) return null;
+  const code = primaryCode(path);
+  if (foreignCodes.includes(code)) return "foreign";
+  return closedCodes.includes(code) ? "closed" : null;
+}
+
+const busyCode = 5;
+/** Damaged, and not a database. */
+const foreignCodes = [11, 26];
+/** A fault of reading, which a folder in its place is too, and one of opening. */
+const closedCodes = [10, 14];
+
+const isBusy = (path: string) => primaryCode(path) === busyCode;
+
+/** What SQLite says to reading it, 0 for well. A lock is exclusive, so that nobody can even read the file, which is empty. */
+function primaryCode(path: string): number {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    db.prepare("select 1 from sqlite_schema").get();
+    return 0;
+  } catch (error) {
+    return ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+  } finally {
+    db?.close();
+  }
+}

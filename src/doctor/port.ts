@@ -1,11 +1,10 @@
 /** Can the server listen where the settings say, or does the server of this folder do so already? */
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { createServer } from "node:net";
 import type { Config } from "#config.ts";
-import { adminFinding } from "./admin-address.ts";
-import { askServer, type Reply } from "./ask-server.ts";
-import { barred, mayBeHeld, sameSettings } from "./barred-place.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { catalogueIn, currentVersion } from "./dataset-files.ts";
-import { placeText, whyNotListen } from "./listen.ts";
 import { serverLock } from "./locks.ts";
 
 export const port: Check = {
@@ -81,4 +80,124 @@ function judgeServer(
     `${server} answers at ${place}, but is not ready: ${reason}`,
     "Mend what the other lines name; docs/running.md says what clients see meanwhile.",
   );
+}
+
+/** Can an address be listened on, as a server would? What is taken is given back at once. */
+interface Place {
+  host: string;
+  port: number;
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080`. */
+const placeText = ({ host, port }: Place) => `${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** The system's code for why not, such as EADDRINUSE; null where it can. */
+async function whyNotListen({ host, port }: Place): Promise<string | null> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
+  }
+  const closed = once(server, "close");
+  server.close();
+  await closed;
+  return null;
+}
+
+/** Somebody may listen there already; a user who may not listen can still ask who does. */
+const mayBeHeld = (why: string) => why === "EADDRINUSE" || why === "EACCES";
+
+const sameSettings = "Give doctor the settings of the server; if they are the same, restart it.";
+
+/**
+ * @param why the system's code.
+ * @param settings those that name the host and the port.
+ */
+export function barred(
+  place: Place,
+  why: string,
+  settings: { host: string; port: string },
+): Finding {
+  return why === "EACCES"
+    ? fail(
+        `this user may not listen on ${placeText(place)} (${why})`,
+        `Set ${settings.port} to a port above 1023.`,
+      )
+    : fail(
+        `nobody can listen on ${placeText(place)} (${why})`,
+        `Set ${settings.host} to an address of this machine.`,
+      );
+}
+
+/** Can the server listen at ADMIN_ADDRESS? */
+const settingsOfAdminAddress = { host: "ADMIN_ADDRESS", port: "ADMIN_ADDRESS" };
+
+/** @param server what holds the lock of the folder; undefined where no server runs. */
+async function adminFinding(place: Place, server: string | undefined): Promise<Finding> {
+  const text = `${placeText(place)}, the ADMIN_ADDRESS,`;
+  const why = await whyNotListen(place);
+  if (why === null)
+    return server === undefined || place.port === 0
+      ? ok(`${text} is free`)
+      : warn(`the server, ${server}, does not listen at ${text} for its metrics`, sameSettings);
+  if (!mayBeHeld(why)) return barred(place, why, settingsOfAdminAddress);
+  if (server !== undefined) return ok(`${text} is left to the server, which runs`);
+  return why === "EADDRINUSE"
+    ? fail(
+        `${text} is held by another program`,
+        "Stop that program, or set ADMIN_ADDRESS to another port.",
+      )
+    : barred(place, why, settingsOfAdminAddress);
+}
+
+/** Asks who answers at an address whether it is a gp-records, and ready. */
+const patienceMilliseconds = 2000;
+
+/** What came back from an address. */
+type Reply =
+  | { kind: "nobody" }
+  | { kind: "stranger"; why: string }
+  | { kind: "gp-records"; isReady: boolean; reason: string };
+
+/** Wildcards are addresses to listen on, not to ask. */
+const askedHost: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+function askServer({ host, port }: Place): Promise<Reply> {
+  const asked = get({
+    host: askedHost[host] ?? host,
+    port,
+    path: "/ready",
+    agent: false,
+    signal: AbortSignal.timeout(patienceMilliseconds),
+  });
+  return new Promise((resolve) => {
+    asked.on("response", (answer) => resolve(readReply(answer)));
+    asked.on("error", (error) => resolve(faultReply(error)));
+  });
+}
+
+function faultReply({ code, message }: NodeJS.ErrnoException): Reply {
+  if (code === "ECONNREFUSED") return { kind: "nobody" };
+  return { kind: "stranger", why: code === "ABORT_ERR" ? "it does not answer" : (code ?? message) };
+}
+
+async function readReply(answer: IncomingMessage): Promise<Reply> {
+  if (answer.headers["api-version"] === undefined) {
+    answer.destroy();
+    return { kind: "stranger", why: `it answers with status ${answer.statusCode}` };
+  }
+  const isReady = answer.statusCode === 200;
+  const text = Buffer.concat(await Array.fromAsync(answer)).toString();
+  return { kind: "gp-records", isReady, reason: isReady ? "" : reasonIn(text) };
+}
+
+function reasonIn(text: string): string {
+  try {
+    return String((JSON.parse(text) as { reason?: unknown }).reason);
+  } catch {
+    return "it does not say why";
+  }
 }

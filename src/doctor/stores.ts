@@ -1,14 +1,12 @@
 /** Are the databases of keys and of usage whole, and of this program's schema? */
-import { statSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { immutableUri } from "#datasets/open-generation.ts";
 import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
-import { bytesText } from "./bytes.ts";
-import { type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
-import { emptiedControl } from "./emptied-control.ts";
+import { bytesText, type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./kept-files.ts";
-import { lookInto } from "./open-to-look.ts";
-import { unreadableStore, unsoundStore } from "./unreadable-store.ts";
+import { findHolder, holderText } from "./locks.ts";
 
 interface StoreWords {
   name: StoreName;
@@ -99,3 +97,139 @@ function logFindings(file: string): Finding[] {
         ),
       ];
 }
+
+/**
+ * What `look` makes of the file.
+ * @throws what node:sqlite throws.
+ */
+function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
+  if (inUse(file)) return lookThrough(file, look);
+  try {
+    return lookThrough(immutableUri(file), look);
+  } catch (error) {
+    // Whoever began to use it meanwhile may have changed it under us.
+    if (inUse(file)) return lookThrough(file, look);
+    throw error;
+  }
+}
+
+/** Without its write-ahead log nobody has the file open; reading it in the usual way would make one. */
+const inUse = (file: string) => existsSync(`${file}-wal`);
+
+function lookThrough<R>(place: string, look: (database: DatabaseSync) => R): R {
+  const database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
+  try {
+    return look(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
+const busyCode = 5;
+const readOnlyCode = 8;
+const inputOutputCode = 10;
+const corruptCode = 11;
+const fullCode = 13;
+const cannotOpenCode = 14;
+const notADatabaseCode = 26;
+
+/**
+ * @param error what node:sqlite threw.
+ * @param remedy what puts a damaged file right.
+ */
+export function unreadableStore(error: unknown, file: string, remedy: string): Finding {
+  const { errcode = 0, message } = error as { errcode?: number; message: string };
+  switch (errcode & 0xff) {
+    case busyCode:
+      return locked(file);
+    case notADatabaseCode:
+      return fail(`${file} is not an SQLite database`, remedy);
+    case corruptCode:
+      return fail(`${file} is damaged: SQLite says ${message}`, remedy);
+    default:
+      return notLookedAt(file, message, errcode);
+  }
+}
+
+/** @param said what a check of SQLite's said that was not content. */
+export function unsoundStore(said: string, file: string, remedy: string): Finding {
+  // A page that the disk did not give is no page that is wrong.
+  const [, digits] = /error code=(\d+)/.exec(said) ?? [];
+  const code = Number(digits ?? corruptCode);
+  return (code & 0xff) === corruptCode
+    ? fail(`${file} is damaged: SQLite says ${said}`, remedy)
+    : notLookedAt(file, said, code);
+}
+
+function locked(file: string): Finding {
+  const holder = findHolder(file);
+  const who = holder === null ? "another process" : holderText(holder);
+  return fail(
+    `${file} is locked by ${who}, so that nobody can read it`,
+    holder === null ? "End that process." : `Let it finish, or end it: kill ${holder.pid}`,
+  );
+}
+
+const notLookedAt = (file: string, reason: string, code: number): Finding =>
+  fail(
+    `${file} could not be looked at: ${reason}; it may be whole, so leave it as it is`,
+    `${hindrances[code & 0xff] ?? "Mend what the other lines name"}; then run doctor again.`,
+  );
+
+const room =
+  "Free some space on its disk, and lift limits on the size of files; where neither is short look for a failing disk (dmesg)";
+const owner = "Run doctor as the user who owns DATA_DIR";
+
+/** What helps against what is in the way, by primary result code. */
+const hindrances: Readonly<Record<number, string>> = {
+  [readOnlyCode]: `${owner}, on a file system that can be written`,
+  [inputOutputCode]: room,
+  [fullCode]: room,
+  [cannotOpenCode]: `${owner}, on a file system that can be written`,
+};
+
+/** Has a database of keys lost what was in it? It holds no account, though keys were used here. */
+const mendBy = (restore: string) =>
+  `${restore}; revoke again what was revoked since. Without a backup: gp-records accounts create and keys create make new ones.`;
+
+/**
+ * Null where it holds an account, or none was ever needed.
+ * @param database the one of the file, of a schema that this program knows.
+ */
+function emptiedControl(
+  database: DatabaseSync,
+  file: string,
+  steps: readonly string[],
+): Finding | null {
+  const dataDir = dirname(file);
+  if (steps.length === 0)
+    return hasServed(dataDir)
+      ? fail(
+          `${file} is empty, though a server has run on this folder: no account is in it, so no key works`,
+          mendBy("gp-records restore FILE --replace --undo-revocations"),
+        )
+      : null;
+  return hasRow(database, "account") || !hasTotals(dataDir)
+    ? null
+    : warn(
+        `${file} holds no account, so no key works, though usage.sqlite knows of requests with one`,
+        mendBy("gp-records restore FILE --replace"),
+      );
+}
+
+/** A server makes both of them once it has made the database of keys. */
+const hasServed = (dataDir: string) =>
+  namesIn(dataDir).includes("usage.sqlite") || namesIn(join(dataDir, "counts")).length > 0;
+
+/** What is wrong with that database is the matter of a check of its own. */
+function hasTotals(dataDir: string): boolean {
+  try {
+    return lookInto(join(dataDir, "usage.sqlite"), (usage) => hasRow(usage, "usage_hour"));
+  } catch {
+    return false;
+  }
+}
+
+const hasRow = (database: DatabaseSync, table: "account" | "usage_hour") =>
+  database.prepare(`select 1 from ${table} limit 1`).get() !== undefined;

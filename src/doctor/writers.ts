@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Check, fail, faultsOr, type Finding } from "./check.ts";
-import { findHolder, type Holder, holderText } from "./lock-holders.ts";
+import { findHolder, type Holder, holderText } from "./locks.ts";
 
 /** A write takes a few milliseconds. */
 const looks = 10;

@@ -7,10 +7,9 @@ import { openEventLoopMetrics } from "#metrics/event-loop-metrics.ts";
 import { exposition, expositionType } from "#metrics/exposition.ts";
 import type { Metric } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
-import type { FrontDoor } from "./front-door.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
-import { ListenFault } from "./listen-fault.ts";
-import { createServer } from "./node-http.ts";
+import { createServer } from "./routes.ts";
 
 interface Admin {
   /** Once it listens; null where there is none. */
@@ -147,3 +146,16 @@ const plain = (status: number, body: string): AdminAnswer => ({
   type: "text/plain; charset=utf-8",
   body,
 });
+
+/** An address that cannot be listened on, with the setting that names it. */
+export class ListenFault extends Error {
+  readonly setting: string;
+  readonly place: { host: string; port: number };
+
+  constructor(setting: string, place: ListenFault["place"], cause: unknown) {
+    super(`${setting} cannot be listened on`, { cause });
+    this.name = "ListenFault";
+    this.setting = setting;
+    this.place = place;
+  }
+}

@@ -1,23 +1,23 @@
 /** The front door: one application, its routes in sight. Whoever builds it closes it. */
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
-import { formType } from "#office/message.ts";
 import { internalError, Problem } from "#problems.ts";
 import { bodyTooLarge, checkRequest } from "./check-request.ts";
 import { clientAddress, clientOf, presentedKey } from "./client-address.ts";
-import type { FrontDoor } from "./front-door.ts";
+import type { FrontDoor } from "./dependencies.ts";
+import { openTurns } from "./fair-queue.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
-import { mountAccount } from "./mount-account.ts";
 import { logRequests, logUnrouted } from "./log-requests.ts";
+import { mountAccount } from "./mount-account.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
 import { answerParserFaults, headerBytesMax } from "./parser-faults.ts";
 import { requestIdOf } from "./request-id.ts";
 import { otherPaths } from "./request-metrics.ts";
 import { factsOf, mountOtherMethods, type RouteFacts } from "./routes.ts";
-import { refuse, sendProblem } from "./send-problem.ts";
-import { openTurns } from "./turns.ts";
+import { refuse, sendProblem } from "./send-answer.ts";
 
 /** Every wait has an end; milliseconds. */
 export const timeouts = {

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { echo, Problem } from "#problems.ts";
 import { nearest } from "#operations/edit-distance.ts";
+import { echo, Problem } from "#problems.ts";
 import { preflightHeaders } from "./common-headers.ts";
-import type { FrontDoor } from "./front-door.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 

@@ -1,7 +1,6 @@
 /** The open connections: what each still owes an answer to, one request at a time. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import { closeLingering, dropWhatComes } from "./lingering-close.ts";
+import { Server as NetServer, type Socket } from "node:net";
 
 export interface Connection {
   readonly socket: Socket;
@@ -93,4 +92,56 @@ function takeHandler(server: Server): RequestListener {
   const [handler] = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   return handler!;
+}
+
+/**
+ * From now on `destroySoon` ends our side only, and drops what still comes until the client has ended its own: to
+ * close a socket that holds unread bytes resets the connection, and destroys what is still on its way
+ * (RFC 9112 §9.6). Node calls it after an answer that says `Connection: close`.
+ * @param milliseconds how long the client has; then it is cut.
+ */
+function closeLingering(socket: Socket, milliseconds: number): void {
+  socket.destroySoon = () => {
+    if (socket.writableEnded) return;
+    socket.end();
+    socket.resume();
+    const cut = setTimeout(() => socket.destroy(), milliseconds);
+    cut.unref();
+    socket.once("close", () => clearTimeout(cut));
+  };
+}
+
+const drop = () => {};
+
+/** Nothing that comes is parsed any more: of requests behind the last answer one turn could hold a hundred thousand. */
+function dropWhatComes(socket: Socket): void {
+  socket.removeAllListeners("data");
+  // With this listener Node takes the bytes from the parser.
+  socket.on("data", drop);
+  socket.resume();
+}
+
+/** Whatever is not finished by then is cut: with what is written and mailed behind it, the process ends within five seconds. */
+const patienceMilliseconds = 3000;
+const sweepEveryMilliseconds = 50;
+
+/** Resolves when the last connection is closed. */
+export function drain(server: Server, { open }: Connections): Promise<void> {
+  return new Promise((resolve) => {
+    // The first sweep comes late enough for what had arrived when the signal came.
+    const sweep = setInterval(() => {
+      for (const connection of open.values())
+        if (!owes(connection)) connection.socket.destroySoon();
+    }, sweepEveryMilliseconds);
+    // That of HTTP servers forgets a connection once it was asked to CONNECT, which may still owe answers.
+    const cut = setTimeout(() => {
+      for (const { socket } of open.values()) socket.destroy();
+    }, patienceMilliseconds);
+    // That of HTTP servers would close connections whose answer is not sent yet.
+    NetServer.prototype.close.call(server, () => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+  });
 }

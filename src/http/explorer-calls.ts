@@ -1,14 +1,14 @@
 /** Answers the calls that people make in the explorer: counted, logged and recorded like any request of the API. */
+import type { ApiAnswer, ExplorerCall } from "#account/messages.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
-import type { ApiAnswer, ExplorerCall } from "#office/message.ts";
 import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-log.ts";
-import type { FrontDoor } from "./front-door.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { openRequestRecorder } from "./log-requests.ts";
 import { answerHeaders } from "./mount-operation.ts";
 import { makeRequestId } from "./request-id.ts";
-import { problemAnswer, reportProblem } from "./send-problem.ts";
+import { problemAnswer, reportProblem } from "./send-answer.ts";
 
 /** @returns a function that never rejects: what goes wrong is a problem, as it is over HTTP. */
 export function openExplorerCalls(door: FrontDoor): (call: ExplorerCall) => Promise<ApiAnswer> {

@@ -1,10 +1,9 @@
 /** Bounds what connections can cost: how many there are, and how long an unread answer is kept. */
+import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/open-files.ts";
-import { connectionsMaxFor } from "./connections-max.ts";
-import { type Connections, watchConnections } from "./connections.ts";
-import { type SlowReaders, slowReaderBounds, watchSlowReaders } from "./slow-readers.ts";
+import { type Connection, type Connections, owes, watchConnections } from "./connections.ts";
 
 export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
@@ -53,4 +52,78 @@ function metricsOf(
       abortedCount,
     ),
   ];
+}
+
+/** How many connections may be open at a time, where no setting says so. */
+const shareOfOpenFiles = 0.9;
+/** Databases, datasets, counts and the log, with room for a dataset that is being loaded. */
+const otherFilesMin = 100;
+const most = 20_000;
+const whereUnknown = 8000;
+
+/** @param openFilesMax the limit of the process; null where it cannot be known. */
+export function connectionsMaxFor(openFilesMax: number | null): number {
+  if (openFilesMax === null) return whereUnknown;
+  const left = Math.min(openFilesMax * shareOfOpenFiles, openFilesMax - otherFilesMin);
+  return Math.max(1, Math.min(most, Math.floor(left)));
+}
+
+/** Whoever has not read so many bytes within the patience is cut. */
+export const slowReaderBounds = {
+  patienceMilliseconds: 30_000,
+  bytesMin: 32 * 1024,
+  lookEveryMilliseconds: 5000,
+} as const;
+
+interface Mark {
+  bytes: number;
+  atMilliseconds: number;
+}
+
+interface SlowReaders {
+  /** Looks at every connection that owes an answer. */
+  look(): void;
+  cutCount(): number;
+}
+
+/** @param now monotonic milliseconds. */
+export function watchSlowReaders(
+  open: ReadonlyMap<Socket, Connection>,
+  now: () => number,
+): SlowReaders {
+  const marks = new WeakMap<Socket, Mark>();
+  let cut = 0;
+  const isStuck = (socket: Socket): boolean => {
+    const bytes = takenBytes(socket);
+    const mark = bytes === null ? undefined : marks.get(socket);
+    if (bytes === null) marks.delete(socket);
+    else if (mark === undefined || bytes - mark.bytes >= slowReaderBounds.bytesMin)
+      marks.set(socket, { bytes, atMilliseconds: now() });
+    else return now() - mark.atMilliseconds >= slowReaderBounds.patienceMilliseconds;
+    return false;
+  };
+  return {
+    look() {
+      for (const connection of open.values())
+        if (owes(connection) && isStuck(connection.socket)) {
+          cut++;
+          // Not an orderly end: that would leave what the system holds for the client where it is.
+          connection.socket.resetAndDestroy();
+        }
+    },
+    cutCount: () => cut,
+  };
+}
+
+/** What Node's own time-outs go by, too; `bytesWritten` of a socket counts a long answer whole at its first byte. */
+interface StreamHandle {
+  bytesWritten: number;
+  writeQueueSize: number;
+}
+
+/** Bytes the system has taken over the life of the connection; null while none wait to be taken. */
+function takenBytes(socket: Socket): number | null {
+  const { _handle: handle } = socket as Socket & { _handle?: StreamHandle | null };
+  if (handle === null || handle === undefined || handle.writeQueueSize === 0) return null;
+  return handle.bytesWritten - handle.writeQueueSize;
 }

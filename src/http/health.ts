@@ -1,10 +1,10 @@
 /** Is the process alive, and can it answer queries: are a dataset and the keys loaded? */
 import type { FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { headerLines } from "./header-lines.ts";
+import { headerLines } from "./common-headers.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
-import { sendAnswer, type Answer } from "./send-answer.ts";
+import { type Answer, sendAnswer } from "./send-answer.ts";
 
 const ok: Answer = {
   status: 200,

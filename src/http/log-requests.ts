@@ -1,11 +1,10 @@
 /** One lean line for each request, which is counted with it: fields by name, so that nothing else gets into a log. */
 import type { FastifyInstance } from "fastify";
+import { type Logger, symbols } from "pino";
 import type { Asker } from "#api/caller.ts";
-import type { Problem } from "#problems.ts";
+import { maskKeys, type Problem } from "#problems.ts";
 import type { AnsweredRequest } from "#usage/recorder.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { recordedQuery } from "./recorded-query.ts";
-import { openRequestLog } from "./request-log.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 
 /** A request once it is answered. */
@@ -72,4 +71,59 @@ export function logUnrouted(
 ): void {
   metrics.answeredUnrouted(status);
   log.info({ request_id: requestId, status, problem: code }, "request");
+}
+
+/** As it was sent; with its escapes resolved where only they kept a key from being seen. Empty where there is none. */
+function recordedQuery(url: string): string {
+  const mark = url.indexOf("?");
+  const text = mark === -1 ? "" : url.slice(mark + 1);
+  return maskKeys(text);
+}
+
+/** None of these can hold a character that JSON escapes, so none is escaped. */
+interface RequestLine {
+  /** Of `[A-Za-z0-9._-]`, also where the client chose it. */
+  requestId: string;
+  /** One that Node's parser knows. */
+  method: string;
+  /** As it is known here, never as it was sent: that could hold a key. */
+  path: string;
+  status: number;
+  milliseconds: number;
+  bodyBytes: number;
+  keyId: string | null;
+  problemCode: string | null;
+}
+
+/** Where pino writes its own lines, each in one piece. */
+interface LogStream {
+  write(line: string): void;
+}
+
+export function openRequestLog(log: Logger): (line: RequestLine) => void {
+  const stream = (log as unknown as Record<symbol, LogStream>)[symbols.streamSym]!;
+  const level = log.levels.values["info"]!;
+  return (line) => {
+    if (!log.isLevelEnabled("info")) return;
+    const { requestId, method, path, status, bodyBytes, keyId, problemCode } = line;
+    const hundredths = Math.round(line.milliseconds * 100) / 100;
+    const key = keyId === null ? "" : `,"key":"${keyId}"`;
+    const problem = problemCode === null ? "" : `,"problem":"${problemCode}"`;
+    stream.write(
+      `{"level":${level},"time":"${timeText()}","request_id":"${requestId}","method":"${method}","path":"${path}","status":${status},"ms":${hundredths},"bytes":${bodyBytes}${key}${problem},"msg":"request"}\n`,
+    );
+  };
+}
+
+let textMilliseconds = 0;
+let text = "";
+
+/** Many requests share a millisecond. */
+function timeText(): string {
+  const now = Date.now();
+  if (now !== textMilliseconds) {
+    textMilliseconds = now;
+    text = new Date(now).toISOString();
+  }
+  return text;
 }

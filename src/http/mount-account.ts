@@ -1,11 +1,10 @@
 /** Hands every request to `/account` over to the office, and sends back what it says. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type OfficeHeader, officeHeaders } from "#office/message.ts";
+import { type OfficeHeader, officeHeaders } from "#account/messages.ts";
 import { bodyBytesMax } from "./check-request.ts";
 import { clientAddress } from "./client-address.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { headerLines } from "./header-lines.ts";
-import { pageHeaders } from "./mount-document.ts";
+import { headerLines, pageHeaders } from "./common-headers.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { routeConfig } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 

@@ -1,16 +1,13 @@
 /** Serves what needs no key and changes seldom: pages, their assets, the description of the API. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Problem } from "#problems.ts";
 import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/compress.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { headerLines, type HeaderLines } from "./header-lines.ts";
+import { Problem } from "#problems.ts";
+import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
-import { sendAnswer, type Answer } from "./send-answer.ts";
-
-export const html = "text/html; charset=utf-8";
-export const json = "application/json; charset=utf-8";
+import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /** One form of a document, by the media type a client may accept. */
 export interface Form {
@@ -19,24 +16,6 @@ export interface Form {
   /** Called when asked for; the text may change with the dataset. */
   content(request: FastifyRequest): string | Buffer;
 }
-
-/** Nothing is loaded from elsewhere and nothing is inline (W3C Content Security Policy 3). */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-/** Of every page. */
-export const pageHeaders = headerLines({
-  "content-security-policy": contentSecurityPolicy,
-  "referrer-policy": "no-referrer",
-});
 
 /** How it is served, beside its content. */
 interface Serving {

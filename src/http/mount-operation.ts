@@ -1,17 +1,18 @@
 /** Serves one operation over HTTP: a request becomes a question, and its outcome an answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Answer as ApiAnswer } from "#api/answer-cache.ts";
+import type { Answer, Answer as ApiAnswer } from "#api/answer-cache.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
-import { formats, type Format } from "#operations/formats.ts";
-import type { Operation } from "#operations/operation.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { headerLines, type HeaderLines } from "./header-lines.ts";
+import { type Format, formats } from "#operations/formats.ts";
+import type { Operation, Query } from "#operations/operation.ts";
+import { parameterBounds } from "#operations/parameter-names.ts";
+import { canonicalQuery } from "#operations/parameters.ts";
+import { maskKeys } from "#problems.ts";
+import { headerLines, type HeaderLines } from "./common-headers.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
-import { pageLinks } from "./page-links.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
-import { sendAnswer } from "./send-answer.ts";
-import { refuse } from "./send-problem.ts";
+import { refuse, sendAnswer } from "./send-answer.ts";
 
 /** Under its own path, and under `/v1` with identical answers. */
 export function mountOperation(app: FastifyInstance, door: FrontDoor, operation: Operation): void {
@@ -108,3 +109,40 @@ export const answerHeaders = ({ config }: FrontDoor, answer: ApiAnswer): HeaderL
     "x-total-count": String(answer.total),
     link: pageLinks(answer, config.publicUrl),
   });
+
+/** @param publicUrl null gives references relative to the host that was asked. */
+export function pageLinks(
+  { operation, query, total }: Pick<Answer, "operation" | "query" | "total">,
+  publicUrl: string | null,
+): string {
+  const base = publicUrl ?? "";
+  const { limit, offset } = query;
+  const filter = withoutKeys(query.filter);
+  const to = (target: number, rel: string) =>
+    `<${base}${operation.path}?${canonicalQuery({ filter, limit, offset: target })}>; rel="${rel}"`;
+  const links = [to(0, "first")];
+  // Pages are counted from the present offset, so that next and prev meet again.
+  const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
+  if (offset > 0) links.push(to(Math.max(0, Math.min(offset - limit, last)), "prev"));
+  if (offset + limit < total && offset + limit <= parameterBounds.offsetMax)
+    links.push(to(offset + limit, "next"));
+  links.push(to(last, "last"));
+  links.push(`<${base}/openapi.json>; rel="service-desc"`);
+  return links.join(", ");
+}
+
+/** A key that was put into the query by mistake must not come back. Cut value by value, links stay well-formed. */
+function withoutKeys({ name, tag, theme, market }: Query["filter"]): Query["filter"] {
+  const cut = (values: readonly string[] | undefined) => values?.map(maskKeys) ?? [];
+  return {
+    name: name === undefined ? undefined : maskKeys(name),
+    tag: cut(tag),
+    theme: cut(theme),
+    market: cut(market),
+  };
+}
+
+function lastOffset(first: number, limit: number, total: number): number {
+  if (total <= first) return 0;
+  return first + Math.floor((total - 1 - first) / limit) * limit;
+}

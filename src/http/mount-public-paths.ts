@@ -1,21 +1,20 @@
 /** The paths that need no key: landing page, reference, errors, changelog, description of the API, assets. */
+import { html, json } from "./common-headers.ts";
 import type { FastifyInstance } from "fastify";
 import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { formats } from "#operations/formats.ts";
 import { recordCounts } from "#operations/page.ts";
 import { readAssets } from "#pages/assets.ts";
-import { changelogEntries } from "#pages/changelog-entries.ts";
-import { changelogPage } from "#pages/changelog.ts";
+import { changelogEntries, changelogPage } from "#pages/changelog.ts";
 import { docsPage } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
-import { landingIndex } from "#pages/landing-index.ts";
-import { landingPage, type ServiceFacts } from "#pages/landing.ts";
+import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";
 import { problemCodes } from "#problems.ts";
+import type { FrontDoor } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { html, immutable, json, mountDocument, type Form } from "./mount-document.ts";
+import { type Form, immutable, mountDocument } from "./mount-document.ts";
 
 export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
   const { publicUrl, pageSizeMax } = door.config;

@@ -2,14 +2,13 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
-import { commonHeaders } from "./common-headers.ts";
-import type { FrontDoor } from "./front-door.ts";
-import { headerLines, type HeaderLines } from "./header-lines.ts";
+import { commonHeaders, headerLines, type HeaderLines } from "./common-headers.ts";
+import type { FrontDoor } from "./dependencies.ts";
+import type { Turns } from "./fair-queue.ts";
 import { logUnrouted } from "./log-requests.ts";
-import { STATUS_CODES } from "./node-http.ts";
 import { makeRequestId } from "./request-id.ts";
-import { problemAnswer } from "./send-problem.ts";
-import type { Turns } from "./turns.ts";
+import { STATUS_CODES } from "./routes.ts";
+import { problemAnswer } from "./send-answer.ts";
 
 /** Node's default, which we keep: request line and headers together. */
 export const headerBytesMax = 16_384;

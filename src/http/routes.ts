@@ -1,9 +1,8 @@
 /** What the front door knows of each path beside its handler. */
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
-import type { Operation } from "#operations/operation.ts";
 import type { Asker, KeyHolder } from "#api/caller.ts";
-import type { HeaderLines } from "./header-lines.ts";
-import { METHODS } from "./node-http.ts";
+import type { Operation } from "#operations/operation.ts";
+import type { HeaderLines } from "./common-headers.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 
 export interface RouteFacts {
@@ -54,7 +53,7 @@ export const answeredMethods: HTTPMethods[] = ["GET", "HEAD", "OPTIONS"];
  * @param neverReached what `factsOf` leads to is decided before any handler runs.
  */
 export function mountOtherMethods(app: FastifyInstance, neverReached: () => never): void {
-  for (const method of METHODS)
+  for (const method of http.METHODS)
     if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   const others = app.supportedMethods.filter((one) => !answeredMethods.includes(one));
   app.route({ method: others, url: "/*", handler: neverReached });
@@ -73,3 +72,9 @@ export function factsOf(
   const path = `/${(params as { "*": string })["*"]}`;
   return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
 }
+
+/** What the front door needs of node:http, without all that an `import` of it loads. */
+// To import a module of Node reads each of its names, and one of these is a getter that loads a whole WebSocket
+// client: 15 MB and as much time as a third of a start.
+const http = process.getBuiltinModule("node:http");
+export const { STATUS_CODES, createServer } = http;

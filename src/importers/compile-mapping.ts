@@ -1,12 +1,12 @@
 /** Makes of a mapping one function from the cells of a row to its records. */
 import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
-import type { RecordFault, RecordName } from "#records/source-entry.ts";
+import { fold } from "#records/fold.ts";
+import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
 import { clean, comparable } from "./cells.ts";
-import { compileField, type Cells, type MappingContext } from "./compile-source.ts";
+import { type Cells, compileField, type MappingContext, sourcesOf } from "./compile-source.ts";
 import { isoFormats } from "./dates.ts";
-import { fieldsOf, idField, namesField, writtenFields, type Field } from "./fields.ts";
-import type { Condition, Mapping, RecordBlock } from "./mapping.ts";
-import { compileNamedGps } from "./named-gps.ts";
+import { type Field, fieldsOf, idField, namesField, writtenFields } from "./fields.ts";
+import type { Condition, Mapping, NamedGps, RecordBlock } from "./mapping.ts";
 import { Unreadable } from "./unreadable.ts";
 
 export interface CompiledMapping {
@@ -112,4 +112,61 @@ function compileCondition(
     const cell = comparable(cells[slot] ?? "");
     return wanted === undefined ? !context.missing.has(cell) : wanted.has(cell);
   };
+}
+
+/** GPs that rows only name: one GP for each name, however it is cased and punctuated. */
+const confidenceOfNames = 0.5;
+
+/** The GPs a row names, each once; none where it names none. */
+function compileNamedGps(named: NamedGps, context: MappingContext) {
+  const readNames = compileField(named.names, namesField, context);
+  const aliases = aliasesOf(named);
+  const made = new Map<string, CanonicalGp>();
+  return (cells: Cells): CanonicalGp[] | Unreadable => {
+    const names = readNames(cells) ?? [];
+    if (names instanceof Unreadable) return names;
+    const gps = new Map<string, CanonicalGp>();
+    for (const name of names as string[]) {
+      const folded = fold(name);
+      if (folded === "") return new Unreadable(`must hold a letter or a digit, not only ${name}`);
+      const gp = made.get(folded) ?? gpNamed(name, folded, aliases.get(folded) ?? [], named);
+      made.set(folded, gp);
+      gps.set(folded, gp);
+    }
+    return [...gps.values()];
+  };
+}
+
+function gpNamed(
+  name: string,
+  folded: string,
+  aliases: readonly string[],
+  named: NamedGps,
+): CanonicalGp {
+  const { provenance, ...constants } = (named.constants ?? {}) as Partial<CanonicalGp>;
+  return {
+    record: "gp",
+    id: `${namedGpPrefix}${folded}`,
+    name,
+    ...(aliases.length > 0 && { aliases: [...aliases] }),
+    ...constants,
+    provenance: {
+      basis: "named_sponsor",
+      confidence: named.confidence ?? confidenceOfNames,
+      ...provenance,
+    },
+  };
+}
+
+/** Spellings that `values` brings to one name stay findable as aliases of that name, by its folded form. */
+function aliasesOf({ names }: NamedGps): Map<string, string[]> {
+  const aliases = new Map<string, string[]>();
+  for (const { values = {} } of sourcesOf(names))
+    for (const [spelling, name] of Object.entries(values)) {
+      if (typeof name !== "string" || fold(spelling) === fold(name)) continue;
+      const known = aliases.get(fold(name)) ?? [];
+      const isNew = !known.some((one) => comparable(one) === comparable(spelling));
+      aliases.set(fold(name), isNew ? [...known, spelling] : known);
+    }
+  return aliases;
 }

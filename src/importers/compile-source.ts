@@ -1,7 +1,7 @@
 /** Makes a function from the cells of a row to the value of one field. */
-import { clean, comparable } from "./cells.ts";
-import { convert } from "./convert.ts";
-import type { DateFormat } from "./dates.ts";
+import { fold } from "#records/fold.ts";
+import { clean, cleanParagraphs, comparable, titleCase } from "./cells.ts";
+import { type DateFormat, readDate } from "./dates.ts";
 import type { Field } from "./fields.ts";
 import type { SourceOfField, Written } from "./mapping.ts";
 import { fillTemplate, parseTemplate } from "./template.ts";
@@ -144,4 +144,93 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
     }
     return values;
   };
+}
+
+/** @param text not empty; its white space is tidied here. */
+function convert(
+  text: string,
+  field: Field,
+  source: SourceOfField,
+  dates: readonly DateFormat[],
+): string | number | Unreadable {
+  switch (field.kind) {
+    case "paragraphs":
+      return cleanParagraphs(text);
+    case "date":
+      return readDate(clean(text), dates);
+    case "link":
+      return readWebAddress(clean(text));
+    case "decimal":
+    case "whole":
+    case "money":
+      return readNumber(clean(text), field.kind, source.multiply_by);
+    case "choice":
+      return readChoice(clean(text), field.choices);
+    case "text":
+      return readText(clean(text), source);
+  }
+}
+
+function readChoice(text: string, choices: readonly string[]): string | Unreadable {
+  return choices.includes(text) ? text : new Unreadable(`must be one of ${choices.join(", ")}`);
+}
+
+function readText(text: string, source: SourceOfField): string | Unreadable {
+  if (source.fold === true) return fold(text) || new Unreadable("must hold a letter or a digit");
+  return source.case === "title" ? titleCase(text) : text;
+}
+
+/** Reads numbers as spreadsheets and registers write them; what could mean two things is refused. */
+const amount = /^-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
+
+/** What is asked of a number: any, a whole one, or dollars, of which cents are rounded off. */
+export type NumberKind = "decimal" | "whole" | "money";
+
+/**
+ * `1234`, `1,234.50`, `$1,234`, `-5`, `(123)` for minus 123, `4.0`.
+ * @param multiplyBy for columns in thousands or millions.
+ */
+export function readNumber(text: string, kind: NumberKind, multiplyBy = 1): number | Unreadable {
+  const { digits, sign } = unwrap(text);
+  if (!amount.test(digits)) return new Unreadable(numberWords(kind, digits));
+  const value = sign * exactProduct(Number(digits.replaceAll(",", "")), multiplyBy);
+  if (kind === "decimal") return value + 0;
+  const whole = kind === "money" ? Math.sign(value) * Math.round(Math.abs(value)) : value;
+  if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits));
+  if (!Number.isSafeInteger(whole)) return new Unreadable("must be a number below 2^53");
+  return whole + 0;
+}
+
+function unwrap(text: string): { digits: string; sign: 1 | -1 } {
+  const inParentheses = /^\(([^()-]*)\)$/.exec(text.trim());
+  const bare = (inParentheses?.[1] ?? text).trim().replace(/^(-?) ?(?:US)?\$ ?/, "$1");
+  return { digits: bare, sign: inParentheses === null ? 1 : -1 };
+}
+
+/** 1.1 million is 1,100,000 and not a hair more, as binary fractions would have it. */
+function exactProduct(value: number, multiplyBy: number): number {
+  return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
+}
+
+function numberWords(kind: NumberKind, digits: string): string {
+  if (/^-?\d+(?:\.\d+)?e[+-]?\d+$/i.test(digits))
+    return "must be a number with all its digits; a spreadsheet has shortened this one";
+  return kind === "whole" ? "must be a whole number" : "must be a number such as 1,234.50";
+}
+
+/** Reads web addresses as people type them into registers. */
+const withScheme = /^(https?):\/\/([^/?#\s]+)([^\s]*)$/i;
+const hostName =
+  /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]*[\p{L}\p{N}](?::\d+)?$/u;
+
+/**
+ * An http or https address with scheme and host in small letters (RFC 3986, 6.2.2.1); the path, where capitals
+ * may matter, stays as it is. An address without a scheme is taken to be http.
+ */
+export function readWebAddress(text: string): string | Unreadable {
+  const address = text.includes("://") ? text : `http://${text}`;
+  const [, scheme, host, rest] = withScheme.exec(address) ?? [];
+  if (scheme === undefined || host === undefined || !hostName.test(host) || !URL.canParse(address))
+    return new Unreadable("must be a web address such as https://www.example.com");
+  return `${scheme.toLowerCase()}://${host.toLowerCase()}${rest ?? ""}`;
 }

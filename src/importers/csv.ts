@@ -1,15 +1,17 @@
 /** Reads records from CSV files by a mapping, as docs/importing.md describes. */
+import { pipeline, Readable } from "node:stream";
+import { CsvError, type Options, parse } from "csv-parse";
+import { parse as parseText } from "csv-parse/sync";
 import type { RecordFault, SourceEntry } from "#records/source-entry.ts";
-import { compileMapping, type CompiledMapping } from "./compile-mapping.ts";
-import { locateColumns } from "./csv-header.ts";
-import { readRows, type CsvRow } from "./csv-rows.ts";
-import { cellDecoder } from "./decode-cell.ts";
-import type { Encoding } from "./encoding.ts";
+import { clean } from "./cells.ts";
+import { type CompiledMapping, compileMapping } from "./compile-mapping.ts";
+import { decoderOf, type Encoding } from "./encoding.ts";
 import { ImportFault, refuseEmpty } from "./import-fault.ts";
 import type { Mapping } from "./mapping.ts";
-import type { ReadOptions } from "./read-options.ts";
-import { shownName } from "./source-file.ts";
-import { Unreadable } from "./unreadable.ts";
+import { nearest } from "./nearest.ts";
+import { readBytes } from "./source-bytes.ts";
+import { type ReadOptions, shownName } from "./source-file.ts";
+import { quoted, Unreadable } from "./unreadable.ts";
 
 /**
  * One entry for each row that is not blank; a row with a cell that cannot be read is an entry with faults only.
@@ -73,4 +75,131 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   if (count < columns && !row.ended)
     throw new ImportFault(file, row.line, `the last row ${reason}; the file is cut off`);
   return { field: "row", reason };
+}
+
+/** Finds the columns a mapping names in the header of a file, by name and never by place. */
+const oneColumn =
+  "the header has a single column, so perhaps the mapping's delimiter is not the file's";
+
+/**
+ * The index of each wanted column, or what is wrong with the header.
+ * @param header names as decoded; white space around and doubled inside is nobody's intention.
+ */
+function locateColumns(
+  header: readonly string[],
+  wanted: readonly string[],
+): { indexes: number[] } | { reason: string } {
+  const names = header.map(clean);
+  const reasons = wanted.flatMap((column) => {
+    const places = names.flatMap((name, at) => (name === column ? [at + 1] : []));
+    if (places.length === 0) return [missingWords(column, names)];
+    return places.length > 1
+      ? [
+          `the column ${quoted(column)} stands in the header ${places.length} times, at ${places.join(" and ")}`,
+        ]
+      : [];
+  });
+  if (reasons.length > 0 && names.length === 1) reasons.push(oneColumn);
+  if (reasons.length > 0) return { reason: reasons.join("; ") };
+  return { indexes: wanted.map((column) => names.indexOf(column)) };
+}
+
+function missingWords(column: string, names: readonly string[]): string {
+  const similar = nearest(column, new Set(names.filter((name) => name !== "")));
+  const words = `the column ${quoted(column)} is missing`;
+  return similar.length === 0
+    ? words
+    : `${words}; the nearest are ${similar.map(quoted).join(", ")}`;
+}
+
+/** Cuts a CSV file into rows with their line numbers; strict about quotes, lenient about line ends (RFC 4180). */
+export interface CsvRow {
+  /** On which the row begins, from 1; a quoted cell may span several. */
+  line: number;
+  /** One character for each byte, see decode-cell.ts. */
+  cells: readonly string[];
+  /** Why its quotes make no sense; empty where they do. */
+  quoteFault: string;
+  /** False for a last row without a line end. */
+  ended: boolean;
+}
+
+/** What the parser makes of a row: its cells and its bytes. */
+interface Parsed {
+  record: string[];
+  raw: string;
+}
+
+const rowBytesMax = 1024 * 1024;
+const lineEnd = /\r\n|\r|\n/g;
+
+/**
+ * All rows with anything in them, the header first.
+ * @throws ImportFault where a quote is never closed or a row is longer than 1 MiB: nothing after it could be trusted.
+ */
+export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {
+  const format = formatOf(mapping);
+  let line = 1;
+  // Called while the parser is at the row, so that `line` is right when the next one fails.
+  const toRow = ({ record: cells, raw }: Parsed): CsvRow | null => {
+    const begin = line;
+    line += raw.match(lineEnd)?.length ?? 0;
+    if (cells.every((cell) => cell.trim() === "")) return null;
+    const quoteFault = cells.some((cell) => cell.includes('"')) ? quoteFaultIn(raw, format) : "";
+    return { line: begin, cells, quoteFault, ended: /[\r\n]$/.test(raw) };
+  };
+  const parser = parse({
+    ...format,
+    raw: true,
+    relax_quotes: true,
+    max_record_size: rowBytesMax,
+    on_record: (parsed) => toRow(parsed as unknown as Parsed) as unknown as string[] | null,
+  });
+  pipeline(Readable.from(readBytes(file, mapping.encoding ?? "utf-8")), parser, () => {});
+  try {
+    yield* parser as AsyncIterable<CsvRow>;
+  } catch (error) {
+    throw error instanceof CsvError
+      ? new ImportFault(shownName(file), line, wordsFor(error))
+      : error;
+  }
+}
+
+function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: Mapping): Options {
+  return {
+    delimiter,
+    quote: quotes ? '"' : null,
+    // One character a byte: nothing is lost before each cell is decoded on its own.
+    encoding: "latin1",
+    record_delimiter: ["\r\n", "\n", "\r"],
+    relax_column_count: true,
+  };
+}
+
+/** The lenient reading finds where a row with odd quotes ends; the strict one tells odd quotes from doubled ones. */
+function quoteFaultIn(raw: string, format: Options): string {
+  if (format.quote === null) return "";
+  try {
+    parseText(Buffer.from(raw, "latin1"), format);
+    return "";
+  } catch {
+    return 'has a quote inside a cell that is not written as in "say ""yes"""';
+  }
+}
+
+function wordsFor(error: CsvError): string {
+  if (error.code === "CSV_QUOTE_NOT_CLOSED")
+    return "a quote of this row is never closed; the file may be cut off";
+  if (error.code === "CSV_MAX_RECORD_SIZE")
+    return `this row is longer than ${rowBytesMax} bytes; is a quote never closed?`;
+  return error.message;
+}
+
+/** Decodes the cells of a file, each on its own, so that one bad byte costs one row and is named. */
+const beyondAscii = /[\x80-\xff]/;
+
+/** A function from the bytes of a cell, one character each (ISO 8859-1), to its text. */
+function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
+  const decode = decoderOf(encoding);
+  return (bytes) => (beyondAscii.test(bytes) ? decode(Buffer.from(bytes, "latin1")) : bytes);
 }

@@ -1,11 +1,10 @@
 /** Reads canonical records from NDJSON: one JSON object a line, as docs/importing.md describes. */
-import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import { type CanonicalRecord, type RecordKind, recordKinds } from "#records/canonical.ts";
 import type { RecordName, SourceEntry } from "#records/source-entry.ts";
-import { decoderOf, type Decode } from "./encoding.ts";
+import { type Decode, decoderOf, type Encoding } from "./encoding.ts";
 import { refuseEmpty } from "./import-fault.ts";
-import type { ReadOptions } from "./read-options.ts";
-import { shownName } from "./source-file.ts";
-import { readLines, type SourceLine } from "./source-lines.ts";
+import { readBytes } from "./source-bytes.ts";
+import { type ReadOptions, shownName } from "./source-file.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { Unreadable } from "./unreadable.ts";
 
@@ -69,4 +68,63 @@ function entryOf(file: string, line: SourceLine, value: object): SourceEntry {
 function isName(record: object): record is RecordName {
   const { record: kind, id } = record as Partial<Record<string, unknown>>;
   return recordKinds.includes(kind as RecordKind) && typeof id === "string" && id !== "";
+}
+
+/** Cuts a stream of bytes into lines, in bounded memory however long a line is. */
+interface SourceLine {
+  /** From 1, blank lines counted. */
+  number: number;
+  /** Without its line end; null where the line is longer than allowed and was dropped. */
+  bytes: Buffer | null;
+  /** False for a last line without a line end: the file may have been cut off there. */
+  ended: boolean;
+}
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+
+/** The lines of a file, a list for each chunk read: one promise a chunk and not one a line. */
+async function* readLines(
+  file: string,
+  lineBytesMax: number,
+  encoding: Encoding,
+): AsyncGenerator<SourceLine[]> {
+  const splitter = createLineSplitter(lineBytesMax);
+  for await (const chunk of readBytes(file, encoding)) yield splitter.push(chunk);
+  yield splitter.end();
+}
+
+function createLineSplitter(lineBytesMax: number) {
+  let number = 1;
+  let pieces: Buffer[] = [];
+  let size = 0;
+
+  const keep = (piece: Buffer) => {
+    size += piece.length;
+    if (size > lineBytesMax + 1) pieces = [];
+    else pieces.push(piece);
+  };
+  const take = (ended: boolean): SourceLine => {
+    const whole = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+    const bytes = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
+    const dropped = size > lineBytesMax + 1 || bytes.length > lineBytesMax;
+    pieces = [];
+    size = 0;
+    return { number: number++, bytes: dropped ? null : bytes, ended };
+  };
+
+  return {
+    push(chunk: Buffer): SourceLine[] {
+      const lines: SourceLine[] = [];
+      let start = 0;
+      for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+        keep(chunk.subarray(start, end));
+        lines.push(take(true));
+        start = end + 1;
+      }
+      if (start < chunk.length) keep(chunk.subarray(start));
+      return lines;
+    },
+    end: (): SourceLine[] => (size > 0 ? [take(false)] : []),
+  };
 }

@@ -1,11 +1,20 @@
-/** Reads a mapping file, or says everything that is wrong with it. */
-import { checkMapping } from "./check-mapping.ts";
+/** Finds everything wrong with a mapping file, each fault with its path in the file. */
+import type { TProperties, TSchema } from "typebox";
+import { Errors } from "typebox/value";
+import { canonicalSchemas } from "#records/canonical.ts";
+import { checkRecord } from "#records/check.ts";
+import type { RecordFault } from "#records/source-entry.ts";
+import { comparable } from "./cells.ts";
+import { isoFormats, readDate } from "./dates.ts";
+import { byteWords, firstInvalidUtf8 } from "./encoding.ts";
+import { type Field, type FieldKind, fieldsOf, grouped, idField, namesField } from "./fields.ts";
 import { ImportFault } from "./import-fault.ts";
-import type { Mapping } from "./mapping.ts";
+import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
+import { nearest } from "./nearest.ts";
 import { readBytes } from "./source-bytes.ts";
 import { parseStrictJson } from "./strict-json.ts";
-import { Unreadable } from "./unreadable.ts";
-import { byteWords, firstInvalidUtf8 } from "./utf8.ts";
+import { parseTemplate } from "./template.ts";
+import { quoted, Unreadable } from "./unreadable.ts";
 
 /**
  * @param path of a JSON file as examples/mappings/mapping.schema.json describes.
@@ -21,4 +30,252 @@ export async function readMapping(path: string): Promise<Mapping> {
   const faults = checkMapping(value);
   if (faults.length > 0) throw new ImportFault(path, null, "is not a mapping", faults);
   return value as Mapping;
+}
+
+/** @param value any JSON value; it is a `Mapping` if nothing is found. */
+function checkMapping(value: unknown): RecordFault[] {
+  const faults = shapeFaults(Mapping, value, "");
+  if (!isObject(value)) return [{ field: "mapping", reason: "must be an object" }];
+  const { records, named_gps: namedGps } = value;
+  if (Array.isArray(records))
+    for (const [at, block] of records.entries())
+      if (isObject(block)) faults.push(...checkBlock(block, `records[${at}]`));
+  if (isObject(namedGps)) faults.push(...checkNamedGps(namedGps, "named_gps"));
+  return faults;
+}
+
+function checkBlock(block: Record<string, unknown>, path: string): RecordFault[] {
+  const faults = shapeFaults(RecordBlock, block, path);
+  if (faults.some(({ field }) => field === `${path}.record`)) return faults;
+  const kind = (block as RecordBlock).record;
+  for (const name of ["when", "deleted"])
+    if (isObject(block[name]))
+      faults.push(...shapeFaults(Condition, block[name], `${path}.${name}`));
+  if (block["id"] !== undefined) faults.push(...checkSources(block["id"], idField, `${path}.id`));
+  if (!isObject(block["fields"])) return faults;
+  const fields = block["fields"];
+  const needed = (canonicalSchemas[kind] as { required?: string[] }).required ?? [];
+  for (const name of needed)
+    if (name !== "record" && name !== "id" && fields[name] === undefined)
+      faults.push({ field: `${path}.fields.${name}`, reason: "is required" });
+  return [...faults, ...checkFields(fields, fieldsOf(kind), `${path}.fields`, "")];
+}
+
+/** @param group `external_ids` or `provenance` while inside of it, else empty. */
+function checkFields(
+  fields: Record<string, unknown>,
+  known: ReadonlyMap<string, Field>,
+  path: string,
+  group: string,
+): RecordFault[] {
+  return Object.entries(fields).flatMap(([name, written]) => {
+    const at = `${path}.${name}`;
+    const field = known.get(join(group, name));
+    if (field !== undefined && !name.includes(".")) return checkSources(written, field, at);
+    if (group === "" && Object.hasOwn(grouped, name))
+      return isObject(written)
+        ? checkFields(written, known, at, name)
+        : [{ field: at, reason: "must be an object" }];
+    return [{ field: at, reason: notKnown(name, namesIn(known, group)) }];
+  });
+}
+
+function namesIn(known: ReadonlyMap<string, Field>, group: string): string[] {
+  const steps = [...known.keys()].map((path) => path.split("."));
+  const names = steps.map(([first = "", second]) =>
+    group === "" ? first : first === group ? second : undefined,
+  );
+  return [...new Set(names)].filter((name) => name !== undefined);
+}
+
+function checkNamedGps(named: Record<string, unknown>, path: string): RecordFault[] {
+  const faults = shapeFaults(NamedGps, named, path);
+  if (named["names"] !== undefined)
+    faults.push(...checkSources(named["names"], namesField, `${path}.names`));
+  if (!isObject(named["constants"])) return faults;
+  const example = { name: "Example", ...named["constants"], record: "gp", id: "example" };
+  const constants = checkRecord(example).map(({ field, reason }) => ({
+    field: `${path}.constants.${field}`,
+    reason,
+  }));
+  return [...faults, ...constants];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** @param path where the part stands in the file: `records[0].fields`, empty for the whole. */
+function shapeFaults(schema: TSchema, value: unknown, path: string): RecordFault[] {
+  const faults = new Map<string, string>();
+  for (const { keyword, instancePath, params, message } of Errors(schema, value)) {
+    const at = pathOf(path, instancePath);
+    const given = params as Record<string, unknown>;
+    if (keyword === "required")
+      for (const name of given["requiredProperties"] as string[])
+        faults.set(join(at, name), "is required");
+    else if (keyword === "boolean") faults.set(at, unknownWords(schema, at));
+    else if (keyword !== "additionalProperties" && !faults.has(at))
+      faults.set(at, words(keyword, given, message));
+  }
+  return [...faults].map(([field, reason]) => ({ field, reason }));
+}
+
+const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
+
+function pathOf(path: string, pointer: string): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce((at, step) => (/^\d+$/.test(step) ? `${at}[${step}]` : join(at, step)), path);
+}
+
+function unknownWords(schema: TSchema, path: string): string {
+  const known = Object.keys((schema as { properties?: TProperties }).properties ?? {});
+  return notKnown(path.split(".").at(-1) ?? path, known);
+}
+
+/** What to say of a name that is none of the known ones. */
+function notKnown(name: string, known: readonly string[]): string {
+  const [suggestion] = nearest(name, known);
+  return suggestion === undefined
+    ? `is not known here; known are ${known.join(", ")}`
+    : `is not known here; did you mean ${suggestion}?`;
+}
+
+function words(keyword: string, params: Record<string, unknown>, message: string): string {
+  if (keyword === "enum")
+    return `must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
+  if (keyword === "type") return `must be ${[params["type"]].flat().map(typeWord).join(" or ")}`;
+  if (keyword === "minItems" || keyword === "minLength") return "must not be empty";
+  if (keyword === "pattern") return "must be one character that is no letter, digit or quote";
+  return message;
+}
+
+function typeWord(type: unknown): string {
+  const names: Record<string, string> = {
+    string: "text",
+    number: "a number",
+    boolean: "true or false",
+    array: "a list",
+    object: "an object",
+    null: "null",
+  };
+  return names[String(type)] ?? String(type);
+}
+
+/** Finds what is wrong with the source of one field: its shape, its options, the values it would give. */
+const origins = ["column", "columns", "template", "constant"] as const;
+
+/** Options that only some kinds of field have a use for. */
+const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
+  ["dates", "dates", ["date"]],
+  ["multiply_by", "numbers", ["whole", "money", "decimal"]],
+  ["case", "texts", ["text"]],
+  ["fold", "texts", ["text"]],
+];
+
+/** @param written what stands in the file at `path`: a column, a source or, for a list, several. */
+function checkSources(written: unknown, field: Field, path: string): RecordFault[] {
+  if (Array.isArray(written) && field.list)
+    return written.flatMap((one, at) => checkSource(one, field, `${path}[${at}]`));
+  return checkSource(written, field, path);
+}
+
+function checkSource(source: unknown, field: Field, path: string): RecordFault[] {
+  if (typeof source === "string")
+    return source === "" ? [{ field: path, reason: "must name a column" }] : [];
+  if (typeof source !== "object" || source === null || Array.isArray(source))
+    return [
+      {
+        field: path,
+        reason: `must be a column or an object${field.list ? ", or a list of them" : ""}`,
+      },
+    ];
+  const shape = shapeFaults(SourceOfField, source, path);
+  return shape.length > 0 ? shape : checkMeaning(source as SourceOfField, field, path);
+}
+
+function checkMeaning(source: SourceOfField, field: Field, path: string): RecordFault[] {
+  const said = (option: string, reason: string) => [{ field: `${path}.${option}`, reason }];
+  const given = origins.filter((origin) => source[origin] !== undefined);
+  if (given.length !== 1)
+    return [{ field: path, reason: `must have exactly one of ${origins.join(", ")}` }];
+  if (source.constant !== undefined) return checkConstant(source, field, path);
+  return [
+    ...(source.template !== undefined && parseTemplate(source.template) === undefined
+      ? said("template", "must hold columns in braces, as in {First Name} {Last Name}")
+      : []),
+    ...optionsOf
+      .filter(([option, , kinds]) => source[option] !== undefined && !kinds.includes(field.kind))
+      .flatMap(([option, what]) => said(option, `is for ${what} only`)),
+    ...(source.separator !== undefined && !field.list
+      ? said("separator", "is for lists only")
+      : []),
+    ...(source.otherwise !== undefined && source.otherwise_value !== undefined
+      ? said("otherwise_value", "must not stand beside otherwise")
+      : []),
+    ...checkValues(source, field, path),
+  ];
+}
+
+function checkConstant(
+  { constant, ...options }: SourceOfField,
+  field: Field,
+  path: string,
+): RecordFault[] {
+  const others = Object.keys(options).map((option) => ({
+    field: `${path}.${option}`,
+    reason: "must not stand beside constant",
+  }));
+  const values = [constant].flat();
+  const reason =
+    constant === null || (Array.isArray(constant) && !field.list)
+      ? "must be one value"
+      : values.map((value) => valueFault(value, field)).find((fault) => fault !== undefined);
+  return reason === undefined ? others : [...others, { field: `${path}.constant`, reason }];
+}
+
+function checkValues(
+  { values = {}, present, otherwise_value: otherwise }: SourceOfField,
+  field: Field,
+  path: string,
+): RecordFault[] {
+  const faults: RecordFault[] = [];
+  const check = (value: unknown, at: string) => {
+    const reason = valueFault(value, field);
+    if (reason !== undefined) faults.push({ field: at, reason });
+  };
+  const words = new Map<string, string>();
+  for (const [word, value] of Object.entries(values)) {
+    const at = `${path}.values[${quoted(word)}]`;
+    const same = words.get(comparable(word));
+    if (same !== undefined)
+      faults.push({ field: at, reason: `is the same cell as ${quoted(same)}` });
+    words.set(comparable(word), word);
+    if (Array.isArray(value) && !field.list)
+      faults.push({ field: at, reason: "must be one value" });
+    else if (value !== null) for (const one of [value].flat()) check(one, at);
+  }
+  if (present !== undefined) check(present, `${path}.present`);
+  if (otherwise !== undefined) check(otherwise, `${path}.otherwise_value`);
+  return faults;
+}
+
+/** Why a value of the mapping could not stand in this field. */
+function valueFault(value: unknown, { kind, choices }: Field): string | undefined {
+  if (kind === "whole" || kind === "money")
+    return Number.isSafeInteger(value) ? undefined : "must be a whole number";
+  if (kind === "decimal") return typeof value === "number" ? undefined : "must be a number";
+  if (typeof value !== "string" || value === "") return "must be text";
+  if (kind === "choice")
+    return choices.includes(value) ? undefined : `must be one of ${choices.join(", ")}`;
+  if (kind === "date") {
+    const date = readDate(value, isoFormats);
+    return date instanceof Unreadable ? date.reason : undefined;
+  }
+  return kind === "link" && !/^https?:\/\//.test(value)
+    ? "must begin with http:// or https://"
+    : undefined;
 }

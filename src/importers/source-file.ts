@@ -1,5 +1,6 @@
 /** The files an import is given: what they are called, whether they can be read, and their bytes. */
 import { closeSync, createReadStream, openSync, statSync } from "node:fs";
+import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
 
 /** Stands for standard input among the files of a command. */
@@ -54,4 +55,12 @@ export function knownBytes(files: readonly string[]): number {
     return found?.isFile() ? found.size : 0;
   });
   return sizes.reduce((a, b) => a + b, 0);
+}
+
+/** What the reader of a file is told beside its name. */
+export interface ReadOptions {
+  /** How the files are encoded; undefined where the operator did not say. */
+  encoding?: Encoding | undefined;
+  /** Lets a file be without any record; it is refused else, because most often something went wrong on its way. */
+  allowsEmpty?: boolean;
 }

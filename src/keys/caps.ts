@@ -1,7 +1,7 @@
 /** How many keys people may make for an account by themselves. */
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 
 export const liveKeysMax = 10;
 export const createdADayMax = 20;

@@ -1,15 +1,14 @@
 /** Issues, lists and revokes keys in the control store. Times are milliseconds since 1970 going in, ISO text coming out. */
 import type { Transaction } from "kysely";
 import { requireOpenNumber } from "#accounts/find-account.ts";
+import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { cleanName } from "#store/names.ts";
 import { makeId } from "#store/random-text.ts";
-import { StoreFault } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { echo } from "#problems.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
-import { type KeyState, keyState } from "./key-state.ts";
 
 /** The only object that ever holds a whole key: show it once and forget it. */
 export interface IssuedKey {
@@ -167,4 +166,29 @@ export async function requireKey(transaction: Transaction<ControlTables>, id: st
     "not_found",
     `No key has the id '${echo(id)}'. An id begins with key_; \`gp-records keys list\` shows them all.`,
   );
+}
+
+/** What state a stored key is in at a moment. */
+export type KeyState = "active" | "expiring" | "expired" | "revoked" | "suspended";
+
+const expiringMilliseconds = 14 * 86_400_000;
+
+interface KeyFacts {
+  expires_at: string | null;
+  revoked_at: string | null;
+  /** Of its account. */
+  suspended_at: string | null;
+}
+
+/**
+ * The one state that matters most: what no longer changes comes first.
+ * `expiring` has 14 days or less to live; a key is expired from the very moment in `expires_at`.
+ */
+export function keyState(facts: KeyFacts, now: number): KeyState {
+  const expiresAt =
+    facts.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(facts.expires_at);
+  if (facts.revoked_at !== null) return "revoked";
+  if (now >= expiresAt) return "expired";
+  if (facts.suspended_at !== null) return "suspended";
+  return expiresAt - now <= expiringMilliseconds ? "expiring" : "active";
 }

@@ -3,13 +3,13 @@ import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/membership.ts";
 import { writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { cleanName } from "#store/names.ts";
-import { StoreFault } from "#store/store-fault.ts";
-import { makeToken } from "#store/secret-token.ts";
+import { makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { refuseOverCaps } from "./caps.ts";
 import { type IssuedKey, issueIn, type ListedKey, listKeys, revokeIn } from "./keys.ts";
-import { type Rotation, rotateIn } from "./rotate-key.ts";
+import { rotateIn, type Rotation } from "./rotate-key.ts";
 
 const hourMilliseconds = 3_600_000;
 

@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { insertKey, type IssuedKey, requireKey } from "./keys.ts";
 

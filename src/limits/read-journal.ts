@@ -1,7 +1,8 @@
 /** Reads what earlier runs counted, in the time of this run. */
-import { elapsedMicroseconds, type Moment } from "./bridge.ts";
+import { readFileSync } from "node:fs";
 import { type FinishedSegment, listSegments } from "./journal-folder.ts";
-import { readSegment, type SegmentContent } from "./read-segment.ts";
+import { decodeRecord, recordBytes } from "./journal-record.ts";
+import { decodeHeader, headerBytes } from "./segment-header.ts";
 import { dayMicroseconds } from "./sliding-windows.ts";
 
 interface PastRequests {
@@ -94,4 +95,65 @@ function collect(
     if (times === undefined) into.set(account, [time]);
     else times.push(time);
   }
+}
+
+/** Both clocks, read together. */
+interface Moment {
+  monotonicMicroseconds: number;
+  wallMilliseconds: number;
+}
+
+/**
+ * µs that passed, at the least, from the last record of another boot until now. Too little makes the limits refuse
+ * too long, at most one window; too much would give quota away.
+ *
+ * The wall clock says it, to a millisecond. Where it was set back, two things are still sure: a monotonic clock that
+ * stands below the last record was started anew and all it shows has passed since; one that stands above may be the
+ * same clock (a container gets a boot id of its own, but not a clock of its own), so only the difference is sure.
+ *
+ * The limit of bridging: a wall clock set *forward* between the last record and now is believed, and forgives
+ * requests by as much as it was set. Within one boot no wall clock is asked.
+ */
+export function elapsedMicroseconds(last: Moment, now: Moment): number {
+  const byWall = (now.wallMilliseconds - last.wallMilliseconds - 1) * 1000;
+  const difference = now.monotonicMicroseconds - last.monotonicMicroseconds;
+  const sure = difference >= 0 ? difference : now.monotonicMicroseconds;
+  return Math.max(sure, byWall);
+}
+
+/** Reads one file of the journal, whatever a crash or a bad disk left of it. */
+interface SegmentContent {
+  /** null where the header is damaged. */
+  bootId: string | null;
+  count: number;
+  /** Of each request, in the first `count` places. */
+  accounts: Uint32Array;
+  monotonicMicroseconds: Float64Array;
+  /** Both clocks at the newest record; null where there is none. */
+  last: Moment | null;
+}
+
+/**
+ * Everything readable in a segment; records whose checksum is wrong, a torn last one among them, are passed over.
+ * @throws if the file cannot be read or is of another format version.
+ */
+function readSegment(path: string): SegmentContent {
+  const segment = readFileSync(path);
+  const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
+  const content: SegmentContent = {
+    bootId: places === 0 ? null : decodeHeader(segment),
+    count: 0,
+    accounts: new Uint32Array(places),
+    monotonicMicroseconds: new Float64Array(places),
+    last: null,
+  };
+  for (let place = 0; place < places; place++) {
+    const record = decodeRecord(segment, headerBytes + place * recordBytes);
+    if (record === null) continue;
+    content.accounts[content.count] = record.account;
+    content.monotonicMicroseconds[content.count++] = record.monotonicMicroseconds;
+    if (content.last === null || record.monotonicMicroseconds >= content.last.monotonicMicroseconds)
+      content.last = record;
+  }
+  return content;
 }

@@ -1,8 +1,7 @@
 /** The answer of every operation: `data`, `pagination`, `meta`, as finished JSON. */
-import { documentCount } from "#search/documents.ts";
+import type { DatasetParts } from "#search/dataset-parts.ts";
+import { documentCount, type Documents } from "#search/documents.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { beginBody } from "./body-writer.ts";
-import { isCut, writeGp } from "./embed.ts";
 import { hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
 
@@ -55,3 +54,105 @@ export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
   signal: documentCount(documents.signal),
   project: documentCount(documents.project),
 });
+
+/** Records of one kind embedded in a GP at most. */
+const embeddedMax = 100;
+
+const embeddedList = (kind: "principal" | "signal") => ({
+  kind,
+  opening: Buffer.from(`,"${kind}s":[`),
+  closing: Buffer.from(`],"${kind}s_total":`),
+});
+const embeddedLists = [embeddedList("principal"), embeddedList("signal")];
+
+const comma = Buffer.from(",");
+const brace = Buffer.from("}");
+
+function writeGp(body: BodyWriter, parts: DatasetParts, gp: number): void {
+  const { starts, ownLengths } = parts.documents.gp;
+  body.copy(parts.documents.gp, starts[gp]!, starts[gp]! + ownLengths[gp]!);
+  for (const list of embeddedLists) writeList(body, parts, list, gp);
+  body.bytes(brace);
+}
+
+function writeList(
+  body: BodyWriter,
+  parts: DatasetParts,
+  { kind, opening, closing }: (typeof embeddedLists)[number],
+  gp: number,
+): void {
+  const { starts: firsts, items: records } = parts.recordsOfGp[kind];
+  const first = firsts[gp]!;
+  const total = firsts[gp + 1]! - first;
+  const documents = parts.documents[kind];
+  const { starts, ownLengths } = documents;
+  body.bytes(opening);
+  for (let i = 0; i < Math.min(total, embeddedMax); i++) {
+    const record = records[first + i]!;
+    if (i > 0) body.bytes(comma);
+    body.copy(documents, starts[record]!, starts[record]! + ownLengths[record]!);
+    body.bytes(brace);
+  }
+  body.bytes(closing);
+  body.text(String(total));
+}
+
+/** Has one of the GPs more principals or signals than it embeds? */
+const isCut = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
+  embeddedLists.some(({ kind }) => {
+    const { starts } = recordsOfGp[kind];
+    return gps.some((gp) => starts[gp + 1]! - starts[gp]! > embeddedMax);
+  });
+
+/** Puts an answer together from stored documents and a little text, in bytes. */
+interface BodyWriter {
+  text(text: string): void;
+  /** Adds a few bytes one by one: that is ten times as fast as text. */
+  bytes(bytes: Uint8Array): void;
+  /** Copies bytes `from` up to `to` of the documents. */
+  copy(documents: Documents, from: number, to: number): void;
+  /** The body is a piece of a block it shares with others, so whoever keeps it for long takes a copy. */
+  finish(): Buffer;
+}
+
+/**
+ * Bodies lie one behind the other in blocks: a buffer for each would have V8 look for garbage every few dozen of them.
+ * No larger, as a client that is slow to read one body holds its whole block.
+ */
+const blockBytes = 256 * 1024;
+let block = Buffer.allocUnsafeSlow(blockBytes);
+/** Where the next body begins. */
+let free = 0;
+
+/** One body at a time: what was begun before is given up. */
+function beginBody(): BodyWriter {
+  let start = free;
+  let end = free;
+  const makeRoom = (bytes: number) => {
+    if (end + bytes <= block.length) return;
+    const begun = block.subarray(start, end);
+    block = Buffer.allocUnsafeSlow(Math.max(blockBytes, (begun.length + bytes) * 2));
+    block.set(begun);
+    start = 0;
+    end = begun.length;
+  };
+  return {
+    text(text) {
+      makeRoom(text.length * 3);
+      end += block.write(text, end);
+    },
+    bytes(bytes) {
+      makeRoom(bytes.length);
+      for (let i = 0; i < bytes.length; i++) block[end++] = bytes[i]!;
+    },
+    copy({ bytes }, from, to) {
+      makeRoom(to - from);
+      block.set(bytes.subarray(from, to), end);
+      end += to - from;
+    },
+    finish() {
+      free = end;
+      return block.subarray(start, end);
+    },
+  };
+}

@@ -1,13 +1,12 @@
 /** The parts of the docs that hold for every operation. */
-import { hintCodes } from "#operations/hints.ts";
+import { type Hint, hintCodes } from "#operations/hints.ts";
 import { apiVersion } from "#operations/page.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
 import { jsonBlock } from "./code-block.ts";
 import { errorTable } from "./errors.ts";
 import { exampleRecords } from "./example-records.ts";
-import { hintMeanings } from "./hint-words.ts";
 import { html, type Html } from "./html.ts";
-import { codes, prose } from "./prose.ts";
+import { codes, grouped, prose } from "./prose.ts";
 import { table } from "./table.ts";
 import { type KeyFacts, wayToKey } from "./way-to-key.ts";
 
@@ -150,3 +149,75 @@ export const versionSection = (): Html =>
       <code>Deprecation</code> and <code>Sunset</code> at least 12 months ahead.
     </p>
   </section>`;
+
+/** One sliding window: so many requests in so many seconds. */
+export interface QuotaWindow {
+  name: string;
+  quota: number;
+  seconds: number;
+}
+
+/** @param windows what an account has by default, shortest first. */
+export const quotaSection = (windows: readonly QuotaWindow[]): Html =>
+  html`<section>
+    <h2 id="quota">Quota</h2>
+    <p>
+      An account has three quotas at once, shared by all its keys. The operator may give an account
+      other numbers; <code>RateLimit-Policy</code> tells yours.
+    </p>
+    ${table({
+      label: "Default quotas",
+      columns: [
+        "Window",
+        { label: "Seconds", isNumber: true },
+        { label: "Requests", isNumber: true },
+      ],
+      rows: windows.map(({ name, quota, seconds }) => [name, grouped(seconds), grouped(quota)]),
+    })}
+    <p>
+      The windows slide: no interval of that length, wherever it begins, admits more. Every request
+      with a valid key counts 1, whatever the answer, also 304, 400 and <code>HEAD</code>, and so
+      does every call from the explorer of the account pages. A 429, 401, 403, a preflight, the
+      public pages and looking at account pages do not count.
+    </p>
+    ${windows.slice(0, 1).map(headerTable)}
+  </section>`;
+
+/** @param window stands for all: each header lists every window in the same form. */
+const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
+  table({
+    label: "Headers that tell the quota",
+    columns: ["Header", "Example", { label: "Meaning", isPlain: true }],
+    rows: [
+      [
+        html`<code>RateLimit-Policy</code>`,
+        html`<code>"${name}";q=${quota};w=${seconds}</code>`,
+        html`<code>q</code> requests are admitted in <code>w</code> seconds; one entry for each
+          window.`,
+      ],
+      [
+        html`<code>RateLimit</code>`,
+        html`<code>"${name}";r=${quota - 3};t=${Math.ceil(seconds * 0.8)}</code>`,
+        html`<code>r</code> requests are left; in <code>t</code> seconds some of the used ones
+          return, not all.`,
+      ],
+      [
+        html`<code>Retry-After</code>`,
+        html`<code>23</code>`,
+        html`On 429 and 503: seconds to wait. After a 429 the next request is admitted then, if you
+        send nothing else meanwhile.`,
+      ],
+    ],
+  });
+
+/** Backticks mark code. */
+const hintMeanings: Readonly<Record<Hint["code"], string>> = {
+  no_match:
+    "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 names that are near.",
+  unknown_value:
+    "No GP carries this tag, theme or market. `suggestions` has up to 3 values that are near.",
+  no_searchable_character: "The value holds no letter and no digit, so it cannot match anything.",
+  past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
+  embedded_list_cut:
+    "A GP has more principals or signals than its record embeds. `principals_total` and `signals_total` are the true numbers; ask `/fetch-principals` or `/fetch-signals` with the id of the GP as `gp_name` for all of them.",
+};

@@ -1,15 +1,20 @@
 /** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
 import type { Operation } from "#operations/operation.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
-import { jsonBlock } from "./code-block.ts";
+import { type ParameterName, parametersOf } from "#operations/parameter-names.ts";
+import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
+import { exampleTarget, exampleValues } from "./example-query.ts";
 import { exampleRecords } from "./example-records.ts";
-import { html, type Html } from "./html.ts";
-import { memberTable } from "./member-table.ts";
-import { membersOf } from "./member-type.ts";
-import { parameterMeanings, parameterNeed, parameterRule } from "./parameter-words.ts";
-import { prose } from "./prose.ts";
+import { html, type Html, type Part } from "./html.ts";
+import { isNullable, type MemberSchema, membersOf, typeWords, valuesOf } from "./member-type.ts";
+import {
+  isRepeatable,
+  parameterMeanings,
+  parameterNeed,
+  parameterRule,
+} from "./parameter-words.ts";
+import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
-import { tryForm } from "./try-form.ts";
+import { listWith } from "./value-lists.ts";
 
 export function operationSection(
   operation: Operation,
@@ -43,3 +48,84 @@ const parameterTable = (operation: Operation, pageSizeMax: number): Html =>
       prose(parameterMeanings[name]),
     ]),
   });
+
+/** The members of a record: name, type, whether it may be null, meaning. */
+const memberTable = (label: string, record: Operation["record"]): Html =>
+  table({
+    label,
+    columns: ["Member", { label: "Type", isPlain: true }, { label: "Meaning", isPlain: true }],
+    rows: membersOf(record).map(([name, schema]) => [
+      html`<code>${name}</code>`,
+      html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
+      html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
+    ]),
+  });
+
+/** Closed lists are long and shared, so the cell leads to theirs. */
+function typeCell(schema: MemberSchema): Part {
+  const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
+  if (values === undefined) return typeWords(schema);
+  const link = html`<a href="#${listWith(values).anchor}">${values.length} values</a>`;
+  return html`${schema.items === undefined ? "one" : "list"} of ${link}`;
+}
+
+/** Objects with more members are records, described in a table of their own. */
+const innerMembersMax = 10;
+
+function innerMembers({ properties, items }: MemberSchema): Part {
+  const names = Object.keys(properties ?? items?.properties ?? {});
+  if (names.length === 0 || names.length > innerMembersMax) return null;
+  return html` Members: ${codes(names)}.`;
+}
+
+/** Disabled until its script runs, because without it a browser cannot send the header. */
+const tryForm = (operation: Operation, publicUrl: string | null): Html => {
+  const { path } = operation;
+  return html`<form
+    class="card try"
+    data-path="${path}"
+    data-base="${publicUrl}"
+    autocomplete="off"
+  >
+    <h4>Try ${path}</h4>
+    <noscript
+      ><p>
+        Without JavaScript a browser cannot send the header <code>x-api-key</code>: use the curl
+        line below.
+      </p></noscript
+    >
+    <fieldset disabled aria-label="Request to ${path}">
+      <div class="fields">
+        ${keyField()} ${parametersOf(operation).map((parameter) => field(operation, parameter))}
+      </div>
+      <button type="submit">Send request</button>
+    </fieldset>
+    ${copyBlock(`The request to ${path} with curl`, curlLine(publicUrl, exampleTarget(operation)))}
+    <p class="outcome" role="status" aria-live="polite"></p>
+    <div class="answer" hidden>
+      <dl class="facts"></dl>
+      <pre tabindex="0" role="group" aria-label="Body of the answer of ${path}"><code></code></pre>
+    </div>
+  </form>`;
+};
+
+/** Without a name, so that no browser ever puts the key into an address. */
+const keyField = (): Html =>
+  html`<label
+    ><code>x-api-key</code> <span class="muted">kept in this tab only</span>
+    <input type="password" data-key autocomplete="off"
+  /></label>`;
+
+function field(operation: Operation, name: ParameterName): Html {
+  const need = parameterNeed(name, operation);
+  const value = exampleValues(operation)[name];
+  if (isRepeatable(name))
+    return html`<label
+      ><code>${name}</code> <span class="muted">${need}, one a line</span>
+      <textarea name="${name}"></textarea>
+    </label>`;
+  return html`<label
+    ><code>${name}</code> <span class="muted">${need}</span>
+    <input name="${name}" ${value !== undefined && html`value="${value}"`}
+  /></label>`;
+}

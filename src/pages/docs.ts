@@ -7,10 +7,11 @@ import {
   formatSection,
   hintSection,
   matchingSection,
+  quotaSection,
+  type QuotaWindow,
   versionSection,
 } from "./docs-guide.ts";
 import { operationSection } from "./docs-operation.ts";
-import { quotaSection, type QuotaWindow } from "./docs-quota.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { valueListTable } from "./value-lists.ts";

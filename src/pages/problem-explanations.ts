@@ -1,5 +1,6 @@
 /** What each error means and what to do about it, in the words of its page. */
-import { listedMax, type ProblemCode } from "#problems.ts";
+import { parameterBounds } from "#operations/parameter-names.ts";
+import { listedMax, type ParameterFault, type ProblemCode } from "#problems.ts";
 
 /** Backticks mark code. */
 export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
@@ -42,4 +43,70 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
     "The service made a mistake. Try again; if it happens again, give the operator the `request_id`.",
   unavailable:
     "`reason` says why: `starting` and `draining` pass within seconds, `overloaded` and `timeout` when the load does, `no_dataset` when the operator has published records, `store_down` when a store is reachable again. Try again after `retry_after` seconds.",
+};
+
+/** Backticks mark code. */
+export const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
+  missing: "A required parameter is not there. Add it.",
+  too_short: "The text has fewer characters than `minimum`. Write more of the name.",
+  too_long: "The text has more characters than `maximum`. Shorten it.",
+  empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
+  not_an_integer:
+    "The value is not a row of the digits 0 to 9. Signs, decimal points and spaces are not taken.",
+  out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
+  unknown_parameter:
+    "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",
+  repeated_parameter:
+    "The parameter may be given only once. Only `tag`, `theme` and `market` may be repeated.",
+  too_many_values: `The parameter is given more than ${parameterBounds.valuesMax} times. Ask in several requests.`,
+  invalid_encoding:
+    "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
+};
+
+/** What a client does about each error: send the request again or not, and what it cost. */
+interface ProblemAdvice {
+  /** Is it of use to send the same request again? */
+  again: string;
+  /** Did the request count against the quota? */
+  counted: string;
+}
+
+const changed = "No. Change the request first.";
+const notCounted = "No.";
+const countedOne = "Yes, 1.";
+
+export const problemAdvice: Readonly<Record<ProblemCode, ProblemAdvice>> = {
+  "invalid-parameters": { again: changed, counted: countedOne },
+  "malformed-request": { again: changed, counted: notCounted },
+  "api-key-missing": { again: "No. Send it with your key.", counted: notCounted },
+  "api-key-invalid": {
+    again:
+      "No. Send it with the right key; too many wrong ones from one address are answered with 429.",
+    counted: notCounted,
+  },
+  "api-key-expired": { again: "No. Send it with another key.", counted: notCounted },
+  "api-key-revoked": { again: "No. Send it with another key.", counted: notCounted },
+  "access-denied": {
+    again: "Not until the operator has changed the account.",
+    counted: notCounted,
+  },
+  "unknown-path": { again: changed, counted: notCounted },
+  "method-not-allowed": { again: changed, counted: notCounted },
+  "not-acceptable": { again: changed, counted: countedOne },
+  "request-timeout": { again: "Yes, on a new connection.", counted: notCounted },
+  "version-retired": { again: "No. Use the successor.", counted: notCounted },
+  "content-too-large": { again: "No. Send it without a body.", counted: notCounted },
+  "uri-too-long": { again: changed, counted: notCounted },
+  "unsupported-media-type": { again: changed, counted: notCounted },
+  "expectation-failed": { again: changed, counted: notCounted },
+  "quota-exceeded": {
+    again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
+    counted: notCounted,
+  },
+  "headers-too-large": { again: changed, counted: notCounted },
+  "internal-error": { again: "Yes, once or twice, a few seconds apart.", counted: countedOne },
+  unavailable: {
+    again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
+    counted: "Only with a `reason` that arises after the key was accepted, such as `no_dataset`.",
+  },
 };

@@ -1,10 +1,21 @@
 /** What people ask of a dataset before they know a name. */
 import { fold } from "#records/fold.ts";
-import { openGpBrowse, type GpBrowse } from "./browse-gps.ts";
+import {
+  type Bitset,
+  clear,
+  countBits,
+  hasBit,
+  keepCommon,
+  makeBitset,
+  pageOfBits,
+} from "./bitset.ts";
 import { openSignalBrowse, type SignalBrowse } from "./browse-signals.ts";
-import { longestSpellings } from "./facet-values.ts";
-import { nameMarkets } from "./market-names.ts";
-import type { DatasetParts, FacetName } from "./dataset-parts.ts";
+import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
+import { addCarriers, type FacetIndex, openFacet } from "./facet-index.ts";
+import { type GpFilter, openGpSearch } from "./gp-search.ts";
+import { placeOfMarket, spellingsOfMarket } from "./market-spellings.ts";
+import { textAt } from "./packed-texts.ts";
+import type { Bounds, Selection } from "./read-model.ts";
 
 export interface Browse {
   gps: GpBrowse;
@@ -38,5 +49,123 @@ function openBrowse(parts: DatasetParts): Browse {
       theme: longestSpellings(parts.facets.theme),
     },
     nameOfMarket,
+  };
+}
+
+/**
+ * @param titles all there are; of those that fold to the same the first gives the name.
+ * @returns folded title → a spelling of the market.
+ */
+function nameMarkets(titles: Iterable<string>): Map<string, string> {
+  const titleOf = new Map<string, string>();
+  for (const title of titles) if (!titleOf.has(fold(title))) titleOf.set(fold(title), title);
+  const marketsOf = new Map<string, number>();
+  for (const title of titleOf.values())
+    for (const { folded } of spellingsOfMarket(title))
+      marketsOf.set(folded, (marketsOf.get(folded) ?? 0) + 1);
+  return new Map(
+    Array.from(titleOf, ([folded, title]) => {
+      const place = placeOfMarket(title);
+      return [folded, marketsOf.get(fold(place)) === 1 ? place : title];
+    }),
+  );
+}
+
+/** GPs without a name in mind: by what they carry, the most recently active first, and what else the rest carries. */
+type Facets = Pick<GpFilter, FacetName>;
+
+const gpOrders = ["latest", "name"] as const;
+/** By their latest signal, those without any last; or by name, as the operations order all GPs. */
+type GpOrder = (typeof gpOrders)[number];
+
+interface GpBrowse {
+  select(facets: Facets, order: GpOrder, bounds: Bounds): Selection;
+  /** For each value how many GPs carry it, among those that satisfy the other facets. */
+  count(facet: FacetName, values: readonly string[], facets: Facets): number[];
+  /** Those that satisfy the filter; good until the next call. */
+  find(facets: Facets): Bitset;
+}
+
+/** It keeps scratch sets between calls, so it serves one thread. */
+function openGpBrowse(parts: DatasetParts): GpBrowse {
+  const gps = openGpSearch(parts);
+  const gpCount = parts.documents.gp.ownLengths.length;
+  const counters = Object.fromEntries(
+    facetNames.map((name) => [name, openFacetCounter(parts.facets[name], gpCount)]),
+  ) as Record<FacetName, ReturnType<typeof openFacetCounter>>;
+  let byActivity: Uint32Array | undefined;
+  return {
+    select(facets, order, { limit, offset }) {
+      const misses = gps.find(facets);
+      const found = gps.sets[0]!;
+      const positions: number[] = [];
+      if (order === "name") pageOfBits(found, offset, limit, positions);
+      else pageInOrder(found, (byActivity ??= orderByActivity(parts)), offset, limit, positions);
+      return { total: countBits(found), positions, misses };
+    },
+    count(facet, values, facets) {
+      gps.find({ ...facets, [facet]: undefined });
+      return values.map((value) => counters[facet].count(fold(value), gps.sets[0]!));
+    },
+    find(facets) {
+      gps.find(facets);
+      return gps.sets[0]!;
+    },
+  };
+}
+
+/** Signals are numbered from the newest on, so the first of a GP says how recent it is. */
+function orderByActivity({ recordsOfGp: { signal }, documents }: DatasetParts): Uint32Array {
+  const { starts, items } = signal;
+  const none = documents.signal.ownLengths.length;
+  const first = (gp: number) => (starts[gp] === starts[gp + 1] ? none : items[starts[gp]!]!);
+  const gps = Uint32Array.from({ length: starts.length - 1 }, (_, gp) => gp);
+  return gps.sort((a, b) => first(a) - first(b) || a - b);
+}
+
+function pageInOrder(
+  found: Bitset,
+  order: Uint32Array,
+  offset: number,
+  limit: number,
+  page: number[],
+): void {
+  let skip = offset;
+  for (let i = 0; i < order.length && page.length < limit; i++)
+    if (hasBit(found, order[i]!) && skip-- <= 0) page.push(order[i]!);
+}
+
+/**
+ * The longest spelling of each value, each once: the title of a market, of which every other spelling is a part.
+ * Of a tag or a theme it is the only one.
+ */
+function longestSpellings(index: FacetIndex): string[] {
+  const { spellings, valuesOfSpelling, suggestions } = index;
+  const longest = new Map<number, { length: number; shown: string }>();
+  suggestions.places.forEach((spelling, text) => {
+    const { length } = textAt(spellings, spelling);
+    const { starts, items } = valuesOfSpelling;
+    for (let at = starts[spelling]!; at < starts[spelling + 1]!; at++)
+      if (length > (longest.get(items[at]!)?.length ?? 0))
+        longest.set(items[at]!, { length, shown: textAt(suggestions.shown, text) });
+  });
+  return [...new Set(Array.from(longest.values(), ({ shown }) => shown))];
+}
+
+interface FacetCounter {
+  /** How many GPs of the set a query for the spelling finds. */
+  count(folded: string, gps: Bitset): number;
+}
+
+function openFacetCounter(index: FacetIndex, gpCount: number): FacetCounter {
+  const facet = openFacet(index, gpCount);
+  const carriers = makeBitset(gpCount);
+  return {
+    count(folded, gps) {
+      clear(carriers);
+      addCarriers(facet, folded, carriers);
+      keepCommon(carriers, gps);
+      return countBits(carriers);
+    },
   };
 }

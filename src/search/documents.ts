@@ -1,4 +1,5 @@
 /** The finished JSON of all records of one kind, in display order, in one array of bytes. */
+import { bufferOver } from "./packed-texts.ts";
 
 /** Where each document stands. */
 export interface DocumentPlaces {
@@ -30,3 +31,9 @@ export function placeDocuments(
   lengths.forEach((length, i) => (starts[i + 1] = starts[i]! + length));
   return { starts, ownLengths: Uint32Array.from(ownLengths) };
 }
+
+/** @param positions each below the number of documents. */
+export const readDocuments = <R>({ bytes, starts }: Documents, positions: readonly number[]): R[] =>
+  positions.map(
+    (at) => JSON.parse(bufferOver(bytes).toString("utf8", starts[at], starts[at + 1])) as R,
+  );

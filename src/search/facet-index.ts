@@ -1,9 +1,8 @@
 /** Which GPs carry a tag, a theme or a market, by every spelling a query may use. */
 import type { Bitset } from "./bitset.ts";
-import { packLists, type Lists } from "./lists.ts";
-import { indexOfText, packTexts, sortByBytes, type PackedTexts } from "./packed-texts.ts";
-import { openPositionLists, type PositionLists } from "./position-lists.ts";
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
+import { type Lists, openPositionLists, packLists, type PositionLists } from "./lists.ts";
+import { indexOfText, type PackedTexts, packTexts, sortByBytes } from "./packed-texts.ts";
 
 /** One way to ask for a value. */
 interface ValueSpelling {

@@ -3,18 +3,17 @@ import { fold } from "#records/fold.ts";
 import {
   addBit,
   addEvery,
+  type Bitset,
   clear,
   keepCommon,
   keepUnseen,
   makeBitset,
-  type Bitset,
 } from "./bitset.ts";
-import { facetNames, type DatasetParts, type FacetName } from "./dataset-parts.ts";
+import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
 import { addCarriers, openFacet } from "./facet-index.ts";
 import { positionOfId } from "./id-index.ts";
-import { matchNames, openNames } from "./match-names.ts";
-import { rankCount } from "./ranks.ts";
+import { matchNames, openNames, rankCount } from "./match-names.ts";
 
 /** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
 export interface GpFilter {

@@ -1,7 +1,6 @@
 /** Makes the index of spelling help. */
-import { packLists, type Lists } from "./lists.ts";
-import { packTexts, type PackedTexts } from "./packed-texts.ts";
-import { alphabetOf, digitsOf, trigramsIn } from "./text-trigrams.ts";
+import { type Lists, packLists } from "./lists.ts";
+import { type PackedTexts, packTexts } from "./packed-texts.ts";
 
 /** Texts are numbered by how many trigrams they have, equals in display order: the likest are found first. */
 export interface SuggestionIndex {
@@ -73,4 +72,58 @@ function trigramsOfTexts(
   trigrams.forEach((trigram, place) => (placeOfNumber[numberOf.get(trigram)!] = place));
   const places = numbers.map((number) => placeOfNumber[number]!);
   return { trigrams, lists: packLists(texts.length, owners, places) };
+}
+
+/** Runs of three letters in a folded text with a space at either end, as numbers whose digits are places in an alphabet. */
+const space = 0x20;
+
+/** Code points that occur, and the space; ascending. */
+function alphabetOf(texts: readonly string[]): Uint32Array {
+  const letters = new Set<number>([space]);
+  for (const text of texts)
+    for (let at = 0; at < text.length; at++) {
+      const letter = text.codePointAt(at)!;
+      if (letter > 0xffff) at++;
+      letters.add(letter);
+    }
+  return Uint32Array.from(letters).sort();
+}
+
+/** Code point → digit. */
+export const digitsOf = (alphabet: ArrayLike<number>) =>
+  new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
+
+/**
+ * In the order of the text, some more than once.
+ * @param folded all of its letters are in the alphabet.
+ */
+function trigramsIn(folded: string, digitOf: ReadonlyMap<number, number>): number[] {
+  const base = digitOf.size;
+  const ofSpace = digitOf.get(space)!;
+  const trigrams: number[] = [];
+  let [before, last] = [-1, ofSpace];
+  for (let at = 0; at <= folded.length; at++) {
+    const letter = folded.codePointAt(at) ?? space;
+    if (letter > 0xffff) at++;
+    const digit = digitOf.get(letter)!;
+    if (before !== -1) trigrams.push((before * base + last) * base + digit);
+    [before, last] = [last, digit];
+  }
+  return trigrams;
+}
+
+/** Each once: as a number, or as it is where a letter of it is outside the alphabet. */
+export function differentTrigrams(
+  folded: string,
+  digitOf: ReadonlyMap<number, number>,
+): Set<number | string> {
+  const base = digitOf.size;
+  const letters = [...` ${folded} `];
+  const trigrams = new Set<number | string>();
+  for (let i = 0; i + 2 < letters.length; i++) {
+    const [a, b, c] = [0, 1, 2].map((next) => digitOf.get(letters[i + next]!.codePointAt(0)!));
+    const isKnown = a !== undefined && b !== undefined && c !== undefined;
+    trigrams.add(isKnown ? (a * base + b) * base + c : letters.slice(i, i + 3).join(""));
+  }
+  return trigrams;
 }

@@ -2,18 +2,17 @@
 import {
   addBit,
   addBits,
+  type Bitset,
   clear,
   countBits,
   forEachBit,
   keepCommon,
   makeBitset,
-  type Bitset,
 } from "./bitset.ts";
+import { openPositionLists, type PositionLists } from "./lists.ts";
 import { answers, matchWord, type WordMatch } from "./match-words.ts";
 import type { NameIndex } from "./name-index.ts";
 import { endsWith } from "./packed-texts.ts";
-import { openPositionLists, type PositionLists } from "./position-lists.ts";
-import { ranks, type Rank } from "./ranks.ts";
 
 /** The index, and what is derived from it for the one model that searches it. */
 interface Names {
@@ -156,3 +155,8 @@ function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch
   const final = items[at + last]!;
   return final >= matches[last]!.from && final < matches[last]!.to;
 }
+
+/** How well a name answers to a query, best first; a GP has the rank of the best of its names. */
+const ranks = { equal: 0, begins: 1, startOfWord: 2, insideWord: 3, apart: 4 } as const;
+type Rank = (typeof ranks)[keyof typeof ranks];
+export const rankCount = 5;

@@ -1,7 +1,6 @@
 /** Spelling help: the known texts most like one that was asked for. */
-import type { SuggestionIndex } from "./index-suggestions.ts";
+import { differentTrigrams, digitsOf, type SuggestionIndex } from "./index-suggestions.ts";
 import { textAt } from "./packed-texts.ts";
-import { differentTrigrams, digitsOf } from "./text-trigrams.ts";
 
 const suggestionsMax = 3;
 const similarityMin = 0.4;

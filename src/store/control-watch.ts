@@ -2,8 +2,8 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
+import { StoreFault } from "./domain-error.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
-import { StoreFault } from "./store-fault.ts";
 
 /** A key together with what its account and its plan say about it. */
 export type KeyRow = Pick<

@@ -1,8 +1,8 @@
 /** A lock that the system releases with the process, however it ends: SQLite's own on a file of its own. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { StoreFault } from "./domain-error.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
-import { StoreFault } from "./store-fault.ts";
 
 export interface Lock {
   release(): void;

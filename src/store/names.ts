@@ -1,5 +1,5 @@
 /** Names that people give to accounts and keys. */
-import { StoreFault } from "./store-fault.ts";
+import { StoreFault } from "./domain-error.ts";
 
 export const nameLengthMax = 100;
 

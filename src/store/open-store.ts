@@ -1,15 +1,26 @@
 /** Opens a store's SQLite file: makes it if need be, checks and migrates its schema, hands out a typed connection. */
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { Kysely, type Transaction } from "kysely";
-import { isBehind, migrate, type Migrations } from "./migrate.ts";
-import { nodeSqliteDialect } from "./node-sqlite.ts";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Transaction,
+  type TransactionSettings,
+} from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { StoreFault } from "./domain-error.ts";
 import { makePrivateFolder } from "./private-folder.ts";
+import { stepTable } from "./schema-steps.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
 import { refuseOldSqlite } from "./sqlite-version.ts";
-import { StoreFault } from "./store-fault.ts";
-import { useWriteAheadLog } from "./write-ahead-log.ts";
 
 export interface Store<Tables> {
   /** For reading. */
@@ -92,4 +103,158 @@ function createPrivateFile(file: string): void {
       { cause: error },
     );
   }
+}
+
+/** Switches an SQLite file to its write-ahead log, in which readers and one writer do not wait for each other. */
+const pauseMilliseconds = 10;
+const busyCode = 5;
+
+/**
+ * The mode is kept in the file: only the first switch writes.
+ * Does nothing to a file that is in the mode already. Blocks the thread while another process makes the switch.
+ */
+export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: number): void {
+  const deadline = performance.now() + busyMilliseconds;
+  for (;;) {
+    try {
+      connection.exec("pragma journal_mode = wal");
+      return;
+    } catch (error) {
+      // SQLite's own busy timeout does not cover this statement, which turns a read lock into a write lock.
+      const isBusy = ((error as { errcode?: number }).errcode ?? 0) % 256 === busyCode;
+      if (!isBusy || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMilliseconds);
+    }
+  }
+}
+
+/** By name; names sort in the order of time. */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+/**
+ * Reads which steps the store has seen; writes nothing.
+ * @returns whether steps are missing.
+ * @throws StoreFault `conflict` if the store has seen a step this program does not know.
+ */
+async function isBehind(
+  database: Kysely<any>,
+  migrations: Migrations,
+  file: string,
+): Promise<boolean> {
+  const taken = await stepsTaken(database);
+  const unknown = taken.find((name) => !Object.hasOwn(migrations, name));
+  if (unknown !== undefined)
+    throw new StoreFault(
+      "conflict",
+      `${file} was written by a newer gp-records: its schema has '${unknown}', which this version does not know. Nothing was changed. Start the newer version, or restore a backup made before it.`,
+    );
+  return taken.length < Object.keys(migrations).length;
+}
+
+/** Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. */
+export async function migrate(database: Kysely<any>, migrations: Migrations): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const provider = { getMigrations: async () => ({ ...migrations }) };
+    const { error } = await new Migrator({ db: transaction, provider }).migrateToLatest();
+    if (error !== undefined) throw error;
+  });
+}
+
+async function stepsTaken(database: Kysely<any>): Promise<string[]> {
+  const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === stepTable)) return [];
+  const rows = await database.selectFrom(stepTable).select("name").execute();
+  return rows.map((row) => String(row["name"]));
+}
+
+/** Lets Kysely speak to node:sqlite: one connection, statements kept by their text, writes that lock at once. */
+// A query text is a handful of shapes; only lists of varying length make more, and the oldest go first.
+const keptStatementsMax = 200;
+
+/**
+ * @param file its path, for the words of errors.
+ * Kysely's `destroy()` closes the connection.
+ */
+export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
+  const database = kyselyDatabase(connection, file);
+  return {
+    createDriver: () => new ImmediateDriver(database, connection),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new OneTransactionAdapter(),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+  };
+}
+
+/** A transaction that begins by reading fails at once when it comes to write, whatever the busy timeout. */
+class ImmediateDriver extends SqliteDriver {
+  readonly #sqlite: DatabaseSync;
+
+  constructor(database: SqliteDatabase, sqlite: DatabaseSync) {
+    super({ database });
+    this.#sqlite = sqlite;
+  }
+
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    { accessMode }: TransactionSettings = {},
+  ): Promise<void> {
+    const begin = accessMode === "read only" ? "begin" : "begin immediate";
+    await connection.executeQuery(CompiledQuery.raw(begin));
+  }
+
+  /** A full disk makes SQLite roll back by itself; a second time would be an error that hides the first. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#sqlite.isTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+/** SQLite rolls back table definitions like rows, so all migrations fit into one transaction. */
+class OneTransactionAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
+  const kept = new Map<string, StatementSync>();
+  const inWords = <R>(work: () => R): R => {
+    try {
+      return work();
+    } catch (error) {
+      throw sqliteFault(error, file);
+    }
+  };
+  const statementOf = (sql: string): StatementSync => {
+    const known = kept.get(sql);
+    if (known !== undefined) return known;
+    const statement = connection.prepare(sql);
+    kept.set(sql, statement);
+    if (kept.size > keptStatementsMax) kept.delete(kept.keys().next().value!);
+    return statement;
+  };
+  return {
+    close: () => connection.close(),
+    prepare: (sql) =>
+      inWords(() => {
+        const statement = statementOf(sql);
+        return {
+          reader: statement.columns().length > 0,
+          all: (values) => inWords(() => statement.all(...values.map(bindable))),
+          run: (values) => inWords(() => statement.run(...values.map(bindable))),
+          iterate: (values) => statement.iterate(...values.map(bindable)),
+        };
+      }),
+  };
+}
+
+/**
+ * What node:sqlite stores as it was meant: it binds whole JavaScript numbers as REAL, and takes an object in first
+ * place for named parameters, shifting the others by one.
+ */
+function bindable(value: unknown): SQLInputValue {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value === "boolean") return value ? 1n : 0n;
+  if (value === null || typeof value === "string" || typeof value === "bigint") return value;
+  if (typeof value === "number" || value instanceof Uint8Array) return value;
+  throw new TypeError(`A ${typeof value} cannot be stored; pass text, a number, bytes or null.`);
 }

@@ -1,5 +1,5 @@
 /** Texts nobody can guess, for ids and keys. */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
 const idLength = 16;
@@ -19,3 +19,9 @@ export function randomText(alphabet: string, length: number): string {
       if (byte < bytesEnd && text.length < length) text += alphabet[byte % alphabet.length];
   return text;
 }
+
+/** 256 random bits in base64url, 43 characters. */
+export const makeToken = (): string => randomBytes(32).toString("base64url");
+
+/** SHA-256 of a token, as it is stored; a slow hash would add nothing, for nobody can try 2^256 tokens. */
+export const digestToken = (token: string): Uint8Array => hash("sha256", token, "buffer");

@@ -2,8 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
-import { migrate, type Migrations } from "./migrate.ts";
-import { nodeSqliteDialect } from "./node-sqlite.ts";
+import { migrate, type Migrations, nodeSqliteDialect } from "./open-store.ts";
 import type { StoreName } from "./schema-steps.ts";
 
 const migrations: Readonly<Record<StoreName, Migrations>> = {

@@ -1,5 +1,5 @@
 /** Puts SQLite's errors into words that name the file and say what to do. */
-import { StoreFault } from "./store-fault.ts";
+import { StoreFault } from "./domain-error.ts";
 
 /** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
 const primaryCode = {

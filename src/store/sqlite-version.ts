@@ -1,5 +1,5 @@
 /** Refuses an SQLite that can lose committed data. */
-import { StoreFault } from "./store-fault.ts";
+import { StoreFault } from "./domain-error.ts";
 
 // Up to 3.51.2 two connections that wrote and checkpointed at the same moment could lose a commit
 // (the "WAL-reset bug", https://www.sqlite.org/releaselog/3_51_3.html).

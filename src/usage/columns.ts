@@ -1,5 +1,4 @@
 /** Requests and totals as programs read them: members of JSON lines, columns of CSV. */
-import { type Cell, csvLine } from "./csv.ts";
 import type { LoggedRequest } from "./request-log.ts";
 import { statusClasses } from "./status-class.ts";
 import type { Totals } from "./totals.ts";
@@ -42,3 +41,20 @@ export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =
 
 export const jsonRow = <Row>(columns: readonly Column<Row>[], row: Row): Record<string, Cell> =>
   Object.fromEntries(columns.map((column) => [column.name, column.of(row)]));
+
+/** Tables as CSV (RFC 4180) that a spreadsheet takes for text, whoever wrote what stands in them. */
+type Cell = string | number | null;
+
+// A spreadsheet would run what begins with one of these: https://owasp.org/www-community/attacks/CSV_Injection
+const formulaStart = /^[=+\-@\t\r]/;
+const mustBeQuoted = /[",\r\n]/;
+
+/** One line, without its end. What a person can have chosen must be text, or it is not made harmless. */
+export const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return "";
+  if (typeof cell === "number") return String(cell);
+  const harmless = formulaStart.test(cell) ? `'${cell}` : cell;
+  return mustBeQuoted.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,7 +1,7 @@
 /** Remembers when and from where each key was last used, at most once a minute for each key. */
 import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
-import type { Writer } from "#store/writer.ts";
+import type { Writer } from "./writer.ts";
 
 interface KeyUse {
   /**

@@ -1,6 +1,6 @@
 /** Takes down each counted request beside its answer, and hands them to the writer's thread once a second. */
-import { openChunkDraft, type AnsweredRequest } from "#store/request-chunk.ts";
-import type { Writer } from "#store/writer.ts";
+import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
+import type { Writer } from "./writer.ts";
 
 export type { AnsweredRequest };
 

@@ -1,5 +1,5 @@
 /** Hours, days and months as the tables of usage spell them, in UTC. */
-import { hourText } from "#store/hour-sums.ts";
+import { hourText } from "./hour-sums.ts";
 
 export const hourMilliseconds = 3_600_000;
 export const dayMilliseconds = 24 * hourMilliseconds;

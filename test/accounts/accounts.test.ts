@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import {
   createAccount,
   listAccounts,
@@ -10,7 +10,7 @@ import {
 } from "#accounts/accounts.ts";
 import { findAccount, requireAccount } from "#accounts/find-account.ts";
 import { quotaMax } from "#limits/policy.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { openControl } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";

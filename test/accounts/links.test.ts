@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LinkFault, type LinkFaultReason } from "#accounts/link-fault.ts";
 import {
+  LinkFault,
+  type LinkFaultReason,
   linkLifetimeMilliseconds,
   linkUrl,
   lookAtLink,

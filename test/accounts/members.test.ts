@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { acceptInvitation, isNewPerson } from "#accounts/accept-invitation.ts";
 import { renameAccount } from "#accounts/accounts.ts";
 import { closeAccount } from "#accounts/close-account.ts";
-import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
-import { LinkFault } from "#accounts/link-fault.ts";
-import { lookAtLink } from "#accounts/links.ts";
+import {
+  acceptInvitation,
+  invite,
+  isNewPerson,
+  listInvitations,
+  withdrawInvitation,
+} from "#accounts/invites.ts";
+import { LinkFault, lookAtLink } from "#accounts/links.ts";
 import {
   changeRole,
   leaveAccount,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkPassword } from "#accounts/password-rules.ts";
-import { openPasswords } from "#accounts/passwords.ts";
+import { checkPassword, openPasswords } from "#accounts/passwords.ts";
 import { cheap, faultOf, goodPassword } from "../support/people.ts";
 
 test("a password is stored with its parameters and a nonce of its own, and only the same one fits", async () => {

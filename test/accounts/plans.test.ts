@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setQuotas } from "#accounts/accounts.ts";
 import { closeAccount } from "#accounts/close-account.ts";
 import { listPlans, putOnPlan, quotasInForce, removePlan, setPlan } from "#accounts/plans.ts";
-import { openKeyRing } from "#keys/key-ring.ts";
+import { openKeyRing } from "#keys/key-verifier.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
 import { faultOf } from "../support/people.ts";
 

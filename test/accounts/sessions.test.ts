@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closeAccount } from "#accounts/close-account.ts";
 import { forgetOld } from "#accounts/forget-old.ts";
-import { insertMember } from "#accounts/insert-member.ts";
+import { insertMember } from "#accounts/membership.ts";
 import {
   endAllSessions,
   endSession,

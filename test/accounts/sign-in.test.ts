@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { confirmPassword, signIn } from "#accounts/sign-in.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { noon } from "../support/control.ts";
 import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { schemaSteps } from "#store/schema-steps.ts";
 import { openUsage } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";

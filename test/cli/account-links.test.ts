@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { acceptInvitation } from "#accounts/accept-invitation.ts";
+import { test, type TestContext } from "node:test";
+import { acceptInvitation } from "#accounts/invites.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { completeReset } from "#accounts/reset-password.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { day, hour, noon } from "../support/control.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { command } from "../support/command-line.ts";
 import { noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Command } from "commander";
-import { commandParts } from "#cli/command-parts.ts";
-import { exitCodes } from "#cli/exit-codes.ts";
-import { prepareDemo } from "#cli/demo.ts";
-import { completeSignUp } from "#accounts/sign-up.ts";
 import { openPasswords } from "#accounts/passwords.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
+import { exitCodes } from "#cli/command-fault.ts";
+import { commandParts } from "#cli/command-parts.ts";
+import { prepareDemo } from "#cli/demo.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openControl } from "#store/stores.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";

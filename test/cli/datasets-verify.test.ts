@@ -5,11 +5,11 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { outcomeOf, mainPath } from "../support/command-line.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { changeFacts } from "../support/damage.ts";
+import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { exitCodes } from "#cli/command-fault.ts";
 import { takeImportLock } from "#cli/datasets-folder.ts";
-import { exitCodes } from "#cli/exit-codes.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { command, commandInOwnProcess } from "../support/command-line.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
 import { readKey } from "#keys/api-key.ts";
-import { openWriter } from "#store/writer.ts";
 import { openKeyUse } from "#usage/key-use.ts";
+import { openWriter } from "#usage/writer.ts";
 import { command } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

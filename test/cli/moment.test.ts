@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvalidArgumentError } from "commander";
-import { momentParser } from "#cli/moment.ts";
+import { momentParser } from "#cli/option-values.ts";
 import { day, noon } from "../support/control.ts";
 
 const parse = momentParser(() => noon);

@@ -3,9 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { harmless } from "#cli/output.ts";
-
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { takeLock } from "#store/lock.ts";
 import { controlFile } from "#store/stores.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { parse } from "csv-parse/sync";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

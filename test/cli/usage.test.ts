@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request } from "../support/usage.ts";

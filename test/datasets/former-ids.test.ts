@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
-import { mintId } from "#datasets/mint-id.ts";
 import { rollBack } from "#datasets/choose.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { day, documents, filesOf, gp, importDaily } from "./published.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coresOf } from "#datasets/leave-core.ts";
+import { coresOf } from "#datasets/priority.ts";
 
 test("the cores a process may use are read one by one from the ranges of the system", () => {
   const coresIn = (list: string) => coresOf(`Name:\tnode\nCpus_allowed_list:\t${list}\nMems:\t1\n`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mintId } from "#datasets/mint-id.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import { cast } from "../support/cast.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { day, documents, gp, idOf, importDaily, principal, rows } from "./published.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { openRowWriter } from "#datasets/row-writer.ts";
+import { openRowWriter } from "#datasets/rows.ts";
 
 test("every row is written once and in its order, whether or not it fills a batch", () => {
   for (const count of [0, 1, 31, 32, 33, 64, 100]) {

@@ -11,7 +11,7 @@ test(
     const before = getPriority(process.pid);
     const script = `
       const { parentPort } = require("node:worker_threads");
-      import("${import.meta.resolve("#datasets/stand-back.ts")}").then(({ standBackAlone }) => {
+      import("${import.meta.resolve("#datasets/priority.ts")}").then(({ standBackAlone }) => {
         standBackAlone();
         parentPort.postMessage(require("node:os").getPriority(0));
       });`;

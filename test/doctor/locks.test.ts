@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { locks } from "#doctor/locks.ts";
-import { StoreFault } from "#store/store-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { takeLock } from "#store/lock.ts";
 import { finding, look } from "../support/doctor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { versionShape } from "#datasets/catalogue.ts";
 import { openAdmin } from "#http/admin.ts";
-import type { ServiceState } from "#http/front-door.ts";
-import { openDoor } from "../support/door.ts";
+import type { ServiceState } from "#http/dependencies.ts";
+import { openDoor } from "../support/http-server.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService } from "../support/service.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDoor } from "../support/door.ts";
+import { openDoor } from "../support/http-server.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { askBytes, statusesIn } from "../support/raw-client.ts";
 

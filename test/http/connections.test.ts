@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { readConfig } from "#config.ts";
-import { drain } from "#http/drain.ts";
-import { openDoor } from "../support/door.ts";
+import { drain } from "#http/connections.ts";
+import { openDoor } from "../support/http-server.ts";
 import { sendRaw } from "../support/raw-request.ts";
 
 const brief = { headers: 60, request: 60, keepAlive: 60, checkEvery: 10, linger: 20 };

@@ -5,7 +5,7 @@ import { Compile } from "typebox/compile";
 import { describeApi } from "#http/describe-api.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
-import { exampleProblemBody } from "#pages/example-problems.ts";
+import { exampleProblemBody } from "#pages/errors.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { assertDescribed } from "../support/described.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problemCodes, problemKinds, type ProblemCode } from "#problems.ts";
-import { problemAnswer } from "#http/send-problem.ts";
-import { exampleProblem } from "#pages/example-problems.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { problemAnswer } from "#http/send-answer.ts";
+import { exampleProblem } from "#pages/errors.ts";
+import { type ProblemCode, problemCodes, problemKinds } from "#problems.ts";
 import { commandDone } from "../support/command-line.ts";
+import { sendRaw } from "../support/raw-request.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 const get = (path: string, headers = "") =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
+import type { OfficeAnswer, OfficeRequest } from "#account/messages.ts";
 import { readConfig } from "#config.ts";
-import type { OfficeAnswer, OfficeRequest } from "#office/message.ts";
-import { openDoor } from "../support/door.ts";
+import { openDoor } from "../support/http-server.ts";
 import { askBytes, requestText } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";
 

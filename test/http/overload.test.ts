@@ -12,7 +12,7 @@ import {
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { exposition } from "#metrics/exposition.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
-import { openDoor } from "../support/door.ts";
+import { openDoor } from "../support/http-server.ts";
 
 /** A guard whose clock and memory a test turns. */
 function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {

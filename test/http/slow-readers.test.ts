@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { watchConnections } from "#http/connections.ts";
-import { slowReaderBounds, watchSlowReaders } from "#http/slow-readers.ts";
+import { slowReaderBounds, watchSlowReaders } from "#http/guard-connections.ts";
 
 /** More than the system takes for a connection nobody reads. */
 const page = Buffer.alloc(24 * 1024 * 1024, "x");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDoor } from "../support/door.ts";
+import { openDoor } from "../support/http-server.ts";
 
 test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
   for (const state of ["starting", "draining"] as const) {

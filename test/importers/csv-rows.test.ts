@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { readRows, type CsvRow } from "#importers/csv-rows.ts";
+import { type CsvRow, readRows } from "#importers/csv.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
 const rowsOf = (

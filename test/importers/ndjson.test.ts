@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { createWriteStream } from "node:fs";
 import { once } from "node:events";
+import { createWriteStream } from "node:fs";
 import { test, type TestContext } from "node:test";
 import type { Encoding } from "#importers/encoding.ts";
 import { readNdjson } from "#importers/ndjson.ts";
-import type { ReadOptions } from "#importers/read-options.ts";
+import type { ReadOptions } from "#importers/source-file.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
 const read = (t: TestContext, content: string | Uint8Array, options: ReadOptions = {}) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readNumber, type NumberKind } from "#importers/numbers.ts";
+import { type NumberKind, readNumber } from "#importers/compile-source.ts";
 import { Unreadable } from "#importers/unreadable.ts";
 
 const read: [text: string, kind: NumberKind, value: number, multiplyBy?: number][] = [

@@ -7,7 +7,7 @@ import { readCsv } from "#importers/csv.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import type { Mapping } from "#importers/mapping.ts";
 import { readMapping } from "#importers/read-mapping.ts";
-import type { ReadOptions } from "#importers/read-options.ts";
+import type { ReadOptions } from "#importers/source-file.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 
 export function writtenFile(t: TestContext, name: string, content: string | Uint8Array): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keyState } from "#keys/key-state.ts";
+import { keyState } from "#keys/keys.ts";
 import { day, noon } from "../support/control.ts";
 
 const at = (time: number) => new Date(time).toISOString();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { digestKey, digestText, makeKey } from "#keys/api-key.ts";
-import { openKnownKeys } from "#keys/known-keys.ts";
+import { openKnownKeys } from "#keys/key-verifier.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
 
 /** More than are read in one turn; the digests in the order of the keys' ids. */

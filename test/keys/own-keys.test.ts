@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { insertMember } from "#accounts/insert-member.ts";
 import { listAudit } from "#accounts/list-audit.ts";
 import { leaveAccount } from "#accounts/members.ts";
+import { insertMember } from "#accounts/membership.ts";
 import { createdADayMax, liveKeysMax } from "#keys/caps.ts";
 import { listKeys } from "#keys/keys.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openRecentDigests } from "#keys/recent-digests.ts";
+import { openRecentDigests } from "#keys/key-verifier.ts";
 
 test("no key is remembered for longer than a second, and a thousand of them at most", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBacklog } from "#limits/backlog.ts";
+import { openBacklog } from "#limits/journal.ts";
 import { second } from "../support/limits-world.ts";
 
 /** A disk that takes whole records while there is room. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { elapsedMicroseconds } from "#limits/bridge.ts";
+import { elapsedMicroseconds } from "#limits/read-journal.ts";
 import { day, hour, minute, second } from "../support/limits-world.ts";
 
 const last = { monotonicMicroseconds: 11 * day, wallMilliseconds: 1_795_000_000_000 };

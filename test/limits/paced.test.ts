@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { paced } from "#limits/paced.ts";
+import { paced } from "#limits/journal.ts";
 
 // `setTimeout(0)` below is no pause: timers of one length end in the order they were set, so what was due has begun.
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiVersion } from "#operations/page.ts";
-import { changelogEntries } from "#pages/changelog-entries.ts";
-import { changelogPage } from "#pages/changelog.ts";
+import { changelogEntries, changelogPage } from "#pages/changelog.ts";
 
 test("the newest entry is of the version that is served", () => {
   assert.equal(changelogEntries[0]?.version, apiVersion);

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problemAnswer } from "#http/send-problem.ts";
+import { problemAnswer } from "#http/send-answer.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
-import { errorPage, errorsPage } from "#pages/errors.ts";
-import { exampleProblem, exampleProblemBody, exampleRequestId } from "#pages/example-problems.ts";
+import {
+  errorPage,
+  errorsPage,
+  exampleProblem,
+  exampleProblemBody,
+  exampleRequestId,
+} from "#pages/errors.ts";
 import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/parameter-names.ts";
-import { landingIndex } from "#pages/landing-index.ts";
 import { docsPage } from "#pages/docs.ts";
-import { landingPage } from "#pages/landing.ts";
+import { landingIndex, landingPage } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";
 import { docsFacts, serviceFacts } from "../support/public-pages.ts";
 

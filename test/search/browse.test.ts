@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse } from "#search/browse.ts";
-import { readDocuments } from "#search/read-documents.ts";
 import { facetNames } from "#search/dataset-parts.ts";
+import { readDocuments } from "#search/documents.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { awkwardRecords } from "../support/awkward.ts";
 import { cast } from "../support/cast.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { createOwnKey } from "#keys/own-keys.ts";
-import { openKeyRing } from "#keys/key-ring.ts";
 import { digestKey, makeKey } from "#keys/api-key.ts";
+import { openKeyRing } from "#keys/key-verifier.ts";
+import { createOwnKey } from "#keys/own-keys.ts";
 import { up as firstStep } from "#store/migrations/control-0001-accounts-and-keys.ts";
 import { openStore } from "#store/open-store.ts";
 import { readyControl } from "#store/ready-control.ts";

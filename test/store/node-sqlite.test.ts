@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Kysely, sql } from "kysely";
-import { nodeSqliteDialect } from "#store/node-sqlite.ts";
+import { nodeSqliteDialect } from "#store/open-store.ts";
 
 interface Tables {
   thing: { id: number; value: unknown };

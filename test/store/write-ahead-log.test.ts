@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { useWriteAheadLog } from "#store/write-ahead-log.ts";
+import { useWriteAheadLog } from "#store/open-store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 test("a new store waits for the process that is making it, for as long as it was told to", (t) => {

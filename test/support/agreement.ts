@@ -1,12 +1,12 @@
 /** Compares the service's answers with the plain reference on random records and queries. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { mintId } from "#datasets/mint-id.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
-import { awkwardQueries, awkwardRecords, type AwkwardCounts } from "./awkward.ts";
+import { type AwkwardCounts, awkwardQueries, awkwardRecords } from "./awkward.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "./dataset.ts";
 import { referenceAnswer, type ReferenceQuery } from "./reference.ts";
 

@@ -1,7 +1,7 @@
 /** Runs any command here, in one data folder and with a clock of the test's. */
 import assert from "node:assert/strict";
+import { exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
-import { exitCodes } from "#cli/exit-codes.ts";
 import { run } from "#cli/program.ts";
 import type { Outcome } from "./command-line.ts";
 import { noon } from "./control.ts";

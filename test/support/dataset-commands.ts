@@ -1,7 +1,7 @@
 /** Runs `import`, `datasets`, `openapi` and `serve` here, in one data folder and with a clock of the test's. */
 import assert from "node:assert/strict";
+import { exitCodes } from "#cli/command-fault.ts";
 import { addDatasetCommands } from "#cli/datasets.ts";
-import { exitCodes } from "#cli/exit-codes.ts";
 import { addImportCommands } from "#cli/import.ts";
 import { addOpenapiCommand } from "#cli/openapi.ts";
 import { run } from "#cli/program.ts";

@@ -1,7 +1,6 @@
 /** Makes one check of `doctor` on a data folder. */
 import assert from "node:assert/strict";
-import type { Check, Examined, Finding, Status } from "#doctor/check.ts";
-import { examine } from "#doctor/examine.ts";
+import { type Check, examine, type Examined, type Finding, type Status } from "#doctor/check.ts";
 import { noon } from "./control.ts";
 
 interface Given extends Partial<Pick<Examined, "now" | "isThorough" | "environmentFile">> {

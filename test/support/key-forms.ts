@@ -1,6 +1,6 @@
 /** The forms of the key pages as a person sends them, and the keys their answers show. */
 import assert from "node:assert/strict";
-import type { Page, Visitor } from "./visitor.ts";
+import type { Page, Visitor } from "./user.ts";
 
 /** Whole keys in a text, each once. */
 export const keysIn = (text: string): string[] => [

@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
-import { changelogEntries } from "#pages/changelog-entries.ts";
-import { changelogPage } from "#pages/changelog.ts";
-import { docsPage, type DocsFacts } from "#pages/docs.ts";
+import { changelogEntries, changelogPage } from "#pages/changelog.ts";
+import { type DocsFacts, docsPage } from "#pages/docs.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
 import { Problem, problemCodes } from "#problems.ts";

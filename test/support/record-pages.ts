@@ -1,9 +1,9 @@
 /** What tests of the account's pages about records share: somebody signed in, quotas, and reading a page. */
 import type { TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
-import { openControl, type ControlStore } from "#store/stores.ts";
+import { type ControlStore, openControl } from "#store/stores.ts";
 import { startService, type TestService } from "./service.ts";
-import { signedIn, type Page } from "./visitor.ts";
+import { type Page, signedIn } from "./user.ts";
 
 export async function openPages(t: TestContext, options: Parameters<typeof startService>[1] = {}) {
   const service = await startService(t, options);

@@ -1,5 +1,5 @@
 /** Writes one request into the usage store of a folder, and dies without closing. */
-import { openWriter } from "#store/writer.ts";
+import { openWriter } from "#usage/writer.ts";
 import { noon } from "./control.ts";
 import { chunkOf, request } from "./usage.ts";
 

@@ -1,8 +1,8 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
-import { type AnsweredRequest, openChunkDraft, type RequestChunk } from "#store/request-chunk.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
-import { connectUsage } from "#store/usage-connection.ts";
-import { openWrites } from "#store/writes.ts";
+import { connectUsage } from "#usage/connection.ts";
+import { type AnsweredRequest, openChunkDraft, type RequestChunk } from "#usage/request-chunk.ts";
+import { openWrites } from "#usage/writes.ts";
 import { noon } from "./control.ts";
 
 export interface TimedRequest extends AnsweredRequest {

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
-import { requestColumns, csvHeading, csvRow, jsonRow, totalsColumns } from "#usage/columns.ts";
-import { csvLine } from "#usage/csv.ts";
+import {
+  csvHeading,
+  csvLine,
+  csvRow,
+  jsonRow,
+  requestColumns,
+  totalsColumns,
+} from "#usage/columns.ts";
 import { emptyTotals } from "#usage/totals.ts";
 
 test("what a spreadsheet would run is text in it", () => {

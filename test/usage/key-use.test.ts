@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { openUsage } from "#store/stores.ts";
-import { openWriter } from "#store/writer.ts";
 import { openKeyUse, readLastUse } from "#usage/key-use.ts";
+import { openWriter } from "#usage/writer.ts";
 import { minute, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUsage } from "../support/usage.ts";

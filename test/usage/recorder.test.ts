@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { readChunk, type RecordedRequest } from "#store/request-chunk.ts";
-import type { Writer } from "#store/writer.ts";
+import { test, type TestContext } from "node:test";
 import { openRecorder } from "#usage/recorder.ts";
+import { readChunk, type RecordedRequest } from "#usage/request-chunk.ts";
+import type { Writer } from "#usage/writer.ts";
 import { hour, noon } from "../support/control.ts";
 import { request } from "../support/usage.ts";
 

@@ -3,7 +3,7 @@ import { Agent, get } from "node:http";
 import { test } from "node:test";
 import { createKey } from "../../support/key-forms.ts";
 import { startService } from "../../support/service.ts";
-import { signedIn } from "../../support/visitor.ts";
+import { signedIn } from "../../support/user.ts";
 
 test("C40 · a key that is revoked by the page is refused from the next request on, also on a connection that is kept busy", async (t) => {
   const service = await startService(t);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createKey, keysIn, orderRotation, shownKey } from "../../support/key-forms.ts";
 import { startService } from "../../support/service.ts";
-import { signedIn } from "../../support/visitor.ts";
+import { signedIn } from "../../support/user.ts";
 
 test("C41 · a key that is rotated by the page works beside the new one until the stated moment, on one quota, and not a second longer", async (t) => {
   const service = await startService(t);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startMailServer } from "../../support/mail-server.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { openVisitor, signedIn, testPassword, type Visitor } from "../../support/visitor.ts";
+import { openVisitor, signedIn, testPassword, type Visitor } from "../../support/user.ts";
 
 const email = "ada@example.org";
 

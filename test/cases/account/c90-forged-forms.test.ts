@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { routes } from "#office/routes/index.ts";
+import { routes } from "#account/screens/index.ts";
 import { controlFile, usageFile } from "#store/files.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { signedIn } from "../../support/visitor.ts";
+import { signedIn } from "../../support/user.ts";
 
 /** Everything that is stored, row by row. */
 function stored({ dataDir }: TestService): string {

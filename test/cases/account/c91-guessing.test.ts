@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { minute, noon } from "../../support/control.ts";
-import { cookiesOf, openOfficeInside, tokenFor } from "../../support/office-inside.ts";
+import { cookiesOf, openOfficeInside, tokenFor } from "../../support/inside-worker.ts";
 import { goodPassword } from "../../support/people.ts";
 
 const email = "ada@example.org";

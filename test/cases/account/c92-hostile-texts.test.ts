@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browser } from "../../support/browser.ts";
 import { createKey, orderKey } from "../../support/key-forms.ts";
-import { putRequests, request } from "../../support/usage.ts";
 import { accountOf } from "../../support/own-account.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { openVisitor, signedIn, type Visitor } from "../../support/visitor.ts";
+import { putRequests, request } from "../../support/usage.ts";
+import { openVisitor, signedIn, type Visitor } from "../../support/user.ts";
 
 const image = `<img src=x onerror="document.title='run'">`;
 const template = "{{7*7}}${7*7}";

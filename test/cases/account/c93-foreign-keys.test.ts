@@ -5,7 +5,7 @@ import { requirePerson } from "#accounts/people.ts";
 import { createKey } from "../../support/key-forms.ts";
 import { withControl } from "../../support/own-account.ts";
 import { startService } from "../../support/service.ts";
-import { signedIn } from "../../support/visitor.ts";
+import { signedIn } from "../../support/user.ts";
 
 test("C93 · the key of another account is a 404 like one that never was, nothing happens to it, and the audit log has who asked", async (t) => {
   const service = await startService(t);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { routes } from "#office/routes/index.ts";
+import { routes } from "#account/screens/index.ts";
 import { startService } from "../../support/service.ts";
-import { hiddenFields, openVisitor, signedIn, testPassword } from "../../support/visitor.ts";
+import { hiddenFields, openVisitor, signedIn, testPassword } from "../../support/user.ts";
 
 const evil = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { listAudit } from "#accounts/list-audit.ts";
-import { hiddenFields, type Page, signedIn } from "../../support/visitor.ts";
+import { filesUnder } from "../../support/files-under.ts";
 import { keysIn } from "../../support/key-forms.ts";
 import { withControl } from "../../support/own-account.ts";
 import { startService } from "../../support/service.ts";
-import { filesUnder } from "../../support/files-under.ts";
+import { hiddenFields, type Page, signedIn } from "../../support/user.ts";
 
 test("C95 · a whole key stands in exactly one answer: not in its reload, not on the way back, in no list, audit entry, log line or file", async (t) => {
   const service = await startService(t);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
-import { openOfficeInside } from "../../support/office-inside.ts";
+import { openOfficeInside } from "../../support/inside-worker.ts";
 import { startService } from "../../support/service.ts";
-import { openVisitor } from "../../support/visitor.ts";
+import { openVisitor } from "../../support/user.ts";
 
 const crowd = Array.from({ length: 500 }, (_, i) => ({
   email: `person${i}@example.org`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openOfficeInside, tokenFor } from "../../support/office-inside.ts";
+import { openOfficeInside, tokenFor } from "../../support/inside-worker.ts";
 import { goodPassword } from "../../support/people.ts";
 
 const email = "ada@example.org";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createdADayMax, liveKeysMax } from "#keys/caps.ts";
 import { createKey, keysIn, orderRotation, shownKey } from "../../support/key-forms.ts";
 import { startService } from "../../support/service.ts";
-import { signedIn } from "../../support/visitor.ts";
+import { signedIn } from "../../support/user.ts";
 
 test("C98 · an account has ten keys that work and makes twenty a day, however they are asked for", async (t) => {
   const service = await startService(t, { records: null });

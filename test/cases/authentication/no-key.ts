@@ -1,7 +1,7 @@
 /** What can be had without a valid key. */
 import assert from "node:assert/strict";
+import { routes as accountRoutes } from "#account/screens/index.ts";
 import { makeKey } from "#keys/api-key.ts";
-import { routes as accountRoutes } from "#office/routes/index.ts";
 import { operations } from "#operations/index.ts";
 import { problemCodes } from "#problems.ts";
 import { assertProblem } from "../../support/problem-answer.ts";

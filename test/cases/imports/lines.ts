@@ -1,7 +1,7 @@
 /** Records that stand twice, name what is not there, are too few, nested, endless or no JSON. */
 import assert from "node:assert/strict";
 import { appendFileSync, truncateSync } from "node:fs";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import type { CaseOf } from "../../support/still-well.ts";
 import {
   assertFileRefused,

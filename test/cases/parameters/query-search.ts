@@ -1,6 +1,6 @@
 /** What a text finds, whatever signs are in it. */
 import assert from "node:assert/strict";
-import { mintId } from "#datasets/mint-id.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import { operations } from "#operations/index.ts";
 import { assertProblem, faultsIn } from "../../support/problem-answer.ts";
 import { ask } from "../../support/raw-client.ts";

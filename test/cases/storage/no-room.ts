@@ -1,11 +1,11 @@
 /** A server that may write nothing more, until there is room again. */
 import assert from "node:assert/strict";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { commandDone, mainPath, outcomeOf } from "../../support/command-line.ts";
 import { newKey, type OwnProcess } from "../../support/own-process.ts";
+import { canSetLimits, setLimit, whyNot } from "../../support/process-limits.ts";
 import { ask } from "../../support/raw-client.ts";
 import { type CaseOf, settles } from "../../support/still-well.ts";
-import { canSetLimits, setLimit, whyNot } from "../../support/process-limits.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
 

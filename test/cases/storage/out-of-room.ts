@@ -1,7 +1,7 @@
 /** An import that finds no room for its dataset. */
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { mainPath, outcomeOf } from "../../support/command-line.ts";
 import { ask } from "../../support/raw-client.ts";
 import type { TestService } from "../../support/service.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { exitCodes } from "#cli/exit-codes.ts";
+import { exitCodes } from "#cli/command-fault.ts";
 import { openStore } from "#store/open-store.ts";
 import { controlFile } from "#store/stores.ts";
 import { command, outcomeOfScript } from "../../support/command-line.ts";

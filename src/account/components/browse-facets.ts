@@ -1,0 +1,181 @@
+/** Puts the values that can be chosen in order, each with its count. */
+import { html, type Html, type Part } from "#pages/html.ts";
+import { grouped } from "#pages/prose.ts";
+import { fold } from "#records/fold.ts";
+import { propertyTypes, strategies } from "#records/vocabulary.ts";
+import type { FoundSignals } from "#search/browse-signals.ts";
+import type { Browse } from "#search/browse.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
+import {
+  browseHref,
+  type ChoiceName,
+  choiceNames,
+  type Chosen,
+  withoutValue,
+  withValue,
+} from "./browse-links.ts";
+import { hidden } from "./fields.ts";
+import { bytesOf, fitting } from "./fitting.ts";
+import { valueLabel } from "./record-words.ts";
+
+type Values = FacetView["values"];
+
+/** Tags in three: how a GP invests, in what, and all else it carries. They remain one parameter of the operations. */
+export function gpFacets(browse: Browse, chosen: Chosen): FacetView[] {
+  const tags = countedGps(browse, "tag", chosen);
+  const isOneOf = (list: readonly string[]) => (value: string) => list.includes(value);
+  const [isStrategy, isPropertyType] = [isOneOf(strategies), isOneOf(propertyTypes)];
+  const tagsThat = (isWanted: (value: string) => boolean) =>
+    tags.filter(({ value }) => isWanted(value));
+  return [
+    { name: "market", label: "Market", values: countedGps(browse, "market", chosen) },
+    { name: "tag", label: "Strategy", values: tagsThat(isStrategy) },
+    { name: "tag", label: "Property type", values: tagsThat(isPropertyType) },
+    { name: "theme", label: "Theme", values: countedGps(browse, "theme", chosen) },
+    {
+      name: "tag",
+      label: "Tag",
+      values: tagsThat((value) => !isStrategy(value) && !isPropertyType(value)),
+    },
+  ];
+}
+
+function countedGps({ gps, values }: Browse, facet: FacetName, chosen: Chosen): Values {
+  const all = withChosen(values[facet], chosen[facet]);
+  const counts = gps.count(facet, all, chosen);
+  return worthwhile(
+    all.map((value, i) => ({ value, count: counts[i]! })),
+    chosen[facet],
+  );
+}
+
+/** Type and market of signals; of the markets each by what it is called. */
+export const signalFacets = (
+  { nameOfMarket }: Browse,
+  { ofType, ofMarket }: FoundSignals,
+  chosen: Chosen,
+): FacetView[] => {
+  const markets = Array.from(ofMarket, ([title, count]) => [nameOfMarket(title), count] as const);
+  return [
+    { name: "type", label: "Type", values: counted(ofType, chosen.type) },
+    { name: "market", label: "Market", values: counted(markets, chosen.market) },
+  ];
+};
+
+function counted(counts: Iterable<readonly [string, number]>, chosen: readonly string[]): Values {
+  const countOf = new Map(counts);
+  const all = withChosen([...countOf.keys()], chosen);
+  return worthwhile(
+    all.map((value) => ({ value, count: countOf.get(value) ?? 0 })),
+    chosen,
+  );
+}
+
+/** What was chosen in another spelling can be taken away too. */
+const withChosen = (values: readonly string[], chosen: readonly string[]): string[] => [
+  ...values,
+  ...chosen.filter((value) => !values.includes(value)),
+];
+
+/** Without those that would give nothing. */
+const worthwhile = (values: Values, chosen: readonly string[]): Values =>
+  mostFirst(values.filter(({ value, count }) => count > 0 || chosen.includes(value)));
+
+/** Equals by name. */
+export const mostFirst = (values: Values): Values =>
+  values.toSorted((a, b) => b.count - a.count || (fold(a.value) < fold(b.value) ? -1 : 1));
+
+/** The values one can choose on the browse pages, each with how many records it would give. */
+export interface FacetView {
+  name: ChoiceName;
+  label: string;
+  /** In the order they are shown: most first. */
+  values: readonly { value: string; count: number }[];
+}
+
+/** Seen at once; the others are one click away. */
+const atOnce = 6;
+/** Markup of all links, as each repeats what is chosen, and of the options of a field. */
+const bytesMax = { links: 18_000, options: 1500 } as const;
+
+/** @param path of the page that is narrowed down. */
+export function facetList(path: string, chosen: Chosen, facets: readonly FacetView[]): Html {
+  const lists = facets
+    .filter(({ values }) => values.length > 0)
+    .map((facet) => ({ facet, links: linksOf(path, chosen, facet) }));
+  const bytes = lists.reduce((sum, { links }) => sum + bytesOf(links), 0);
+  const each = bytes <= bytesMax.links ? Infinity : bytesMax.links / lists.length;
+  return html`<nav class="facets" aria-label="Narrow down">
+    ${lists.map(({ facet, links }) => {
+      const shown = fitting(links, each);
+      const others = chosenFirst(facet, chosen).slice(shown.length);
+      return facetSection(
+        facet.label,
+        shown,
+        links.length,
+        otherValue(path, chosen, facet, others),
+      );
+    })}
+  </nav>`;
+}
+
+const chosenFirst = ({ name, values }: FacetView, chosen: Chosen): FacetView["values"] => {
+  const isChosen = ({ value }: { value: string }) => chosen[name].includes(value);
+  return [...values.filter(isChosen), ...values.filter((one) => !isChosen(one))];
+};
+
+const linksOf = (path: string, chosen: Chosen, facet: FacetView): Html[] =>
+  chosenFirst(facet, chosen).map(({ value, count }) => {
+    const { name } = facet;
+    const isChosen = chosen[name].includes(value);
+    const next = isChosen ? withoutValue(chosen, name, value) : withValue(chosen, name, value);
+    return html`<li>
+      <a href="${browseHref(path, next)}" ${isChosen && html`aria-current="true"`}
+        >${valueLabel(value)}</a
+      >
+      <span class="muted number">${grouped(count)}</span>
+    </li>`;
+  });
+
+const facetSection = (label: string, links: readonly Html[], count: number, other: Part): Html =>
+  html`<section>
+    <h2>${label}</h2>
+    <ul>
+      ${links.slice(0, atOnce)}
+    </ul>
+    ${
+      count > Math.min(atOnce, links.length) &&
+      html`<details>
+        <summary>${count - Math.min(atOnce, links.length)} more</summary>
+        <ul>
+          ${links.slice(atOnce)}
+        </ul>
+        ${other}
+      </details>`
+    }
+  </section>`;
+
+/** Where there are more values than a page has room for. */
+const otherValue = (
+  path: string,
+  chosen: Chosen,
+  { name, label }: FacetView,
+  others: FacetView["values"],
+): Part =>
+  others.length > 0 &&
+  html`<form action="${path}">
+    ${choiceNames.flatMap((other) => chosen[other].map((value) => hidden(other, value)))}
+    <label
+      >Another ${label.toLowerCase()}
+      <input name="${name}" list="${listId(label)}" data-suggest="${name}" required
+    /></label>
+    <datalist id="${listId(label)}">
+      ${fitting(
+        others.map(({ value }) => html`<option value="${value}"></option>`),
+        bytesMax.options,
+      )}
+    </datalist>
+    <button class="quiet">Choose</button>
+  </form>`;
+
+const listId = (label: string) => `other-${label.toLowerCase().replaceAll(" ", "-")}`;

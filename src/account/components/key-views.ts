@@ -1,0 +1,126 @@
+/** What a key's state is, in words, and when and from where it was last used. */
+import type { AccountVisit } from "#account/request.ts";
+import { type ListedKey, listKeys } from "#keys/keys.ts";
+import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { readLastUse } from "#usage/key-use.ts";
+import { readRequestsToday } from "#usage/totals.ts";
+import { relativeTime } from "./relative.ts";
+
+export interface KeyView {
+  id: string;
+  name: string;
+  /** Its first characters. */
+  hint: string;
+  state: "active" | "expiring" | "expired" | "revoked" | "suspended";
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  /** Id of the key that a rotation made in its place. */
+  replacedBy: string | null;
+  lastUse: { at: string; network: string | null } | null;
+  /** Since midnight, UTC. */
+  requestsToday: number;
+}
+
+/** Neither revoked nor expired. */
+export const isLive = ({ state }: Pick<KeyView, "state">): boolean =>
+  state !== "revoked" && state !== "expired";
+
+export function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
+  if (state === "expiring")
+    return html`<span class="expires">expires ${relativeTime(expiresAt!, now)}</span>`;
+  if (state === "expired") return html`expired ${relativeTime(expiresAt!, now)}`;
+  if (state === "revoked") return html`revoked ${relativeTime(revokedAt!, now)}`;
+  return html`${state}`;
+}
+
+/** "4 minutes ago from 203.0.113.0/24". */
+export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number): Part {
+  if (lastUse === null) return "never";
+  const { at, network } = lastUse;
+  return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
+}
+
+/** When a key is to end, as a form says it. */
+const dayMilliseconds = 86_400_000;
+const yearsMax = 10;
+
+/**
+ * @param expiry days, `never`, or `date`; @param lastDay for `date`: the last day on which the key works, of UTC.
+ * @returns milliseconds since 1970; null for never.
+ * @throws StoreFault `invalid`.
+ */
+export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
+  if (expiry === "never") return null;
+  if (["30", "90", "365"].includes(expiry)) return now + Number(expiry) * dayMilliseconds;
+  if (expiry !== "date") throw new StoreFault("invalid", "Choose when the key expires.");
+  const end = endOf(lastDay);
+  if (Number.isNaN(end))
+    throw new StoreFault("invalid", "Choose the last day of the key, such as 2027-01-31.");
+  if (end <= now) throw new StoreFault("invalid", `${lastDay} is over. Choose a day to come.`);
+  if (end > now + yearsMax * 366 * dayMilliseconds)
+    throw new StoreFault(
+      "invalid",
+      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
+    );
+  return end;
+}
+
+/** The moment after a day; not a number for what is no day. */
+function endOf(day: string): number {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
+  const start = Date.parse(`${day}T00:00:00Z`);
+  // The 31st of a month of 30 days is taken for the next day.
+  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+  return isDay ? start + dayMilliseconds : Number.NaN;
+}
+
+/** Whose keys they are and who asks. */
+export const ownKeys = ({ account, visitor, now }: AccountVisit): OwnKeys => ({
+  account,
+  person: visitor.person.id,
+  now,
+});
+
+/** Newest first. */
+export async function listOwn({ rooms, account, now }: AccountVisit): Promise<ListedKey[]> {
+  const listed = await listKeys(rooms.control, { accountNumber: account.number, now });
+  return listed.toReversed();
+}
+
+/** Those that are neither revoked nor expired, newest first. */
+export const readLiveKeys = async (visit: AccountVisit): Promise<KeyView[]> =>
+  withUse(visit, (await listOwn(visit)).filter(isLive));
+
+/** @throws StoreFault `not_found`; that somebody asked for a key of another account is written down. */
+export async function readKeyView(
+  visit: AccountVisit,
+  id: string,
+): Promise<KeyView & Pick<ListedKey, "madeBy">> {
+  const key = await findOwnKey(visit.rooms.control, { ...ownKeys(visit), id });
+  const [view] = await withUse(visit, [key]);
+  return { ...view!, madeBy: key.madeBy };
+}
+
+/** @param keys a page of them: each is looked up by itself. */
+export async function withUse(visit: AccountVisit, keys: readonly ListedKey[]): Promise<KeyView[]> {
+  if (keys.length === 0) return [];
+  const { rooms, account, now } = visit;
+  const ids = keys.map(({ id }) => id);
+  const lastUse = await readLastUse(rooms.usage, ids);
+  const today = await readRequestsToday(rooms.usage, account.number, now);
+  return keys.map((key) => ({
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    state: key.state,
+    createdAt: key.createdAt,
+    expiresAt: key.expiresAt,
+    revokedAt: key.revokedAt,
+    replacedBy: key.replacedBy,
+    lastUse: lastUse.get(key.id) ?? null,
+    requestsToday: today.get(key.id) ?? 0,
+  }));
+}

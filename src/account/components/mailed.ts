@@ -1,0 +1,85 @@
+/** What is said of a link that was mailed, the same whoever has the address; a demo shows the link itself. */
+import type { Letter } from "#account/mail-templates.ts";
+import type { Visit } from "#account/request.ts";
+import { linkUrl, type MadeLink } from "#accounts/links.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { accountPage, type Frame } from "./frame.ts";
+
+interface Mailed {
+  email: string;
+  /** Only in a demo, which mails nothing. */
+  demoLink: string | null;
+  frame: Frame | null;
+}
+
+export const mailedPage = ({ email, demoLink, frame }: Mailed): string =>
+  demoLink === null ? onItsWay(email, frame) : demoPage(email, demoLink, frame);
+
+const onItsWay = (email: string, frame: Frame | null): string =>
+  accountPage({
+    title: "Look into your mail",
+    frame,
+    main: html`<h1>Look into your mail</h1>
+      <p>A letter to <strong class="name">${email}</strong> is on its way. Its link works once.</p>
+      <p class="muted">
+        If nothing comes within a few minutes, look among unwanted mail, and whether the address is
+        written as it should be.
+      </p>`,
+  });
+
+const demoPage = (email: string, link: string, frame: Frame | null): string =>
+  accountPage({
+    title: "One more step",
+    frame,
+    main: html`<h1>One more step</h1>
+      <p>
+        Elsewhere a letter to <strong class="name">${email}</strong> would hold this link. A demo
+        sends no mail, so here it is; it works once.
+      </p>
+      <p><a class="button" href="${link}">Open the link</a></p>`,
+  });
+
+/** @param link null where there is none, and outside of a demo. */
+export const demoNote = (link: string | null): Part =>
+  link !== null &&
+  html`<div class="card">
+    <p>
+      This demo sends no mail. The letter would hold
+      <a href="${link}">this link</a>.
+    </p>
+  </div>`;
+
+/** In place of a form whose link nobody would get. @param title what was wanted. */
+export const noMailPage = (title: string, frame: Frame | null = null): string =>
+  accountPage({
+    title,
+    frame,
+    main: html`<h1>${title}</h1>
+      ${noMailNote}`,
+  });
+
+export const noMailNote: Html = html`<p>
+  No mail leaves this service. Ask its operator for a link: a command makes it.
+</p>`;
+
+/** Would a link reach anybody? */
+export const canMail = ({ rooms: { settings, post } }: Visit): boolean =>
+  settings.isDemo || !post.isOff;
+
+/** Where a letter is to go, and what leads to the page of its link. */
+export const linkOf = ({ rooms }: Visit, { email, token, expiresAt }: MadeLink) => ({
+  to: email,
+  url: linkUrl(rooms.settings.linkBase, token),
+  expiresAt,
+});
+
+/** Sends the letter. @returns the link for the page to show, in a demo alone. */
+export function mail(
+  { rooms: { settings, post }, own }: Visit,
+  letter: Letter,
+  url: string,
+): string | null {
+  post.send(letter);
+  // Whoever looks at the page may have come through a tunnel, whose other end the link has to lead to.
+  return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
+}

@@ -1,0 +1,159 @@
+/** What the letters say: plain text, one link at most, and what to do if it was not you. */
+
+export interface Letter {
+  to: string;
+  subject: string;
+  /** Plain text; lines end with a line feed. */
+  text: string;
+}
+
+/** A link that works once. */
+interface LinkLetter {
+  to: string;
+  url: string;
+  /** ISO 8601. */
+  expiresAt: string;
+}
+
+export const signUpLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+  to,
+  subject: "Finish signing up",
+  text: paragraphs(
+    "Choose a password on this page, and your account is there:",
+    url,
+    `The link works once, until ${exact(expiresAt)}.`,
+    notYou("signed up with your address", "Without the link nothing comes of it."),
+  ),
+});
+
+/** To somebody who signs up a second time; the page said the same as to everybody. */
+export const knownLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+  to,
+  subject: "You have signed up already",
+  text: paragraphs(
+    "You asked to sign up, but this address is signed up already. Sign in with your password.",
+    "If you no longer know it, choose a new one on this page:",
+    url,
+    `The link works once, until ${exact(expiresAt)}.`,
+    notYou("signed up with your address", "Nothing has changed."),
+  ),
+});
+
+export const invitationLetter = ({
+  to,
+  url,
+  expiresAt,
+  accountName,
+}: LinkLetter & { accountName: string | null }): Letter => ({
+  to,
+  subject: accountName === null ? "Your invitation" : `Invitation to ${accountName}`,
+  text: paragraphs(
+    accountName === null
+      ? "You are invited to an account of your own. Take it on this page:"
+      : `You are invited to the account "${accountName}". Join it on this page:`,
+    url,
+    `The link works once, until ${exact(expiresAt)}.`,
+    "If you expect no invitation, leave the link alone: without it nothing comes of this.",
+  ),
+});
+
+export const resetLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+  to,
+  subject: "Choose a new password",
+  text: paragraphs(
+    "Choose a new password on this page:",
+    url,
+    `The link works once, until ${exact(expiresAt)}. The new password signs you out everywhere.`,
+    notYou("asked for this link", "Your password is still the same."),
+  ),
+});
+
+export const addressChangeLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+  to,
+  subject: "Confirm your new address",
+  text: paragraphs(
+    "Confirm on this page that you will sign in with this address from now on:",
+    url,
+    `The link works once, until ${exact(expiresAt)}.`,
+    notYou("wants to sign in with your address", "Without the link nothing comes of it."),
+  ),
+});
+
+/** To an address that somebody wants to change to, while somebody signs in with it already. */
+export const addressTakenLetter = ({ to }: { to: string }): Letter => ({
+  to,
+  subject: "This address is signed up already",
+  text: paragraphs(
+    "Somebody who is signed in asked to change to this address, but it is signed up by itself already, so nothing was changed.",
+    "If it was you, sign in with this address, or delete that sign-up first and ask again.",
+  ),
+});
+
+/** To the former address: whoever took it over reads the new one's mail, not this one's. */
+export const addressChangedLetter = ({ to }: { to: string }): Letter => ({
+  to,
+  subject: "Your address was changed",
+  text: paragraphs(
+    "You sign in with another address from now on; no mail comes to this one any more.",
+    "If it was not you, tell the operator of the service at once: somebody else is in your account.",
+  ),
+});
+
+/** @param url of the page on which one asks for a new password. */
+export const passwordChangedLetter = ({ to, url }: { to: string; url: string }): Letter => ({
+  to,
+  subject: "Your password was changed",
+  text: paragraphs(
+    "Your password was changed, and every other browser was signed out.",
+    "If it was not you, choose a new one at once:",
+    url,
+  ),
+});
+
+interface AccountLetter {
+  to: string;
+  accountName: string;
+  /** Of the page that says more. */
+  url: string;
+}
+
+interface KeyLetter extends AccountLetter {
+  keyName: string;
+  /** The first characters of the key. */
+  hint: string;
+  expiresAt: string;
+}
+
+export const keyExpiresLetter = (letter: KeyLetter): Letter => ({
+  to: letter.to,
+  subject: `A key of ${letter.accountName} expires soon`,
+  text: paragraphs(
+    `The key "${letter.keyName}" (${letter.hint}…) of the account "${letter.accountName}" expires on ${exact(letter.expiresAt)}. Requests with it are refused from then on.`,
+    "Rotate it on this page; the old one goes on working until it expires:",
+    letter.url,
+  ),
+});
+
+interface QuotaLetter extends AccountLetter {
+  /** Requests of the last 24 hours. */
+  used: number;
+  /** How many the account may make in 24 hours. */
+  quota: number;
+}
+
+export const quotaLetter = ({ to, accountName, used, quota, url }: QuotaLetter): Letter => ({
+  to,
+  subject: `${accountName} has used ${Math.floor((100 * used) / quota)} % of its day`,
+  text: paragraphs(
+    `The account "${accountName}" has made ${used} of the ${quota} requests that it may make in 24 hours. Beyond them requests are refused until earlier ones are 24 hours old.`,
+    "Which keys and operations they come from:",
+    url,
+  ),
+});
+
+const notYou = (deed: string, comfort: string) =>
+  `If it was not you who ${deed}, do nothing. ${comfort}`;
+
+const exact = (time: string) => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+
+const paragraphs = (...parts: readonly string[]): string => `${parts.join("\n\n")}\n`;

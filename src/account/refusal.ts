@@ -1,0 +1,47 @@
+/** What the stores refuse, as a reply: its status, and when to try again. */
+import { TooOften } from "#accounts/throttle.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { page, type Reply } from "./reply.ts";
+
+const statusOf: Readonly<Record<StoreFault["kind"], number>> = {
+  invalid: 400,
+  refused: 403,
+  not_found: 404,
+  conflict: 409,
+  too_often: 429,
+  busy: 503,
+  unusable: 503,
+  full: 503,
+};
+
+/** @param markup a whole page that says why. */
+export function refusal(
+  fault: StoreFault,
+  markup: string,
+  status: number = statusOf[fault.kind],
+): Reply {
+  const reply = page(markup, status);
+  const wait = waitOf(fault);
+  return wait === null
+    ? reply
+    : { ...reply, headers: [...reply.headers, ["retry-after", String(wait)]] };
+}
+
+/** Does what a form asks for, or shows the form again with what is wrong. @param again a whole page. */
+export async function orAgain(
+  act: () => Promise<Reply>,
+  again: (fault: string) => string,
+): Promise<Reply> {
+  try {
+    return await act();
+  } catch (fault) {
+    if (fault instanceof StoreFault) return refusal(fault, again(fault.message));
+    throw fault;
+  }
+}
+
+/** Seconds, where waiting helps. */
+function waitOf(fault: StoreFault): number | null {
+  if (fault instanceof TooOften) return fault.retryAfterSeconds;
+  return statusOf[fault.kind] === 503 ? 1 : null;
+}

@@ -1,0 +1,43 @@
+/** What a page's function gives back. */
+import type { OfficeAnswer } from "./messages.ts";
+
+export interface Reply {
+  status: number;
+  headers: readonly (readonly [string, string])[];
+  body: string;
+}
+
+/** @param markup a whole page. */
+export const page = (markup: string, status = 200): Reply => ({
+  status,
+  headers: [["content-type", "text/html; charset=utf-8"]],
+  body: markup,
+});
+
+/** @param markup a page with the form that signs in: a 401 has to name a way to prove who one is (RFC 9110 §11.6.1). */
+export const unauthorized = (markup: string): Reply => {
+  const { headers, ...reply } = page(markup, 401);
+  return { ...reply, headers: [...headers, ["www-authenticate", "Form realm=account"]] };
+};
+
+/** After a POST: the browser asks for the other page, so that a reload sends nothing again (RFC 9110 §15.4.4). */
+export const seeOther = (path: string): Reply => ({
+  status: 303,
+  headers: [["location", path]],
+  body: "",
+});
+
+/** @param name of the file the browser saves it under: letters, digits, points and hyphens. */
+export const download = (name: string, contentType: string, body: string): Reply => ({
+  status: 200,
+  headers: [
+    ["content-type", contentType],
+    ["content-disposition", `attachment; filename="${name}"`],
+  ],
+  body,
+});
+
+export const withCookies = (reply: Reply, cookies: readonly string[]): OfficeAnswer => ({
+  ...reply,
+  headers: [...reply.headers, ...cookies.map((cookie) => ["set-cookie", cookie] as const)],
+});

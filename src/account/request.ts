@@ -1,0 +1,79 @@
+/** One visit to the account pages: who comes, with what, and where everything is that a page may need. */
+import type { Client } from "#accounts/client.ts";
+import type { Passwords } from "#accounts/passwords.ts";
+import type { Membership, Visitor } from "#accounts/sessions.ts";
+import { isLoopback } from "#config.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import type { ControlStore, UsageStore } from "#store/stores.ts";
+import type { Post } from "./mailer.ts";
+import type { Desk, OfficeRequest, OfficeSettings } from "./messages.ts";
+import type { PersonLimiter } from "./person-limits.ts";
+
+/** What all visits share. */
+export interface Rooms {
+  settings: OfficeSettings;
+  control: ControlStore;
+  usage: UsageStore;
+  passwords: Passwords;
+  post: Post;
+  desk: Desk;
+  personLimiter: PersonLimiter;
+  /** The records; null while none are published. */
+  model(): ReadModel | null;
+  complain(complaint: string): void;
+}
+
+export interface Visit {
+  rooms: Rooms;
+  method: "GET" | "POST";
+  path: string;
+  /** What stood in place of the `{name}`s of the route's path. */
+  names: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** Empty for a GET. */
+  form: URLSearchParams;
+  client: Client;
+  own: OwnOrigin;
+  /** Null for whoever is not signed in. */
+  visitor: Visitor | null;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** A visit of somebody who is signed in. */
+export interface SignedInVisit extends Visit {
+  visitor: Visitor;
+}
+
+/** A visit of somebody who looks at an account of theirs. */
+export interface AccountVisit extends SignedInVisit {
+  account: Membership;
+}
+
+/** Under which scheme and host the browser sees these pages. */
+interface OwnOrigin {
+  /** Without a slash at the end. */
+  origin: string;
+  /** What stands before a path in what the page shows to whoever asked for it, and in nothing that is mailed. */
+  base: string;
+  isSecure: boolean;
+}
+
+/**
+ * From `PUBLIC_URL`; without it from the `Host` header, if that names this machine: any other name is the client's
+ * invention. Null where it cannot be told, and then no page is served.
+ */
+export function ownOrigin(
+  { publicUrl }: Pick<OfficeSettings, "publicUrl">,
+  { headers }: Pick<OfficeRequest, "headers">,
+): OwnOrigin | null {
+  if (publicUrl !== null) {
+    const { origin, protocol, hostname } = new URL(publicUrl);
+    const isSecure = protocol === "https:";
+    return isSecure || isLoopback(hostname) ? { origin, base: publicUrl, isSecure } : null;
+  }
+  const { host = "" } = headers;
+  const [, name = ""] = /^([^:]+|\[[^\]]*\])(?::\d{1,5})?$/.exec(host) ?? [];
+  if (!isLoopback(name)) return null;
+  return { origin: `http://${host}`, base: `http://${host}`, isSecure: false };
+}

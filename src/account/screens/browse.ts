@@ -1,0 +1,331 @@
+/** Pages for whoever does not know a name yet: GPs by what they carry, signals by type and market. */
+import {
+  facetList,
+  type FacetView,
+  gpFacets,
+  signalFacets,
+} from "#account/components/browse-facets.ts";
+import {
+  browseHref,
+  browsePaths,
+  callQuery,
+  choiceLine,
+  type Chosen,
+  countOf,
+  inMarkets,
+  type Unknown,
+  unknownNote,
+} from "#account/components/browse-links.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { type GpRow, gpTable } from "#account/components/gp-table.ts";
+import { signalList, type SignalView } from "#account/components/signal-list.ts";
+import { wordPage } from "#account/components/word.ts";
+import { readRecords } from "#account/read-records.ts";
+import { page, type Reply } from "#account/reply.ts";
+import type { AccountVisit } from "#account/request.ts";
+import { route, type Route } from "#account/route.ts";
+import { fetchPrincipals } from "#operations/fetch-principals.ts";
+import { operations } from "#operations/index.ts";
+import type { Operation } from "#operations/operation.ts";
+import { parameterBounds } from "#operations/parameter-names.ts";
+import { readQuery } from "#operations/parameters.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { grouped } from "#pages/prose.ts";
+import { Problem } from "#problems.ts";
+import type { Gp } from "#records/gp.ts";
+import type { Signal } from "#records/signal.ts";
+import { browse, type Browse } from "#search/browse.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
+import { readDocuments } from "#search/documents.ts";
+import type { Miss } from "#search/gp-search.ts";
+import type { ReadModel } from "#search/read-model.ts";
+
+/** The page that lists GPs by what they carry, before one knows a name. */
+interface BrowseView {
+  frame: Frame | null;
+  chosen: Chosen;
+  facets: readonly FacetView[];
+  total: number;
+  rows: readonly GpRow[];
+  limit: number;
+  unknown: readonly Unknown[];
+  /** The newest few, and how many there are. */
+  signals: readonly (SignalView & Pick<Signal, "gps">)[];
+  signalsTotal: number;
+}
+
+const path = browsePaths.gps;
+
+function browsePage(view: BrowseView): string {
+  const { frame, chosen, facets, total, unknown } = view;
+  return accountPage({
+    title: "Browse GPs",
+    frame,
+    scripts: ["explorer.js"],
+    main: html`<h1>${countOf(total, "GP")}${inMarkets(chosen)}</h1>
+      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
+      <div class="browse">
+        ${facetList(path, chosen, facets)}
+        <div class="records">
+          ${
+            total === 0
+              ? html`<p>No GP carries all of that. Take one value away to see more.</p>`
+              : gpSection(view)
+          }
+          ${signalSection(view)}
+        </div>
+      </div>`,
+  });
+}
+
+function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
+  const href = (changed: Partial<Chosen>) => browseHref(path, { ...chosen, offset: 0, ...changed });
+  const isByName = chosen.order === "name";
+  return html`<section>
+    <h2>GPs ${isByName ? "by name" : "with the latest signal first"}</h2>
+    <p class="muted">
+      Order:
+      ${
+        isByName
+          ? html`<a href="${href({ order: "latest" })}">latest signal first</a>`
+          : html`<a href="${href({ order: "name" })}">by name</a>`
+      }
+    </p>
+    ${gpTable(rows, chosen)}
+    ${pageSteps({
+      offset: chosen.offset,
+      shown: rows.length,
+      total,
+      limit,
+      href: (offset) => href({ offset }),
+    })}
+    <p>
+      <a href="/account/explorer?operation=fetch-principals&amp;${callQuery(chosen)}#answer"
+        >The principals of these GPs</a
+      >
+    </p>
+  </section>`;
+}
+
+const signalSection = ({ chosen, signals, signalsTotal }: BrowseView): Html =>
+  html`<section>
+    <h2>Latest signals${inMarkets(chosen)}</h2>
+    ${
+      signals.length === 0
+        ? html`<p>None yet.</p>`
+        : html`${signalList("Latest signals", signals)}
+            <p>
+              <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
+                >All ${countOf(signalsTotal, "signal")}, by type and market</a
+              >
+            </p>`
+    }
+  </section>`;
+
+/** The page that lists signals by type and market, newest first. */
+interface BrowseSignalsView {
+  frame: Frame | null;
+  chosen: Chosen;
+  facets: readonly FacetView[];
+  total: number;
+  signals: BrowseView["signals"];
+  limit: number;
+  unknown: BrowseView["unknown"];
+}
+
+function browseSignalsPage(view: BrowseSignalsView): string {
+  const { frame, chosen, facets, total, signals, limit, unknown } = view;
+  const path = browsePaths.signals;
+  return accountPage({
+    title: "Browse signals",
+    frame,
+    scripts: ["explorer.js"],
+    main: html`<h1>${countOf(total, "signal")}${inMarkets(chosen)}</h1>
+      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
+      <p>
+        Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
+        <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
+          >The GPs instead</a
+        >
+      </p>
+      <div class="browse">
+        ${facetList(path, chosen, facets)}
+        <div>
+          ${
+            total === 0
+              ? html`<p>No signal is all of that. Take one value away to see more.</p>`
+              : signalList("Signals", signals)
+          }
+          ${pageSteps({
+            offset: chosen.offset,
+            shown: signals.length,
+            total,
+            limit,
+            href: (offset) => browseHref(path, { ...chosen, offset }),
+          })}
+        </div>
+      </div>`,
+  });
+}
+
+/** The way from one page of a long list to the next. */
+interface Steps {
+  offset: number;
+  /** How many stand on this page. */
+  shown: number;
+  total: number;
+  limit: number;
+  /** Address of the page that begins there. */
+  href(offset: number): string;
+}
+
+/** Nothing where one page holds all. */
+const pageSteps = ({ offset, shown, total, limit, href }: Steps): Part =>
+  total > limit &&
+  html`<nav class="steps" aria-label="Pages">
+    ${offset > 0 && html`<a href="${href(Math.max(0, offset - limit))}" rel="prev">Back</a>`}
+    <span>${shownWords(offset, shown)} of ${grouped(total)}</span>
+    ${shown > 0 && offset + shown < total && html`<a href="${href(offset + limit)}" rel="next">Next</a>`}
+  </nav>`;
+
+const shownWords = (offset: number, shown: number): string =>
+  shown === 0 ? "None" : `${grouped(offset + 1)} to ${grouped(offset + shown)}`;
+
+const limit = parameterBounds.limitDefault;
+/** Of the signals beside the list of GPs. */
+const signalsBeside = 5;
+
+export const browseRoutes: readonly Route[] = [
+  route("/account/browse", "member", { GET: (visit) => readRecords(visit, chosenBy(visit, gps)) }),
+  route("/account/browse/signals", "member", {
+    GET: (visit) => readRecords(visit, chosenBy(visit, signals)),
+  }),
+];
+
+type Show = (visit: AccountVisit, model: ReadModel, chosen: Chosen) => string;
+
+const chosenBy =
+  (visit: AccountVisit, show: Show) =>
+  (model: ReadModel): Reply => {
+    try {
+      return page(show(visit, model, readChosen(visit.query)));
+    } catch (fault) {
+      if (!(fault instanceof Problem)) throw fault;
+      const again = { href: "/account/browse", label: "Browse everything" };
+      return page(wordPage("This cannot be chosen", fault.message, framed(visit), again), 400);
+    }
+  };
+
+function gps(visit: AccountVisit, model: ReadModel, chosen: Chosen): string {
+  const known = browse(model.parts);
+  const { total, positions, misses } = known.gps.select(chosen, chosen.order, {
+    limit,
+    offset: chosen.offset,
+  });
+  const beside = selectSignals(known, chosen, { limit: signalsBeside, offset: 0 });
+  return browsePage({
+    frame: framed(visit),
+    chosen,
+    facets: gpFacets(known, chosen),
+    total,
+    rows: gpRows(model, known, positions),
+    limit,
+    unknown: unknownIn(model, chosen, misses),
+    signals: signalViews(model, known, beside.positions),
+    signalsTotal: beside.total,
+  });
+}
+
+function signals(visit: AccountVisit, model: ReadModel, chosen: Chosen): string {
+  const known = browse(model.parts);
+  const found = selectSignals(known, chosen, { limit, offset: chosen.offset });
+  const { misses } = known.gps.select({ ...chosen, market: [] }, "name", { limit: 0, offset: 0 });
+  return browseSignalsPage({
+    frame: framed(visit),
+    chosen,
+    facets: signalFacets(known, found, chosen),
+    total: found.total,
+    signals: signalViews(model, known, found.positions),
+    limit,
+    unknown: unknownIn(model, chosen, misses),
+  });
+}
+
+/** A market is the signal's own, tag and theme are of its GPs: only those does a signal have none of, or few. */
+const selectSignals = (
+  known: Browse,
+  { type, market, tag, theme }: Chosen,
+  bounds: { limit: number; offset: number },
+) =>
+  known.signals.select(
+    {
+      types: type,
+      markets: market,
+      gps: tag.length + theme.length > 0 ? known.gps.find({ tag, theme }) : undefined,
+    },
+    bounds,
+  );
+
+function gpRows({ parts }: ReadModel, known: Browse, positions: readonly number[]): GpRow[] {
+  const { starts, items } = parts.recordsOfGp.signal;
+  return readDocuments<Gp>(parts.documents.gp, positions).map((gp, i) => {
+    const first = starts[positions[i]!]!;
+    const signalCount = starts[positions[i]! + 1]! - first;
+    const newest = signalCount === 0 ? [] : [items[first]!];
+    const [latest] = readDocuments<Signal>(parts.documents.signal, newest);
+    return {
+      gp,
+      markets: gp.markets.map(known.nameOfMarket),
+      latest: latest?.date ?? null,
+      signals: signalCount,
+    };
+  });
+}
+
+const signalViews = (
+  { parts }: ReadModel,
+  { nameOfMarket }: Browse,
+  positions: readonly number[],
+): (SignalView & Signal)[] =>
+  readDocuments<Signal>(parts.documents.signal, positions).map((signal) => ({
+    ...signal,
+    marketName: signal.market === null ? null : nameOfMarket(signal.market),
+  }));
+
+const unknownIn = (model: ReadModel, chosen: Chosen, misses: readonly Miss[]): Unknown[] =>
+  misses.map((miss) => {
+    const name = miss.parameter as FacetName;
+    const others = chosen[name].filter((value) => value !== miss.value);
+    return {
+      value: miss.value,
+      suggestions: model
+        .suggestionsFor(miss)
+        .map((value) => ({ value, chosen: { ...chosen, [name]: [...others, value], offset: 0 } })),
+    };
+  });
+
+/** Names that no operation has. */
+const ownNames = ["type", "order"];
+
+/** So that an address means to the pages what it means to an operation, and the same is a fault. */
+const likeOperation: Operation = {
+  ...fetchPrincipals,
+  path: "/account/browse" as Operation["path"],
+  filters: ["tag", "theme", "market"],
+};
+
+/** @throws Problem invalid-parameters. */
+function readChosen(query: URLSearchParams): Chosen {
+  const shared = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
+  const { limitDefault, valuesMax } = parameterBounds;
+  const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
+  return {
+    market: filter.market ?? [],
+    tag: filter.tag ?? [],
+    theme: filter.theme ?? [],
+    // A type that does not exist stays chosen, and nothing is of it.
+    type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
+    order: query.get("order") === "name" ? "name" : "latest",
+    offset,
+  };
+}

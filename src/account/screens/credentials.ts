@@ -1,0 +1,113 @@
+/** What somebody signs in with: another address, another password. */
+import { faultNote, field } from "#account/components/fields.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
+import { begin } from "#account/cookies.ts";
+import {
+  addressChangeLetter,
+  addressTakenLetter,
+  passwordChangedLetter,
+} from "#account/mail-templates.ts";
+import { orAgain } from "#account/refusal.ts";
+import { page, type Reply } from "#account/reply.ts";
+import type { SignedInVisit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { requestAddressChange } from "#accounts/change-address.ts";
+import { changePassword } from "#accounts/change-password.ts";
+import { html } from "#pages/html.ts";
+import { passwordFields } from "./link.ts";
+import { typedAddress } from "./sign-in.ts";
+
+const obstacle = (visit: SignedInVisit): Reply | null =>
+  canMail(visit) ? null : page(noMailPage("Change your address", framed(visit)), 403);
+
+const showAddress = (visit: SignedInVisit): Reply =>
+  obstacle(visit) ?? page(changeAddressPage({ frame: framed(visit)! }));
+
+function takeAddress(visit: SignedInVisit): Reply | Promise<Reply> {
+  const inTheWay = obstacle(visit);
+  if (inTheWay !== null) return inTheWay;
+  return orAgain(
+    () => askAddress(visit),
+    (fault) => changeAddressPage({ frame: framed(visit)!, typed: typedAddress(visit), fault }),
+  );
+}
+
+/** Whether somebody has the new address, only its mail tells. */
+async function askAddress(visit: SignedInVisit): Promise<Reply> {
+  const { rooms, visitor, form, now } = visit;
+  const { id: person } = visitor.person;
+  const order = { person, password: form.get("password") ?? "", address: form.get("email") ?? "" };
+  const made = await requestAddressChange(rooms.control, rooms.passwords, { ...order, now });
+  const { isKnown, email } = made;
+  const link = linkOf(visit, made);
+  const letter = isKnown ? addressTakenLetter({ to: email }) : addressChangeLetter(link);
+  const shown = mail(visit, letter, link.url);
+  return page(mailedPage({ email, demoLink: isKnown ? null : shown, frame: framed(visit) }));
+}
+
+const showPassword = (visit: SignedInVisit): Reply => page(changePasswordPage(framed(visit)!));
+
+function takePassword(visit: SignedInVisit): Promise<Reply> {
+  const { rooms, visitor, form, client, now } = visit;
+  const { id: person, email: to } = visitor.person;
+  const present = form.get("present") ?? "";
+  const next = form.get("next") ?? "";
+  return orAgain(
+    async () => {
+      const order = { person, present, next, client, now };
+      const signedIn = await changePassword(rooms.control, rooms.passwords, order);
+      const url = `${rooms.settings.linkBase}/account/forgot`;
+      rooms.post.send(passwordChangedLetter({ to, url }));
+      return begin(visit, signedIn, "/account/settings?done=password");
+    },
+    (fault) => changePasswordPage(framed(visit)!, fault),
+  );
+}
+
+export const credentialRoutes: readonly Route[] = [
+  route("/account/settings/address", "person", { GET: showAddress, POST: takeAddress }),
+  route("/account/settings/password", "person", { GET: showPassword, POST: takePassword }),
+];
+
+/** The page on which somebody asks for another e-mail address. */
+interface ChangeAddress {
+  frame: Frame;
+  typed?: string;
+  fault?: string;
+}
+
+const changeAddressPage = ({ frame, typed, fault }: ChangeAddress): string =>
+  accountPage({
+    title: "Change address",
+    frame,
+    main: html`<h1>Change your address</h1>
+      <p>
+        We mail a link to the new address. You go on signing in with
+        <strong class="name">${frame.email}</strong> until you have followed it.
+      </p>
+      ${faultNote(fault)}
+      <form class="form" method="post" action="/account/settings/address">
+        ${field({ name: "email", label: "New e-mail address", type: "email", autocomplete: "email", value: typed })}
+        ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password" })}
+        <button>Mail me a link</button>
+      </form>`,
+  });
+
+/** The page on which somebody who knows the present password chooses another. */
+const changePasswordPage = (frame: Frame, fault?: string): string =>
+  accountPage({
+    title: "Change password",
+    frame,
+    main: html`<h1>Change your password</h1>
+      <p>Every other browser is signed out.</p>
+      ${faultNote(fault)}
+      <form class="form" method="post" action="/account/settings/password">
+        ${field({ name: "present", label: "Present password", type: "password", autocomplete: "current-password" })}
+        ${passwordFields(frame.email, "next")}
+        <button>Change password</button>
+      </form>
+      <p>
+        You no longer know it? <a href="/account/forgot">Ask for a link</a> to choose a new one.
+      </p>`,
+  });

@@ -1,0 +1,41 @@
+/** Every path of the account pages, in the order in which they are looked for. */
+import type { Route } from "#account/route.ts";
+import { farewellRoutes } from "./account-deletion.ts";
+import { browseRoutes } from "./browse.ts";
+import { credentialRoutes } from "./credentials.ts";
+import { explorerRoutes } from "./explorer.ts";
+import { forgotRoutes } from "./forgot.ts";
+import { browseGpRoutes } from "./gp.ts";
+import { keyRoutes } from "./key.ts";
+import { keysRoutes } from "./keys.ts";
+import { linkRoutes } from "./link.ts";
+import { oneMemberRoutes } from "./member.ts";
+import { memberRoutes } from "./members.ts";
+import { noticesRoutes } from "./notices.ts";
+import { requestsRoutes } from "./requests.ts";
+import { sessionRoutes } from "./sessions.ts";
+import { settingsRoutes } from "./settings.ts";
+import { signInRoutes } from "./sign-in.ts";
+import { signUpRoutes } from "./sign-up.ts";
+import { usageRoutes } from "./usage.ts";
+
+export const routes: readonly Route[] = [
+  ...browseRoutes,
+  ...browseGpRoutes,
+  ...explorerRoutes,
+  ...keysRoutes,
+  ...keyRoutes,
+  ...usageRoutes,
+  ...requestsRoutes,
+  ...noticesRoutes,
+  ...signInRoutes,
+  ...signUpRoutes,
+  ...forgotRoutes,
+  ...linkRoutes,
+  ...sessionRoutes,
+  ...settingsRoutes,
+  ...credentialRoutes,
+  ...farewellRoutes,
+  ...memberRoutes,
+  ...oneMemberRoutes,
+];

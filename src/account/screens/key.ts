@@ -1,0 +1,198 @@
+/** One key: shown, renamed, rotated, revoked. */
+import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import {
+  isLive,
+  type KeyView,
+  lastUseWords,
+  ownKeys,
+  readKeyView,
+  stateWords,
+} from "#account/components/key-views.ts";
+import { exactTime, relativeTime } from "#account/components/relative.ts";
+import { refusal } from "#account/refusal.ts";
+import { page, type Reply, seeOther } from "#account/reply.ts";
+import type { AccountVisit } from "#account/request.ts";
+import { type Route, route, type Serve } from "#account/route.ts";
+import { listMembers } from "#accounts/members.ts";
+import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { grouped } from "#pages/prose.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { oneTimeValue, shownBefore, shownOnce } from "./keys.ts";
+
+const idOf = ({ names }: AccountVisit): string => names["id"]!;
+const own = (visit: AccountVisit) => ({ ...ownKeys(visit), id: idOf(visit) });
+
+async function showKey(visit: AccountVisit): Promise<Reply> {
+  return page(await keyMarkup(visit));
+}
+
+async function keyMarkup(visit: AccountVisit, fault?: string): Promise<string> {
+  const { query, now } = visit;
+  const { madeBy, ...key } = await readKeyView(visit, idOf(visit));
+  return keyPage({
+    frame: framed(visit),
+    key,
+    madeBy: madeBy === null ? null : await addressOf(visit, madeBy),
+    replacedBy: key.replacedBy === null ? null : await readKeyView(visit, key.replacedBy),
+    form: newForm(),
+    done: query.get("done"),
+    fault,
+    now,
+  });
+}
+
+async function addressOf({ rooms, account }: AccountVisit, person: string): Promise<string> {
+  const members = await listMembers(rooms.control.database, account.number);
+  return members.find((member) => member.person === person)?.email ?? "a former member";
+}
+
+async function rename(visit: AccountVisit): Promise<Reply> {
+  const name = visit.form.get("name") ?? "";
+  await renameOwnKey(visit.rooms.control, { ...own(visit), name });
+  return seeOther(`/account/keys/${idOf(visit)}?done=renamed`);
+}
+
+async function revoke(visit: AccountVisit): Promise<Reply> {
+  await revokeOwnKey(visit.rooms.control, own(visit));
+  return seeOther(`/account/keys/${idOf(visit)}?done=revoked`);
+}
+
+async function rotate(visit: AccountVisit): Promise<Reply> {
+  const rotated = await rotateOwnKey(visit.rooms.control, {
+    ...own(visit),
+    overlapMilliseconds: Number(visit.form.get("overlap") || Number.NaN),
+    form: oneTimeValue(visit),
+  });
+  if ("repeatedId" in rotated) return shownBefore(visit, rotated.repeatedId);
+  const { issued, oldExpiresAt } = rotated.rotation;
+  return shownOnce(visit, issued, { id: idOf(visit), expiresAt: oldExpiresAt });
+}
+
+/** A fault is shown above the page of the key; one that is not there has none. */
+const orAbovePage =
+  (act: Serve<AccountVisit>): Serve<AccountVisit> =>
+  async (visit) => {
+    try {
+      return await act(visit);
+    } catch (fault) {
+      if (!(fault instanceof StoreFault) || fault.kind === "not_found") throw fault;
+      return refusal(fault, await keyMarkup(visit, fault.message));
+    }
+  };
+
+export const keyRoutes: readonly Route[] = [
+  route("/account/keys/{id}", "member", { GET: showKey }),
+  route("/account/keys/{id}/rename", "member", { POST: orAbovePage(rename) }),
+  route("/account/keys/{id}/rotate", "member", { POST: orAbovePage(rotate) }),
+  route("/account/keys/{id}/revoke", "member", { POST: orAbovePage(revoke) }),
+];
+
+/** The page of one key: what it is, and the three things one can do with it. */
+interface OneKeyView {
+  frame: Frame | null;
+  key: KeyView;
+  /** Who made it; null for the operator. */
+  madeBy: string | null;
+  /** The key that a rotation made in its place. */
+  replacedBy: { id: string; name: string } | null;
+  /** One-time value of the form that rotates. */
+  form: string;
+  done: string | null;
+  fault?: string | undefined;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+const overlapChoices = [
+  { value: "0", label: "at once" },
+  { value: "3600000", label: "in 1 hour" },
+  { value: "86400000", label: "in 24 hours" },
+  { value: "604800000", label: "in 7 days" },
+] as const;
+
+const sentences = {
+  renamed: "The key has its new name.",
+  revoked: "The key is revoked: it is refused from the next request on.",
+};
+
+function keyPage(view: OneKeyView): string {
+  const { frame, key, now } = view;
+  return accountPage({
+    title: `Key ${key.name}`,
+    frame,
+    main: html`<h1 class="name">${key.name}</h1>
+      ${doneNote(sentences, view.done)} ${faultNote(view.fault)} ${facts(view)}
+      <p>
+        <a href="/account/requests?key=${key.id}">Its requests</a> ·
+        <a href="/account/keys">All keys</a>
+      </p>
+      ${isLive(key) && [renameForm(key), rotateForm(view), revokeForm(key, now)]}`,
+  });
+}
+
+function facts({ key, madeBy, replacedBy, now }: OneKeyView): Html {
+  const lines: (readonly [string, Part] | null)[] = [
+    ["State", stateWords(key, now)],
+    ["Begins with", html`<code>${key.hint}…</code>`],
+    ["Id", html`<code>${key.id}</code>`],
+    ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy ?? "the operator"}`],
+    ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
+    replacedBy && [
+      "Replaced by",
+      html`<a class="name" href="/account/keys/${replacedBy.id}">${replacedBy.name}</a>`,
+    ],
+    ["Last used", lastUseWords(key, now)],
+    ["Requests today", grouped(key.requestsToday)],
+  ];
+  return html`<dl class="facts key-facts">
+    ${lines.map(
+      (line) =>
+        line &&
+        html`<div>
+          <dt>${line[0]}</dt>
+          <dd>${line[1]}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+const actionForm = (key: KeyView, what: "rename" | "rotate" | "revoke", content: Part): Html =>
+  html`<form class="form" method="post" action="/account/keys/${key.id}/${what}">${content}</form>`;
+
+const renameForm = (key: KeyView): Html =>
+  html`<h2>Rename</h2>
+    ${actionForm(
+      key,
+      "rename",
+      html`${field({ name: "name", label: "Name", value: key.name, lengthMax: 100 })}
+        <button class="quiet">Rename key</button>`,
+    )}`;
+
+/** A key that was rotated has its successor to rotate. */
+function rotateForm({ key, replacedBy, form }: OneKeyView): Part {
+  if (replacedBy !== null) return null;
+  return html`<h2>Rotate</h2>
+    <p>
+      A new key of the same name and the same length of life, shown once on the next page. Both
+      share one quota.
+    </p>
+    ${actionForm(
+      key,
+      "rotate",
+      html`${hidden("form", form)} ${choice("overlap", "This key ends", overlapChoices, "86400000")}
+        <button class="quiet">Rotate key</button>`,
+    )}`;
+}
+
+const revokeForm = (key: KeyView, now: number): Html =>
+  html`<h2>Revoke</h2>
+    <details>
+      <summary>End this key for good</summary>
+      <p>
+        ${key.lastUse === null ? "It was never used." : html`It was last used ${lastUseWords(key, now)}.`}
+        From the next request on whoever sends it is refused. This cannot be undone.
+      </p>
+      ${actionForm(key, "revoke", html`<button class="danger">Revoke key</button>`)}
+    </details>`;

@@ -1,0 +1,199 @@
+/** The page a mailed link leads to: a GET looks, a POST does what the link is for. */
+import { faultNote, field, hidden } from "#account/components/fields.ts";
+import { accountPage } from "#account/components/frame.ts";
+import { begin } from "#account/cookies.ts";
+import { addressChangedLetter, passwordChangedLetter } from "#account/mail-templates.ts";
+import { orAgain } from "#account/refusal.ts";
+import { page, type Reply, seeOther } from "#account/reply.ts";
+import type { Visit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { completeAddressChange } from "#accounts/change-address.ts";
+import { requireOpenNumber } from "#accounts/find-account.ts";
+import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
+import { type Link, LinkFault, lookAtLink } from "#accounts/links.ts";
+import { completeReset } from "#accounts/reset-password.ts";
+import { switchAccount } from "#accounts/sessions.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+
+const show = (visit: Visit): Promise<Reply> =>
+  unlessDead(visit, async () => {
+    const token = visit.query.get("token") ?? "";
+    const link = await lookAtLink(visit.rooms.control, token, visit.now);
+    return page(linkPage(await viewOf(visit, link, token)));
+  });
+
+const take = (visit: Visit): Promise<Reply> =>
+  unlessDead(visit, async () => {
+    const token = visit.form.get("token") ?? "";
+    const link = await lookAtLink(visit.rooms.control, token, visit.now);
+    const view = await viewOf(visit, link, token);
+    return orAgain(
+      () => complete[link.kind](visit, token),
+      (fault) => linkPage({ ...view, typedName: visit.form.get("account") ?? "", fault }),
+    );
+  });
+
+async function unlessDead(visit: Visit, act: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await act();
+  } catch (fault) {
+    if (!(fault instanceof LinkFault)) throw fault;
+    const maySignUp = visit.rooms.settings.signUp === "open";
+    return page(deadLinkPage(fault.message, maySignUp), 404);
+  }
+}
+
+async function viewOf({ rooms }: Visit, link: Link, token: string): Promise<LinkView> {
+  const { database } = rooms.control;
+  const { kind, email, account } = link;
+  const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
+  return {
+    kind,
+    token,
+    email,
+    accountName: account === null ? null : (await requireOpenNumber(database, account)).name,
+    asksPassword: isNew || kind === "reset",
+    asksName: isNew && account === null,
+  };
+}
+
+/** What the form of a link holds, for those kinds that ask for a password. */
+const completion = ({ form, client, now }: Visit, token: string) => ({
+  token,
+  password: form.get("password") ?? "",
+  accountName: form.get("account")?.trim() || null,
+  client,
+  now,
+});
+
+const complete: Record<Link["kind"], (visit: Visit, token: string) => Promise<Reply>> = {
+  async "sign-up"(visit, token) {
+    const { control, passwords } = visit.rooms;
+    const signedIn = await completeSignUp(control, passwords, completion(visit, token));
+    return begin(visit, signedIn, "/account/keys");
+  },
+  async invite(visit, token) {
+    const { control, passwords } = visit.rooms;
+    const accepted = await acceptInvitation(control, passwords, completion(visit, token));
+    const { person, accountId, signedIn } = accepted;
+    if (signedIn !== null) return begin(visit, signedIn, "/account/keys");
+    if (visit.visitor?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
+    const session = visit.visitor.session.id;
+    await switchAccount(control, { person: person.id, session, accountId });
+    return seeOther("/account/keys");
+  },
+  async reset(visit, token) {
+    const { control, passwords, post, settings } = visit.rooms;
+    const signedIn = await completeReset(control, passwords, completion(visit, token));
+    const url = `${settings.linkBase}/account/forgot`;
+    post.send(passwordChangedLetter({ to: signedIn.person.email, url }));
+    return begin(visit, signedIn, "/account/settings?done=password");
+  },
+  async email(visit, token) {
+    const { control, post } = visit.rooms;
+    const { now } = visit;
+    const { person, formerEmail } = await completeAddressChange(control, { token, now });
+    post.send(addressChangedLetter({ to: formerEmail }));
+    const isOwn = visit.visitor?.person.id === person.id;
+    return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
+  },
+};
+
+export const linkRoutes: readonly Route[] = [
+  route("/account/link", "anyone", { GET: show, POST: take }),
+];
+
+/** The page a mailed link leads to: looking changes nothing, its button does. */
+interface LinkView {
+  kind: "sign-up" | "invite" | "reset" | "email";
+  token: string;
+  email: string;
+  /** Of an invitation to an account that is there already. */
+  accountName: string | null;
+  /** Whoever follows it has no password yet, or a new one to choose. */
+  asksPassword: boolean;
+  /** An account is made. */
+  asksName: boolean;
+  /** What was typed for it. */
+  typedName?: string;
+  fault?: string | undefined;
+}
+
+function linkPage(view: LinkView): string {
+  const { title, explained, button } = wordsOf(view);
+  return accountPage({
+    title,
+    frame: null,
+    main: html`<h1 class="name">${title}</h1>
+      <p>${explained}</p>
+      ${faultNote(view.fault)}
+      <form class="form" method="post" action="/account/link">
+        ${hidden("token", view.token)} ${view.asksPassword && passwordFields(view.email)}
+        ${view.asksName && nameField(view.typedName)}
+        <button>${button}</button>
+      </form>`,
+  });
+}
+
+interface Words {
+  title: string;
+  explained: Part;
+  button: string;
+}
+
+function wordsOf({ kind, email, accountName, asksPassword }: LinkView): Words {
+  const who = html`<strong class="name">${email}</strong>`;
+  const choosing = html`You sign in with ${who} and the password that you choose here.`;
+  if (kind === "sign-up")
+    return { title: "Choose a password", explained: choosing, button: "Sign up" };
+  if (kind === "reset")
+    return {
+      title: "Choose a new password",
+      explained: html`For ${who}. You are signed out in every other browser.`,
+      button: "Change password",
+    };
+  if (kind === "email")
+    return {
+      title: "Is this your new address?",
+      explained: html`From now on you sign in with ${who}; the former address gets a word of it.`,
+      button: "Change address",
+    };
+  return {
+    title: accountName === null ? "Take your account" : `Join ${accountName}`,
+    explained: asksPassword
+      ? choosing
+      : html`You go on signing in with ${who} and see the keys and the usage of this account too.`,
+    button: accountName === null ? "Sign up" : "Join",
+  };
+}
+
+/** The hidden address is for password managers, which keep both together. */
+export const passwordFields = (email: string, name = "password"): Html =>
+  html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
+    ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
+
+const nameField = (typed: string | undefined): Html =>
+  field({
+    name: "account",
+    label: "Name of the account",
+    value: typed,
+    hint: "optional; your company or team",
+    isOptional: true,
+    lengthMax: 100,
+  });
+
+/** For a link that was used, has expired or never was: which of them, is told to nobody. */
+const deadLinkPage = (fault: string, maySignUp: boolean): string =>
+  accountPage({
+    title: "This link does nothing any more",
+    frame: null,
+    main: html`<h1>This link does nothing any more</h1>
+      <p>${fault}</p>
+      <ul>
+        <li><a href="/account/sign-in">Sign in</a>, if you have chosen a password with it.</li>
+        <li><a href="/account/forgot">Choose a new password</a>, if you no longer know yours.</li>
+        ${maySignUp && html`<li><a href="/account/sign-up">Sign up</a>, if you have not yet.</li>`}
+        <li>An invitation is sent again by whoever sent it.</li>
+      </ul>`,
+  });

@@ -1,0 +1,216 @@
+/** Who is in the account and who is invited: listed, invited, withdrawn. */
+import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
+import { relativeTime } from "#account/components/relative.ts";
+import { invitationLetter } from "#account/mail-templates.ts";
+import { orAgain } from "#account/refusal.ts";
+import { page, type Reply, seeOther } from "#account/reply.ts";
+import type { AccountVisit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
+import { listAudit } from "#accounts/list-audit.ts";
+import { listMembers } from "#accounts/members.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { table } from "#pages/table.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { typedAddress, whomToAsk } from "./sign-in.ts";
+
+/** Of an account: letters to strangers, with a name in them that the account chose, are worth abusing. */
+const invitationsADayMax = 50;
+const dayMilliseconds = 86_400_000;
+
+async function viewOf(visit: AccountVisit): Promise<MembersView> {
+  const { rooms, account, visitor, query, now } = visit;
+  const { database } = rooms.control;
+  const isOwner = account.role === "owner";
+  return {
+    frame: framed(visit)!,
+    own: visitor.person.id,
+    members: await listMembers(database, account.number),
+    invitations: isOwner ? await listInvitations(database, account.number, now) : [],
+    obstacle: obstacleOf(visit),
+    done: query.get("done"),
+    now,
+  };
+}
+
+function obstacleOf(visit: AccountVisit): MembersView["obstacle"] {
+  if (visit.rooms.settings.signUp === "closed") return "closed";
+  return canMail(visit) ? null : "no mail";
+}
+
+const show = async (visit: AccountVisit): Promise<Reply> => page(membersPage(await viewOf(visit)));
+
+async function takeInvitation(visit: AccountVisit): Promise<Reply> {
+  const view = await viewOf(visit);
+  if (view.obstacle !== null) return page(membersPage(view), 403);
+  const typed = { email: typedAddress(visit), role: roleOf(visit) };
+  return orAgain(
+    () => sendInvitation(visit),
+    (fault) => membersPage({ ...view, typed, fault }),
+  );
+}
+
+async function sendInvitation(visit: AccountVisit): Promise<Reply> {
+  const { rooms, account, visitor, form, now } = visit;
+  await refuseTooMany(visit);
+  const made = await invite(rooms.control, {
+    account: account.number,
+    address: form.get("email") ?? "",
+    role: roleOf(visit),
+    actor: visitor.person.id,
+    now,
+  });
+  const link = linkOf(visit, made);
+  const letter = invitationLetter({ ...link, accountName: made.accountName });
+  const demoLink = mail(visit, letter, link.url);
+  if (demoLink === null) return seeOther("/account/members?done=invited");
+  return page(membersPage({ ...(await viewOf(visit)), demoLink, done: "invited" }));
+}
+
+async function refuseTooMany({ rooms, account, now }: AccountVisit): Promise<void> {
+  const sent = await listAudit(rooms.control.database, {
+    account: account.number,
+    action: "member.invited",
+    since: now - dayMilliseconds,
+    limit: invitationsADayMax,
+  });
+  if (sent.length === invitationsADayMax)
+    throw new StoreFault(
+      "too_often",
+      `An account sends at most ${invitationsADayMax} invitations in 24 hours. Go on tomorrow.`,
+    );
+}
+
+/** Whatever is not `owner` is the lesser of the two. */
+export const roleOf = ({ form }: AccountVisit): "owner" | "member" =>
+  form.get("role") === "owner" ? "owner" : "member";
+
+async function withdraw({ rooms, account, visitor, form, now }: AccountVisit): Promise<Reply> {
+  await withdrawInvitation(rooms.control, {
+    account: account.number,
+    id: form.get("invitation") ?? "",
+    actor: visitor.person.id,
+    now,
+  });
+  return seeOther("/account/members?done=withdrawn");
+}
+
+export const memberRoutes: readonly Route[] = [
+  route("/account/members", "member", { GET: show }),
+  route("/account/members/invite", "owner", { POST: takeInvitation }),
+  route("/account/members/withdraw", "owner", { POST: withdraw }),
+];
+
+/** The page of who is in the account, and who is invited to it. */
+export interface MemberView {
+  person: string;
+  email: string;
+  role: "owner" | "member";
+  joinedAt: string;
+}
+
+interface InvitationView {
+  id: string;
+  email: string;
+  role: "owner" | "member";
+  createdAt: string;
+  expiresAt: string;
+}
+
+interface MembersView {
+  frame: Frame;
+  /** Id of whoever looks. */
+  own: string;
+  /** In the order of joining. */
+  members: readonly MemberView[];
+  /** Oldest first; empty for whoever is no owner. */
+  invitations: readonly InvitationView[];
+  /** What keeps an owner from inviting, if anything. */
+  obstacle: "closed" | "no mail" | null;
+  typed?: { email: string; role: string };
+  fault?: string | undefined;
+  demoLink?: string | null;
+  done: string | null;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+const sentences = {
+  invited: "The invitation is on its way.",
+  withdrawn: "The invitation is withdrawn: its link does nothing any more.",
+  role: "The role is changed.",
+  removed: "The member is removed.",
+  passed: "The account has its new owner, and you are a member.",
+};
+
+export const roles = [
+  { value: "member", label: "member: keys and usage" },
+  { value: "owner", label: "owner: members and account, too" },
+] as const;
+
+function membersPage(view: MembersView): string {
+  const { frame, members } = view;
+  const isOwner = frame.account?.role === "owner";
+  return accountPage({
+    title: "Members",
+    frame,
+    main: html`<h1>
+        ${members.length === 1 ? "You are the only member" : `${members.length} members`}
+      </h1>
+      ${doneNote(sentences, view.done)} ${memberTable(view, isOwner)}
+      ${isOwner ? [invitationPart(view), inviting(view)] : html`<p>Owners invite and remove members.</p>`}`,
+  });
+}
+
+const memberTable = ({ members, own, now }: MembersView, isOwner: boolean): Html =>
+  table({
+    label: "Members",
+    columns: [
+      "Address",
+      "Role",
+      "Joined",
+      ...(isOwner ? [{ label: "Action", isPlain: true }] : []),
+    ],
+    rows: members.map(({ person, email, role, joinedAt }) => [
+      html`<span class="name">${email}</span>${person === own && " (you)"}`,
+      role,
+      relativeTime(joinedAt, now),
+      ...(isOwner ? [html`<a href="/account/members/${person}">Change</a>`] : []),
+    ]),
+  });
+
+const invitationPart = ({ invitations, now }: MembersView): Part =>
+  invitations.length > 0 &&
+  html`<h2>Invited</h2>
+    ${table({
+      label: "Invitations that nobody has followed yet",
+      columns: ["Address", "Role", "Invited", "Ends", { label: "Action", isPlain: true }],
+      rows: invitations.map(({ id, email, role, createdAt, expiresAt }) => [
+        html`<span class="name">${email}</span>`,
+        role,
+        relativeTime(createdAt, now),
+        relativeTime(expiresAt, now),
+        html`<form method="post" action="/account/members/withdraw">
+          ${hidden("invitation", id)}<button class="quiet">Withdraw</button>
+        </form>`,
+      ]),
+    })}`;
+
+const inviting = ({ obstacle, typed, fault, demoLink = null }: MembersView): Html =>
+  html`<h2>Invite somebody</h2>
+    ${demoNote(demoLink)} ${faultNote(fault)}
+    ${obstacle === null ? inviteForm(typed) : obstacleNote(obstacle)}`;
+
+const inviteForm = (typed: MembersView["typed"]): Html =>
+  html`<form class="form" method="post" action="/account/members/invite">
+    ${field({ name: "email", label: "E-mail address", type: "email", value: typed?.email, hint: "gets a link that works for 7 days" })}
+    ${choice("role", "Role", roles, typed?.role ?? "member")}
+    <button>Invite</button>
+  </form>`;
+
+const obstacleNote = (obstacle: "closed" | "no mail"): Html =>
+  obstacle === "closed"
+    ? html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`
+    : noMailNote;

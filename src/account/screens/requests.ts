@@ -1,0 +1,306 @@
+/** The request log of an account: page by page, or as one file. */
+import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { isLive } from "#account/components/key-views.ts";
+import { exactTime } from "#account/components/relative.ts";
+import { download, page, type Reply } from "#account/reply.ts";
+import type { AccountVisit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { listKeys } from "#keys/keys.ts";
+import { operations } from "#operations/index.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+import { problemCodes } from "#problems.ts";
+import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
+import {
+  explorerKey,
+  type LoggedRequest,
+  readRequests,
+  type RequestFilter,
+  requestsInPages,
+} from "#usage/request-log.ts";
+import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+
+const rowsOfPage = 40;
+/** Some 2 MB. */
+const csvRowsMax = 10_000;
+/** So many keys the filter offers to choose from; any other stands in its address. */
+const keysOffered = 60;
+
+async function showRequests(visit: AccountVisit): Promise<Reply> {
+  const reading = readFilter(visit.query);
+  const isOff = visit.rooms.settings.usageLogDays === 0;
+  if (isOff || reading.fault !== undefined)
+    return page(await markup(visit, reading, { requests: [], next: null }), isOff ? 200 : 400);
+  const found = await readRequests(visit.rooms.usage, {
+    account: visit.account.number,
+    filter: reading.filter,
+    limit: rowsOfPage,
+    after: visit.query.get("after") ?? undefined,
+  });
+  return page(await markup(visit, reading, found));
+}
+
+async function markup(
+  visit: AccountVisit,
+  { typed, fault }: FilterReading,
+  { requests, next }: { requests: readonly LoggedRequest[]; next: string | null },
+): Promise<string> {
+  const { rooms, account, now } = visit;
+  const keys = (await listKeys(rooms.control, { accountNumber: account.number, now })).toReversed();
+  const explorer = { id: explorerKey, name: "Explorer" };
+  const offered = [explorer, ...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
+  const names = new Map(offered.map(({ id, name }) => [id, name]));
+  return requestsPage({
+    frame: framed(visit),
+    logDays: rooms.settings.usageLogDays,
+    typed,
+    fault,
+    keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
+    operations: operations.map(({ name }) => name),
+    rows: requests.map((request) => rowOf(request, names)),
+    olderHref: next === null ? null : hrefOf("/account/requests", typed, next),
+    csvHref: hrefOf("/account/requests.csv", typed),
+    csvRowsMax,
+  });
+}
+
+const rowOf = (request: LoggedRequest, names: ReadonlyMap<string, string>): RequestRow => ({
+  ...request,
+  keyHref: request.key === explorerKey ? "/account/explorer" : `/account/keys/${request.key}`,
+  keyName: names.get(request.key) ?? request.key,
+});
+
+function hrefOf(path: string, typed: FilterReading["typed"], after?: string): string {
+  const query = new URLSearchParams();
+  for (const name of filterNames) {
+    const value = typed[name];
+    if (value !== undefined) query.set(name, value);
+  }
+  if (after !== undefined) query.set("after", after);
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** A filter with a fault has its page; a file of the wrong requests would look like the right one. */
+async function downloadRequests(visit: AccountVisit): Promise<Reply> {
+  const { filter, fault } = readFilter(visit.query);
+  const { usage, settings } = visit.rooms;
+  if (fault !== undefined || settings.usageLogDays === 0) return showRequests(visit);
+  const lines = [csvHeading(requestColumns)];
+  const order = { account: visit.account.number, filter, countMax: csvRowsMax };
+  for await (const requests of requestsInPages(usage, order))
+    for (const request of requests) lines.push(csvRow(requestColumns, request));
+  const name = `requests-${new Date(visit.now).toISOString().slice(0, 10)}.csv`;
+  return download(name, "text/csv; charset=utf-8; header=present", `${lines.join("\r\n")}\r\n`);
+}
+
+export const requestsRoutes: readonly Route[] = [
+  route("/account/requests", "member", { GET: showRequests }),
+  route("/account/requests.csv", "member", { GET: downloadRequests }),
+];
+
+/** Which requests a page of the log shows, as its address says it. */
+const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
+type FilterName = (typeof filterNames)[number];
+
+interface FilterReading {
+  filter: RequestFilter;
+  /** What was asked for, to be shown in the form again; what was left empty is missing. */
+  typed: Partial<Record<FilterName, string>>;
+  fault?: string;
+}
+
+const dayMilliseconds = 86_400_000;
+const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
+
+export function readFilter(query: URLSearchParams): FilterReading {
+  const typed: FilterReading["typed"] = {};
+  for (const name of filterNames) {
+    const value = query.get(name)?.trim() ?? "";
+    if (value !== "") typed[name] = value;
+  }
+  const { key, operation, status, from, to, id } = typed;
+  const since = from === undefined ? undefined : momentOf(from);
+  const until = to === undefined ? undefined : endOf(to);
+  const statusClass = statusClasses.find((one) => one === status);
+  const fault = faultOf(typed, since, until);
+  const filter = { key, operation, statusClass, requestId: id, since, until };
+  return fault === undefined ? { filter, typed } : { filter, typed, fault };
+}
+
+function faultOf(
+  { operation, status, id }: FilterReading["typed"],
+  since: number | undefined,
+  until: number | undefined,
+): string | undefined {
+  if (operation !== undefined && !operations.some(({ name }) => name === operation))
+    return "There is no such operation.";
+  if (status !== undefined && !statusClasses.includes(status as StatusClass))
+    return "A status is one of 2xx, 3xx, 4xx and 5xx.";
+  if (Number.isNaN(since) || Number.isNaN(until))
+    return "A time looks like 2026-11-21T09:30, in UTC.";
+  if (since !== undefined && until !== undefined && since >= until)
+    return "The time from which must lie before the time to which.";
+  if (id !== undefined && !requestIdShape.test(id))
+    return "A request id has at most 64 letters, digits, points, hyphens and underscores.";
+  return undefined;
+}
+
+const dayShape = /^\d{4}-\d\d-\d\d$/;
+const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
+
+/** Milliseconds since 1970; not a number for what is no time. */
+function momentOf(text: string): number {
+  if (!momentShape.test(text)) return Number.NaN;
+  return Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
+}
+
+/** A day alone is taken to its end. */
+const endOf = (text: string): number =>
+  momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);
+
+/** The page of the request log: a filter, and what it lets through, newest first. */
+interface RequestRow {
+  at: string;
+  /** Where the key can be looked at, or the explorer. */
+  keyHref: string;
+  keyName: string;
+  operation: string;
+  status: number;
+  milliseconds: number;
+  bytes: number;
+  requestId: string;
+  dataset: string | null;
+  /** Code of the problem. */
+  problem: string | null;
+  query: string | null;
+}
+
+export interface RequestsView {
+  frame: Frame | null;
+  /** How long the log goes back; 0 where it is switched off. */
+  logDays: number;
+  typed: Readonly<Partial<Record<"key" | "operation" | "status" | "from" | "to" | "id", string>>>;
+  fault?: string | undefined;
+  keys: readonly { id: string; name: string }[];
+  operations: readonly string[];
+  rows: readonly RequestRow[];
+  /** Address of the next page; null on the last one. */
+  olderHref: string | null;
+  csvHref: string;
+  csvRowsMax: number;
+}
+
+export function requestsPage(view: RequestsView): string {
+  const { frame, logDays } = view;
+  return accountPage({
+    title: "Requests",
+    frame,
+    main:
+      logDays === 0
+        ? switchedOff
+        : [html`<h1>Requests of the last ${logDays} days</h1>`, log(view)],
+  });
+}
+
+const switchedOff = html`<h1>No log of requests</h1>
+  <p>
+    The operator of this service keeps no requests by themselves: the setting
+    <code>USAGE_LOG_DAYS</code> is 0. Sums by the hour are on the page of your
+    <a href="/account/usage">usage</a>.
+  </p>`;
+
+function log(view: RequestsView): Html {
+  const { fault, rows, typed } = view;
+  const isFiltered = Object.keys(typed).length > 0;
+  if (rows.length === 0 && !isFiltered)
+    return html`<p>
+      No request yet. Send one with <a href="/account/keys">a key of yours</a>, or in the
+      <a href="/account/explorer">explorer</a>.
+    </p>`;
+  return html`${faultNote(fault)}
+    <details ${isFiltered && html`open`}>
+      <summary>Filter, or find one by its id</summary>
+      ${filterForm(view)}
+    </details>
+    ${rows.length > 0 ? found(view) : fault === undefined && nothing}`;
+}
+
+const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
+
+function filterForm({ typed, keys, operations }: RequestsView): Html {
+  const any = { value: "", label: "all" };
+  const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
+    choice(name, label, [any, ...choices], typed[name] ?? "");
+  const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  const time = (name: "from" | "to", label: string) =>
+    field({ name, label, type: "datetime-local", value: typed[name], isOptional: true });
+  return html`<form method="get" action="/account/requests">
+    <div class="fields">
+      ${pick(
+        "key",
+        "Key",
+        keys.map(({ id, name }) => ({ value: id, label: shortName(name) })),
+      )}
+      ${pick("operation", "Operation", plain(operations))}
+      ${pick("status", "Status", plain(statusClasses))} ${time("from", "From (UTC)")}
+      ${time("to", "To (UTC)")}
+      ${field({ name: "id", label: "Request id", value: typed.id, isOptional: true, lengthMax: 64 })}
+    </div>
+    <button>Show requests</button>
+  </form>`;
+}
+
+const found = (view: RequestsView): Html =>
+  html`${requestTable(view.rows)}
+    <p>
+      ${view.olderHref !== null && html`<a class="button" href="${view.olderHref}">Older requests</a>`}
+    </p>
+    <p>
+      <a href="${view.csvHref}">Download as CSV</a>
+      <span class="muted"
+        >what the filter shows, the newest ${grouped(view.csvRowsMax)} at most</span
+      >
+    </p>`;
+
+/** Two lines each, so that a row is whole on a narrow screen too. */
+const requestTable = (rows: readonly RequestRow[]): Html =>
+  table({
+    label: "Requests, newest first",
+    columns: [
+      "Time (UTC), request id",
+      { label: "Operation, key", isPlain: true },
+      "Status",
+      { label: "ms", isNumber: true },
+      { label: "Bytes", isNumber: true },
+    ],
+    rows: rows.map((row) => [
+      html`<time datetime="${row.at}">${exactTime(row.at).slice(0, -4)}</time><br />
+        <code class="long">${row.requestId}</code>`,
+      html`${row.operation}<br />
+        <a class="name" href="${row.keyHref}">${shortName(row.keyName)}</a>
+        ${row.query !== null && html`<br /><code class="long">${row.query}</code>`}`,
+      html`${row.status}<br />${becauseOf(row)}`,
+      row.milliseconds.toFixed(1),
+      grouped(row.bytes),
+    ]),
+  });
+
+/** What explains the status: the problem, or the dataset that was answered from. */
+const becauseOf = ({ problem, dataset }: RequestRow): Part =>
+  problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
+
+/** A code that an older version wrote may have no page any more. */
+const problemLink = (code: string): Part =>
+  (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
+
+const shownLength = 24;
+
+/** Long names are whole on the page of their key. */
+const shortName = (name: string): string => {
+  const characters = Array.from(name);
+  return characters.length > shownLength
+    ? `${characters.slice(0, shownLength - 1).join("")}…`
+    : name;
+};

@@ -1,0 +1,121 @@
+/** The browsers somebody is signed in with: listed, ended, and which account one looks at. */
+import { doneNote, hidden } from "#account/components/fields.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { relativeTime } from "#account/components/relative.ts";
+import { signedOut } from "#account/cookies.ts";
+import { page, type Reply, seeOther } from "#account/reply.ts";
+import type { SignedInVisit, Visit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
+import { html, type Html } from "#pages/html.ts";
+import { table } from "#pages/table.ts";
+
+async function show(visit: SignedInVisit): Promise<Reply> {
+  const { rooms, visitor, query, now } = visit;
+  const listed = await listSessions(rooms.control.database, visitor.person.id, now);
+  const sessions = listed.map((one) => ({ ...one, isOwn: one.id === visitor.session.id }));
+  return page(sessionsPage({ frame: framed(visit), sessions, done: query.get("done"), now }));
+}
+
+async function end(visit: SignedInVisit): Promise<Reply> {
+  const { rooms, visitor, form, now } = visit;
+  const { session, person } = visitor;
+  const id = form.get("session") ?? "";
+  await endSession(rooms.control, { person: person.id, id, own: session.id, now });
+  return id === session.id
+    ? signedOut(visit, "/account/sign-in?done=out")
+    : seeOther("/account/sessions?done=ended");
+}
+
+/** Also for whoever is signed out already, such as in a second tab. */
+async function signOut(visit: Visit): Promise<Reply> {
+  const { rooms, visitor, now } = visit;
+  if (visitor !== null)
+    await endSession(rooms.control, { person: visitor.person.id, id: visitor.session.id, now });
+  return signedOut(visit, "/account/sign-in?done=out");
+}
+
+async function signOutEverywhere(visit: SignedInVisit): Promise<Reply> {
+  const { rooms, visitor, now } = visit;
+  await endAllSessions(rooms.control, { person: visitor.person.id, now });
+  return signedOut(visit, "/account/sign-in?done=everywhere");
+}
+
+async function look({ rooms, visitor, form }: SignedInVisit): Promise<Reply> {
+  const accountId = form.get("account") ?? "";
+  const { person, session } = visitor;
+  await switchAccount(rooms.control, { person: person.id, session: session.id, accountId });
+  return seeOther("/account/keys");
+}
+
+export const sessionRoutes: readonly Route[] = [
+  route("/account/sessions", "person", { GET: show, POST: end }),
+  route("/account/sign-out", "anyone", { POST: signOut }),
+  route("/account/sign-out-everywhere", "person", { POST: signOutEverywhere }),
+  route("/account/switch", "person", { POST: look }),
+];
+
+/** The page of the browsers somebody is signed in with. */
+interface SessionView {
+  id: string;
+  createdAt: string;
+  seenAt: string;
+  network: string;
+  /** Such as `Firefox on Linux`. */
+  browser: string;
+  /** The browser that asks. */
+  isOwn: boolean;
+}
+
+interface SessionsView {
+  frame: Frame | null;
+  /** Last seen first. */
+  sessions: readonly SessionView[];
+  done: string | null;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+const sentences = { ended: "That browser is signed out." };
+
+function sessionsPage({ frame, sessions, done, now }: SessionsView): string {
+  const count = sessions.length;
+  return accountPage({
+    title: "Signed-in browsers",
+    frame,
+    main: html`<h1>
+        You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}
+      </h1>
+      ${doneNote(sentences, done)}
+      ${table({
+        label: "Signed-in browsers",
+        columns: [
+          "Browser",
+          "Network",
+          "Signed in",
+          "Last seen",
+          { label: "Action", isPlain: true },
+        ],
+        rows: sessions.map((session) => [
+          session.browser,
+          html`<span class="mono">${session.network}</span>`,
+          relativeTime(session.createdAt, now),
+          relativeTime(session.seenAt, now),
+          session.isOwn ? "this browser" : endForm(session.id),
+        ]),
+      })}
+      <p>
+        A browser is signed out by itself after 12 hours without a request, and after 7 days. If you
+        do not know one of these, end it and
+        <a href="/account/settings/password">change your password</a>.
+      </p>
+      <form method="post" action="/account/sign-out-everywhere">
+        <button class="danger">Sign out everywhere</button>
+      </form>`,
+  });
+}
+
+const endForm = (id: string): Html =>
+  html`<form method="post" action="/account/sessions">
+    ${hidden("session", id)}<button class="quiet">Sign out</button>
+  </form>`;

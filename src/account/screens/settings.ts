@@ -1,0 +1,147 @@
+/** The page of settings, with the name of the account and the download of what is kept. */
+import { doneNote, faultNote, field } from "#account/components/fields.ts";
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { relativeTime } from "#account/components/relative.ts";
+import { orAgain } from "#account/refusal.ts";
+import { download, page, type Reply, seeOther } from "#account/reply.ts";
+import type { AccountVisit, SignedInVisit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { renameAccount } from "#accounts/accounts.ts";
+import { exportPerson } from "#accounts/export-person.ts";
+import type { Membership } from "#accounts/membership.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { hoursKeptDays } from "#usage/retention.ts";
+import { readBars } from "#usage/totals.ts";
+
+const markup = (visit: SignedInVisit, typed: { typedName?: string; fault?: string } = {}): string =>
+  settingsPage({
+    frame: framed(visit)!,
+    createdAt: visit.visitor.person.createdAt,
+    done: visit.query.get("done"),
+    now: visit.now,
+    ...typed,
+  });
+
+const show = (visit: SignedInVisit): Reply => page(markup(visit));
+
+function rename(visit: AccountVisit): Promise<Reply> {
+  const { rooms, account, visitor, form, now } = visit;
+  const name = form.get("name") ?? "";
+  const order = { account: account.number, name, actor: visitor.person.id, now };
+  return orAgain(
+    async () => {
+      await renameAccount(rooms.control, order);
+      return seeOther("/account/settings?done=name");
+    },
+    (fault) => markup(visit, { typedName: name.slice(0, 200), fault }),
+  );
+}
+
+async function exportAll(visit: SignedInVisit): Promise<Reply> {
+  const { rooms, visitor, now } = visit;
+  const kept = await exportPerson(rooms.control, visitor.person.id, now);
+  const usage = await Promise.all(visitor.accounts.map((account) => usageOf(visit, account)));
+  const json = JSON.stringify({ ...kept, usage }, null, 2);
+  return download("my-data.json", "application/json; charset=utf-8", json);
+}
+
+async function usageOf({ rooms, now }: SignedInVisit, { number, id }: Membership): Promise<object> {
+  const bars = await readBars(rooms.usage, {
+    account: number,
+    unit: "day",
+    count: hoursKeptDays,
+    now,
+  });
+  const days = bars
+    .filter(({ requests }) => requests > 0)
+    .map(({ at, requests, bytes, byClass, overQuota }) => ({
+      day: at.slice(0, 10),
+      requests,
+      bytes,
+      by_status: byClass,
+      over_quota: overQuota,
+    }));
+  return { account: id, days };
+}
+
+export const settingsRoutes: readonly Route[] = [
+  route("/account/settings", "person", { GET: show }),
+  route("/account/settings/name", "owner", { POST: rename }),
+  route("/account/settings/export", "person", { POST: exportAll }),
+];
+
+/** The page of settings: what we know of you, what your account is called, and the ways out. */
+interface SettingsView {
+  frame: Frame;
+  /** Of the person. */
+  createdAt: string;
+  done: string | null;
+  /** What was typed for the name of the account, and what is wrong with it. */
+  typedName?: string;
+  fault?: string | undefined;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+const sentences = {
+  name: "The account has its new name.",
+  password: "Your password is changed, and every other browser is signed out.",
+  address: "Your address is changed. Sign in with it from now on.",
+  left: "You have left the account.",
+  closed: "The account is closed, and its keys are refused.",
+};
+
+function settingsPage(view: SettingsView): string {
+  const { frame, createdAt, done, now } = view;
+  return accountPage({
+    title: "Settings",
+    frame,
+    main: html`<h1>Settings</h1>
+      ${doneNote(sentences, done)}
+      <h2>You</h2>
+      <dl class="facts">
+        ${fact("Address", html`<span class="name">${frame.email}</span>`, "/account/settings/address", "Change address")}
+        ${fact("Password", "chosen by you", "/account/settings/password", "Change password")}
+        ${fact("Signed up", relativeTime(createdAt, now), "/account/sessions", "Signed-in browsers")}
+      </dl>
+      ${frame.account !== null && accountPart(view, frame.account)}
+      <h2>Your data</h2>
+      <p>All that is kept of you and your accounts, as one JSON file. No keys are in it.</p>
+      <form method="post" action="/account/settings/export">
+        <button class="quiet">Download my data</button>
+      </form>
+      <h2>Delete yourself</h2>
+      <p><a href="/account/settings/delete">What would be deleted</a></p>`,
+  });
+}
+
+const fact = (name: string, what: Part, path: string, label: string): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${what} · <a href="${path}">${label}</a></dd>
+  </div>`;
+
+function accountPart(
+  { typedName, fault }: SettingsView,
+  account: NonNullable<Frame["account"]>,
+): Html {
+  const { name, id, role } = account;
+  const isOwner = role === "owner";
+  return html`<h2 class="name">The account ${name}</h2>
+    <p>
+      You are ${isOwner ? "an owner" : "a member"} of it. Its id is <code>${id}</code>.
+      <a href="/account/members">Members</a>
+    </p>
+    ${isOwner && nameForm(typedName ?? name, fault)}
+    <ul>
+      <li><a href="/account/settings/leave">Leave the account</a></li>
+      ${isOwner && html`<li><a href="/account/settings/close">Close the account</a></li>`}
+    </ul>`;
+}
+
+const nameForm = (name: string, fault: string | undefined): Html =>
+  html`${faultNote(fault)}
+    <form class="form" method="post" action="/account/settings/name">
+      ${field({ name: "name", label: "Name", value: name, lengthMax: 100 })}
+      <button class="quiet">Rename account</button>
+    </form>`;

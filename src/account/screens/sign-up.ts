@@ -1,0 +1,98 @@
+/** Signing up: an address is asked for, and a link mailed to it. */
+import { faultNote, field } from "#account/components/fields.ts";
+import { accountPage } from "#account/components/frame.ts";
+import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
+import { wordPage } from "#account/components/word.ts";
+import { knownLetter, signUpLetter } from "#account/mail-templates.ts";
+import { orAgain } from "#account/refusal.ts";
+import { page, type Reply } from "#account/reply.ts";
+import type { Visit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { requestSignUp } from "#accounts/sign-up.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { typedAddress, whomToAsk } from "./sign-in.ts";
+
+/** What stands in the way of signing up by oneself, or null. */
+function obstacle(visit: Visit): Reply | null {
+  const { signUp } = visit.rooms.settings;
+  if (signUp !== "open") {
+    const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
+    const next = { href: "/account/sign-in", label: "Sign in" };
+    return page(wordPage("Sign up by invitation", text, null, next), 403);
+  }
+  return canMail(visit) ? null : page(noMailPage("Sign up"), 403);
+}
+
+const show = (visit: Visit): Reply => obstacle(visit) ?? page(signUpPage());
+
+function take(visit: Visit): Reply | Promise<Reply> {
+  const inTheWay = obstacle(visit);
+  if (inTheWay !== null) return inTheWay;
+  const email = typedAddress(visit);
+  return orAgain(
+    () => ask(visit),
+    (fault) => signUpPage({ email, fault }),
+  );
+}
+
+/** One page for everybody: whether the address is somebody's, only its mail tells. */
+async function ask(visit: Visit): Promise<Reply> {
+  const { rooms, form, client, now } = visit;
+  const address = form.get("email") ?? "";
+  const made = await requestSignUp(rooms.control, { address, client, now });
+  const link = linkOf(visit, made);
+  const letter = made.isKnown ? knownLetter(link) : signUpLetter(link);
+  const demoLink = mail(visit, letter, link.url);
+  return page(mailedPage({ email: made.email, demoLink, frame: null }));
+}
+
+export const signUpRoutes: readonly Route[] = [
+  route("/account/sign-up", "anyone", { GET: show, POST: take }),
+];
+
+/** The two pages that ask for an address alone, to mail a link to it: sign up, and choose a new password. */
+interface AskAddress {
+  email?: string;
+  fault?: string;
+}
+
+const signUpPage = (view: AskAddress = {}): string =>
+  asking({
+    ...view,
+    title: "Sign up",
+    action: "/account/sign-up",
+    explained: html`We mail you a link. It leads to a page on which you choose a password, and then
+    your account is there.`,
+    after: html`<p>Signed up already? <a href="/account/sign-in">Sign in</a></p>`,
+  });
+
+export const forgotPage = (view: AskAddress = {}): string =>
+  asking({
+    ...view,
+    title: "Choose a new password",
+    action: "/account/forgot",
+    explained: html`We mail a link to the address you sign in with. The new password signs you out
+    in every other browser.`,
+    after: html`<p><a href="/account/sign-in">Back to signing in</a></p>`,
+  });
+
+interface Asking extends AskAddress {
+  title: string;
+  action: string;
+  explained: Html;
+  after: Part;
+}
+
+const asking = ({ title, action, explained, after, email, fault }: Asking): string =>
+  accountPage({
+    title,
+    frame: null,
+    main: html`<h1>${title}</h1>
+      <p>${explained}</p>
+      ${faultNote(fault)}
+      <form class="form" method="post" action="${action}">
+        ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email })}
+        <button>Mail me a link</button>
+      </form>
+      ${after}`,
+  });

@@ -1,0 +1,243 @@
+/** What an account used, and where its quota stands. */
+import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { gauges, type GaugeView, gaugeWords, readGauges } from "#account/components/gauges.ts";
+import { plot, type PlotBar, plotPatterns } from "#account/components/plot.ts";
+import { page, type Reply } from "#account/reply.ts";
+import type { AccountVisit } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
+import { type Account, findAccount } from "#accounts/find-account.ts";
+import { listKeys } from "#keys/keys.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { grouped } from "#pages/prose.ts";
+import { type Column, table } from "#pages/table.ts";
+import { explorerKey } from "#usage/request-log.ts";
+import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import { dayMilliseconds } from "#usage/time.ts";
+import {
+  type Bar,
+  readBars,
+  readTotalsByKey,
+  readTotalsByOperation,
+  type Span,
+  type Totals,
+} from "#usage/totals.ts";
+
+const hoursShown = 24;
+const daysShown = 30;
+const rowsMax = 40;
+
+async function showUsage(visit: AccountVisit): Promise<Reply> {
+  const { rooms, account, now } = visit;
+  const { number } = account;
+  const days = await readBars(rooms.usage, { account: number, unit: "day", count: daysShown, now });
+  const span = { account: number, since: Date.parse(days[0]!.at), until: now + dayMilliseconds };
+  return page(
+    usagePage({
+      frame: framed(visit),
+      plan: planWords((await findAccount(rooms.control.database, account.id))!),
+      gauges: await readGauges(rooms, number),
+      hours: await readBars(rooms.usage, { account: number, unit: "hour", count: hoursShown, now }),
+      days,
+      byKey: await keyRows(visit, span),
+      byOperation: await operationRows(visit, span),
+    }),
+  );
+}
+
+function planWords({ plan, quotas }: Account): string {
+  const words = plan === null ? "Your account is on the usual plan" : `Your plan is ${plan}`;
+  const hasOwn = Object.values(quotas).some((quota) => quota !== null);
+  return hasOwn ? `${words}, with numbers of its own from the operator.` : `${words}.`;
+}
+
+async function keyRows({ rooms, account, now }: AccountVisit, span: Span): Promise<UsageRow[]> {
+  const keys = await listKeys(rooms.control, { accountNumber: account.number, now });
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  names.set(explorerKey, "Explorer");
+  const rows = await readTotalsByKey(rooms.usage, span);
+  return rows.slice(0, rowsMax).map(({ key, totals }) => {
+    return { name: names.get(key) ?? key, href: `/account/requests?key=${key}`, totals };
+  });
+}
+
+async function operationRows({ rooms }: AccountVisit, span: Span): Promise<UsageRow[]> {
+  const rows = await readTotalsByOperation(rooms.usage, span);
+  return rows.map(({ operation, totals }) => ({
+    name: operation,
+    href: `/account/requests?operation=${encodeURIComponent(operation)}`,
+    totals,
+  }));
+}
+
+/** For the script that renews the gauges of the page. */
+async function showStanding({ rooms, account }: AccountVisit): Promise<Reply> {
+  const views = await readGauges(rooms, account.number);
+  const body = views.map((view) => ({ name: view.name, ...gaugeWords(view) }));
+  return {
+    status: 200,
+    headers: [["content-type", "application/json; charset=utf-8"]],
+    body: JSON.stringify(body),
+  };
+}
+
+export const usageRoutes: readonly Route[] = [
+  route("/account/usage", "member", { GET: showUsage }),
+  route("/account/usage/standing", "member", { GET: showStanding }, { isBackground: true }),
+];
+
+/** The plots of usage: each says what it found, shows it, and has its numbers beside it. */
+const hourPlot = (bars: readonly Bar[]): Html =>
+  measured({
+    span: "in the last 24 hours",
+    unit: "hour",
+    bars: bars.map((bar) => {
+      const hour = bar.at.slice(11, 16);
+      const tick = Number(hour.slice(0, 2)) % 6 === 0 ? hour : null;
+      return { ...bar, name: hour, tick };
+    }),
+  });
+
+const dayPlot = (bars: readonly Bar[]): Html =>
+  measured({
+    span: "in the last 30 days",
+    unit: "day",
+    bars: bars.map((bar, i) => {
+      const tick = (bars.length - 1 - i) % 10 === 0 ? shortDay(bar.at) : null;
+      return { ...bar, name: bar.at.slice(0, 10), tick };
+    }),
+  });
+
+const shortDay = (at: string): string =>
+  new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+interface Measured {
+  span: string;
+  unit: "hour" | "day";
+  bars: readonly (Bar & PlotBar)[];
+}
+
+/** The finding, its plot and its numbers; the last bar grows still. */
+function measured({ span, unit, bars }: Measured): Html {
+  const finding = findingOf(bars, span);
+  if (!isUsed(bars))
+    return html`<h2>${finding}</h2>
+      <p>Send one with <a href="/account/keys">a key of yours</a>; it is here within seconds.</p>`;
+  const label = `${finding}. The table beside it has the numbers.`;
+  return html`<h2>${finding}</h2>
+    <div class="measured">
+      <div class="plot-room">
+        ${plot({ label, upward: `requests each ${unit}`, onward: `${unit}, UTC`, bars })}
+      </div>
+      <div class="figures" tabindex="0" role="group" aria-label="The numbers of each ${unit}">
+        ${figures(unit, bars)}
+      </div>
+    </div>`;
+}
+
+const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
+
+/** What one should know of the bars, worst first. */
+function findingOf(bars: readonly (Bar & PlotBar)[], span: string): string {
+  const sum = (of: (totals: Totals) => number) => bars.reduce((all, bar) => all + of(bar), 0);
+  const requests = sum((bar) => bar.requests);
+  if (requests === 0) return `No request ${span}`;
+  const words = `${counted(requests, "request")} ${span}`;
+  const failed = sum(({ byClass }) => byClass["5xx"]);
+  if (failed > 0) return `${words}, ${grouped(failed)} of them failed on our side`;
+  const overQuota = sum((bar) => bar.overQuota);
+  if (overQuota > 0) return `${words}, ${grouped(overQuota)} of them beyond the quota`;
+  const refused = sum(({ byClass }) => byClass["4xx"]);
+  if (refused > 0) return `${words}, ${grouped(refused)} of them refused`;
+  return `${words}, all answered`;
+}
+
+const counted = (count: number, thing: string): string =>
+  `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;
+
+/** Newest first. */
+const figures = (unit: "hour" | "day", bars: readonly PlotBar[]): Html =>
+  table({
+    label: `Requests by ${unit} and status class`,
+    columns: [unit === "hour" ? "Hour" : "Day", ...["All", ...statusClasses].map(numeric)],
+    rows: bars
+      .toReversed()
+      .map(({ name, requests, byClass }) => [
+        unit === "hour" ? name : name.slice(5),
+        grouped(requests),
+        ...statusClasses.map((one: StatusClass) => byClass[one] > 0 && grouped(byClass[one])),
+      ]),
+  });
+
+const numeric = (label: string): Column => ({ label, isNumber: true });
+
+/** The page of what an account used: its quota now, the last 24 hours and 30 days, by key and by operation. */
+interface UsageView {
+  frame: Frame | null;
+  /** Where the numbers of the quota come from. */
+  plan: string;
+  gauges: readonly GaugeView[];
+  /** Oldest first; the last is under way. */
+  hours: readonly Bar[];
+  days: readonly Bar[];
+  /** Of the last 30 days, most requests first; `href` leads to the requests themselves. */
+  byKey: readonly UsageRow[];
+  byOperation: readonly UsageRow[];
+}
+
+interface UsageRow {
+  name: string;
+  href: string | null;
+  totals: Totals;
+}
+
+function usagePage(view: UsageView): string {
+  return accountPage({
+    title: "Usage",
+    frame: view.frame,
+    scripts: ["account.js"],
+    main: html`<h1>${headline(view.gauges)}</h1>
+      <p>${view.plan}</p>
+      ${gauges(view.gauges)} ${whatCounts} ${plotPatterns} ${hourPlot(view.hours)}
+      ${isUsed(view.days) && dayPlot(view.days)} ${rowsTable("By key", "Key", view.byKey)}
+      ${rowsTable("By operation", "Operation", view.byOperation)}`,
+  });
+}
+
+const whatCounts = html`<p class="muted">
+  Requests with a key and from the <a href="/account/explorer">explorer</a> count; pages you look at
+  do not. Below stand those that were refused with 429, too, which used up nothing.
+</p>`;
+
+const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
+
+/** The window that is nearest to its end says it. */
+function headline(views: readonly GaugeView[]): string {
+  const full = views.filter(({ waitSeconds }) => waitSeconds > 0);
+  if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
+  const shares = views.map(({ used, quota }) => Math.floor((100 * used) / quota));
+  const highest = Math.max(...shares);
+  if (highest === 0) return "Your quota is free";
+  return `You use ${highest} % of your quota for ${spans[views[shares.indexOf(highest)]!.name]}`;
+}
+
+const numericOfUsage = (label: string): Column => ({ label, isNumber: true });
+
+function rowsTable(heading: string, column: string, rows: readonly UsageRow[]): Part {
+  if (rows.length === 0) return null;
+  return html`<h2>${heading}, in 30 days</h2>
+    ${table({
+      label: `${heading}, in the last 30 days`,
+      columns: [
+        column,
+        ...["Requests", ...statusClasses, "Over quota", "Mean ms", "Bytes"].map(numericOfUsage),
+      ],
+      rows: rows.map(({ name, href, totals }) => [
+        href === null ? name : html`<a class="name" href="${href}">${name}</a>`,
+        grouped(totals.requests),
+        ...statusClasses.map((one) => grouped(totals.byClass[one])),
+        grouped(totals.overQuota),
+        totals.requests === 0 ? "0" : (totals.milliseconds / totals.requests).toFixed(1),
+        grouped(totals.bytes),
+      ]),
+    })}`;
+}

@@ -1,0 +1,110 @@
+/** Tells owners of accounts by mail, once each, of keys about to expire and of a day's quota that is nearly used. */
+import {
+  forgetNotices,
+  isNoticed,
+  listOwnedAccounts,
+  type Notice,
+  noticeOnce,
+  type OwnedAccount,
+} from "#accounts/notices.ts";
+import { type ListedKey, listKeys } from "#keys/keys.ts";
+import { readGauges } from "./components/gauges.ts";
+import { keyExpiresLetter, quotaLetter } from "./mail-templates.ts";
+import type { Rooms } from "./request.ts";
+
+type Watched = Pick<Rooms, "control" | "desk" | "post"> & {
+  /** Origin (and path) of links in letters. */
+  base: string;
+};
+
+/**
+ * One round; where no mail leaves it does nothing, and whatever is due waits.
+ * @param now milliseconds since 1970. @param isOver ends it before the next account.
+ */
+export async function watchNotices(
+  rooms: Watched,
+  now: number,
+  isOver: AbortSignal,
+): Promise<void> {
+  if (rooms.post.isOff) return;
+  for (const account of await listOwnedAccounts(rooms.control.database)) {
+    if (isOver.aborted) return;
+    await tellExpiries(rooms, account, now);
+    await tellQuota(rooms, account, now);
+  }
+}
+
+async function tellExpiries(rooms: Watched, account: OwnedAccount, now: number): Promise<void> {
+  for (const key of await listKeys(rooms.control, { accountNumber: account.number, now })) {
+    const due = dueNotice(key, now);
+    if (due === null) continue;
+    const notice = { account: account.number, kind: due.kind, subject: key.id };
+    if (await isFirst(rooms, notice, now))
+      for (const to of account.owners) rooms.post.send(letterOf(rooms, account, key, to));
+  }
+}
+
+const letterOf = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
+  keyExpiresLetter({
+    to,
+    accountName: account.name,
+    keyName: key.name,
+    hint: key.hint,
+    expiresAt: key.expiresAt!,
+    url: `${base}/account/keys/${key.id}`,
+  });
+
+/** Told once, and again only after less than half of the quota was used for a while. */
+async function tellQuota(rooms: Watched, account: OwnedAccount, now: number): Promise<void> {
+  const { control, post, base } = rooms;
+  const gauges = await readGauges(rooms, account.number);
+  const { used, quota } = gauges.find(({ name }) => name === "day")!;
+  const notice = { account: account.number, kind: quotaKind, subject: "day" };
+  if (isQuotaNear({ used, quota })) {
+    if (!(await isFirst(rooms, notice, now))) return;
+    const url = `${base}/account/usage`;
+    for (const to of account.owners)
+      post.send(quotaLetter({ to, accountName: account.name, used, quota, url }));
+  } else if (used < quota / 2 && (await isNoticed(control.database, notice)))
+    await control.write((transaction) => forgetNotices(transaction, notice));
+}
+
+/** Looks before it writes: a transaction for whatever was told already would keep others from theirs. */
+async function isFirst({ control }: Watched, notice: Notice, now: number): Promise<boolean> {
+  if (await isNoticed(control.database, notice)) return false;
+  return control.write((transaction) => noticeOnce(transaction, { ...notice, now }));
+}
+
+/** When something is worth a notice: a key's last days, a day's quota that is nearly used. */
+const dayMilliseconds = 86_400_000;
+
+/** Kinds of notices that a key is about to expire, the earliest first. */
+const expiryKinds = [
+  { kind: "key-expires-14", days: 14 },
+  { kind: "key-expires-3", days: 3 },
+] as const;
+type ExpiryKind = (typeof expiryKinds)[number];
+
+const quotaKind = "quota-near";
+const nearShare = 0.8;
+
+/**
+ * The latest notice that is due, or null. Somebody who makes a key for a few days needs no word of how few they are,
+ * and one that was rotated ends because its owner wanted it to.
+ */
+export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
+  const { createdAt, expiresAt, revokedAt, replacedBy } = key;
+  if (expiresAt === null || revokedAt !== null || replacedBy !== null) return null;
+  const left = Date.parse(expiresAt) - now;
+  const life = Date.parse(expiresAt) - Date.parse(createdAt);
+  if (left <= 0) return null;
+  return (
+    expiryKinds.findLast(
+      ({ days }) => left <= days * dayMilliseconds && life > days * dayMilliseconds,
+    ) ?? null
+  );
+}
+
+/** From 80 % on. */
+export const isQuotaNear = ({ used, quota }: { used: number; quota: number }): boolean =>
+  used >= nearShare * quota;

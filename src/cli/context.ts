@@ -1,0 +1,14 @@
+/** What a command takes from the process around it, handed in so that tests can hand in their own. */
+import type { EnvironmentFile } from "#config/environment-file.ts";
+
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The file that some of the environment was read from, if there is one. */
+  readonly environmentFile?: EnvironmentFile | null;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** One or more whole lines to standard output, without the last line break. */
+  readonly print: (text: string) => void;
+  /** The same to standard error. */
+  readonly complain: (text: string) => void;
+}

@@ -1,0 +1,84 @@
+/** What the writer thread can write, each kind of batch under its name, in statements that are prepared once. */
+import type { DatabaseSync } from "node:sqlite";
+import type { KeyUseTable } from "#store/usage-tables.ts";
+import { sumHours } from "./hour-sums.ts";
+import { readChunk, type RecordedRequest, type RequestChunk } from "./request-chunk.ts";
+
+/** One batch on its way to the thread; `now` is milliseconds since 1970. */
+export type Batch =
+  | { kind: "keyUse"; rows: readonly KeyUseTable[] }
+  | { kind: "requests"; rows: RequestChunk; now: number };
+
+/** A batch that had to wait may be older than what another server wrote meanwhile; the later time stays. */
+const rememberKeyUse = `
+  insert into key_use (key_id, last_used_at, network) values (?, ?, ?)
+  on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
+  where key_use.last_used_at < excluded.last_used_at`;
+
+const addToHour = `
+  insert into usage_hour (account, hour, key, operation, status, requests, bytes, milliseconds)
+  values (?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (account, hour, key, operation, status) do update set
+    requests = requests + excluded.requests,
+    bytes = bytes + excluded.bytes,
+    milliseconds = milliseconds + excluded.milliseconds`;
+
+const logRequest = `
+  insert into request_log
+    (at, account, key, operation, status, milliseconds, bytes, dataset, problem, request_id, query)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/**
+ * @param keepsLog is each request kept by itself, or only in the sums?
+ * @returns a function that writes one batch in one transaction, and throws what node:sqlite throws.
+ */
+export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
+  const keyUse = connection.prepare(rememberKeyUse);
+  const hour = connection.prepare(addToHour);
+  const log = connection.prepare(logRequest);
+
+  const writeRequests = (requests: readonly RecordedRequest[]) => {
+    for (const sum of sumHours(requests))
+      hour.run(
+        sum.account,
+        sum.hour,
+        sum.key,
+        sum.operation,
+        sum.status,
+        sum.requests,
+        sum.bytes,
+        sum.milliseconds,
+      );
+    if (!keepsLog) return;
+    for (const one of requests)
+      log.run(
+        one.at,
+        one.account,
+        one.key,
+        one.operation,
+        one.status,
+        one.milliseconds,
+        one.bytes,
+        one.dataset,
+        one.problem,
+        one.requestId,
+        one.query,
+      );
+  };
+  const write = (batch: Batch) => {
+    if (batch.kind === "requests") return writeRequests(readChunk(batch.rows));
+    for (const { key_id, last_used_at, network } of batch.rows)
+      keyUse.run(key_id, last_used_at, network);
+  };
+  return (batch) => {
+    connection.exec("begin immediate");
+    try {
+      write(batch);
+      connection.exec("commit");
+    } catch (error) {
+      // A full disk makes SQLite roll back by itself.
+      if (connection.isTransaction) connection.exec("rollback");
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openOffice } from "#account/account-worker.ts";
+import { issueKey } from "#keys/keys.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { day } from "../support/control.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { openPeople } from "../support/people.ts";
+import { standingClock } from "../support/service.ts";
+
+test("an office that is opened sends what is due without anybody's visit, and closes once it is sent", async (t) => {
+  const mail = await startMailServer(t);
+  const { dataDir, control, signUp } = await openPeople(t);
+  const { account } = await signUp("ada@example.org");
+  const now = Date.now();
+  const { id } = await issueKey(control, {
+    account,
+    name: "nightly",
+    expiresAt: now + 2 * day,
+    now: now - 30 * day,
+  });
+  const complaints: string[] = [];
+  const counters = openMemoryCounters({
+    dir: null,
+    clock: standingClock(),
+    onFault: assert.ifError,
+  });
+  const settings = {
+    dataDir,
+    publicUrl: "https://records.example",
+    linkBase: "https://records.example",
+    signUp: "closed",
+    isDemo: false,
+    smtpUrl: mail.url,
+    mailFrom: "records@example.org",
+    usageLogDays: 14,
+    auditDays: 0,
+    pageSizeMax: 100,
+  } as const;
+  const office = openOffice({
+    settings: () => settings,
+    counters: () => counters,
+    answerCall: () => assert.fail("no explorer in this test"),
+    complain: (complaint) => void complaints.push(complaint),
+  });
+  t.after(() => office.close());
+  office.open();
+  const { headers, text } = await mail.letterTo("ada@example.org");
+  assert.match(headers["subject"]!, /expires soon/);
+  assert.match(text, new RegExp(`https://records\\.example/account/keys/${id}`));
+  await office.close();
+  assert.equal(mail.letters.length, 1);
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { listAccounts, suspendAccount } from "#accounts/accounts.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import { fetchGp } from "#operations/fetch-gp.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords, openCurrent } from "../support/dataset.ts";
+import { createKey } from "../support/key-forms.ts";
+import {
+  headingOf,
+  inControl,
+  openPages,
+  setMinuteQuota,
+  textOf,
+} from "../support/record-pages.ts";
+import type { Page } from "../support/user.ts";
+
+/** The links that narrow down, with the counts beside them: path → count. */
+function choices({ text }: Page): Map<string, number> {
+  const facets = /<nav class="facets".*?<\/nav>/s.exec(text)?.[0] ?? "";
+  return new Map(
+    [...facets.matchAll(/<a\s+href="([^"]*)"\s*>[^<]*<\/a\s*>\s*<span[^>]*>([\d,]+)</g)].map(
+      ([, href, count]) => [textOf(href!), Number(count!.replaceAll(",", ""))],
+    ),
+  );
+}
+
+const queryOf = (path: string) => new URL(path, "http://a").searchParams;
+
+test("over the cast", async (t) => {
+  const { service, visitor } = await openPages(t);
+  await setMinuteQuota(service, 10_000);
+
+  await t.test(
+    "every count beside a value is what the operations answer for it, given what is chosen already",
+    async () => {
+      const model = openCurrent(openCatalogue(join(service.dataDir, "datasets")));
+      let compared = 0;
+      const compare = async (path: string): Promise<string[]> => {
+        const page = await visitor.get(path);
+        const chosen = queryOf(path);
+        for (const [href, count] of choices(page)) {
+          const query = queryOf(href);
+          const filter: Record<string, string[]> = {};
+          for (const name of ["market", "tag", "theme"] as const) {
+            const added = query.getAll(name).filter((value) => !chosen.has(name, value));
+            // Beside a value of the same parameter stands what it would give alone.
+            filter[name] = added.length > 0 ? added : query.getAll(name);
+          }
+          const { total } = fetchGp.select(model, { filter, limit: 1, offset: 0 });
+          assert.equal(count, total, `${href} on ${path}`);
+          compared++;
+        }
+        return [...choices(page).keys()];
+      };
+      const alone = await compare("/account/browse");
+      assert.equal(alone.length, 14);
+      for (const href of alone) await compare(href);
+      assert.ok(compared > 100, String(compared));
+    },
+  );
+
+  await t.test(
+    "a list of GPs is what /fetch-gp answers to the same filters over HTTP",
+    async () => {
+      const ids = cast
+        .filter(({ record }) => record === "gp")
+        .map(({ id }) => mintId("gp", "own", id));
+      for (const href of choices(await visitor.get("/account/browse")).keys()) {
+        const page = await visitor.get(href);
+        const listed = [...page.text.matchAll(/<th scope="row">\s*<a href="[^"]*\/(gp_\w+)"/g)].map(
+          ([, id]) => id!,
+        );
+        const found: string[] = [];
+        for (const id of ids) {
+          const { body } = await service.get(`/fetch-gp?gp_name=${id}&${queryOf(href).toString()}`);
+          found.push(...body.data.map((gp: { id: string }) => gp.id));
+        }
+        assert.deepEqual(listed.toSorted(), found.toSorted(), href);
+        assert.ok(headingOf(page).startsWith(`${found.length} GP`), headingOf(page));
+      }
+    },
+  );
+
+  await t.test(
+    "every count of signals is that of the records with that type and market",
+    async () => {
+      const { body } = await service.get("/fetch-signals?limit=100");
+      const all: { type: string; market: string | null; title: string }[] = body.data;
+      const page = await visitor.get("/account/browse/signals");
+      assert.equal(headingOf(page), `${all.length} signals`);
+      const counts = choices(page);
+      const types = new Set(all.map(({ type }) => type));
+      assert.equal(counts.size, types.size);
+      for (const [href, count] of counts) {
+        const ofType = all.filter(({ type }) => type === queryOf(href).get("type"));
+        assert.equal(count, ofType.length);
+        const { text } = await visitor.get(href);
+        for (const { title } of all)
+          assert.equal(
+            text.includes(title),
+            ofType.some((one) => one.title === title),
+            title,
+          );
+      }
+    },
+  );
+
+  await t.test(
+    "a GP's page has its names, its people, signals and projects, and who says so how surely",
+    async () => {
+      const { text } = await visitor.get(`/account/browse/gp/${mintId("gp", "own", "northwind")}`);
+      const page = textOf(text).replaceAll(/\s+/g, " ");
+      for (const said of [
+        "Northwind Residential Partners, LLC",
+        "Northwind Residential GP II, LLC",
+        "Dallas, TX",
+        "$1.8B under management",
+        "CIK 0001912345; CRD 300123",
+        "own, by a related entity that a filing names, confidence 80 %, example.org",
+        "3 signals · 2 people · 1 project",
+        "New offering · $48M",
+        "Ana Müller",
+        "The Alder at Mueller",
+      ])
+        assert.ok(page.includes(said), said);
+      const days = [...text.matchAll(/<time datetime="([^"]*)">/g)].map(([, day]) => day!);
+      assert.deepEqual(days.slice(1), ["2026-10-02", "2026-10", "2026"]);
+      assert.match(text, /<a href="https:\/\/example\.org\/filing\/1" rel="noopener noreferrer">/);
+    },
+  );
+
+  await t.test(
+    "what nothing carries is named with what is near it, and a misspelt name is a fault as for the operations",
+    async () => {
+      const unknown = await visitor.get("/account/browse?market=Dalas");
+      assert.equal(headingOf(unknown), "0 GPs in Dalas");
+      const near = /Did you mean\s*<a href="([^"]*)"/.exec(unknown.text)![1]!;
+      assert.match(headingOf(await visitor.get(textOf(near))), /^2 GPs/);
+      const fault = await visitor.get("/account/browse?markt=Dallas");
+      assert.equal(fault.status, 400);
+      assert.match(
+        textOf(fault.text),
+        /'markt' is not a parameter of .* \(did you mean 'market'\?\)/,
+      );
+    },
+  );
+});
+
+test("looking at records uses up nothing of the quota, and a quota that is used up hides none", async (t) => {
+  const { service, visitor } = await openPages(t);
+  const { key } = await createKey(visitor);
+  await setMinuteQuota(service, 2);
+  const asked = () => service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
+  const paths = {
+    "/account/browse": 200,
+    "/account/browse/signals": 200,
+    [`/account/browse/gp/${mintId("gp", "own", "northwind")}`]: 200,
+    "/account/browse/gp/gp_0000000000000000": 404,
+    "/account/browse?mrket=dallas": 400,
+    "/account/explorer": 200,
+    "/account/usage": 200,
+  };
+  const lookAtAll = async () => {
+    for (const [path, status] of Object.entries(paths)) {
+      const page = await visitor.get(path);
+      assert.equal(page.status, status, path);
+      assert.equal(page.headers.get("ratelimit"), null, path);
+    }
+  };
+  await lookAtAll();
+  const first = await asked();
+  assert.match(first.headers.get("ratelimit")!, /^"minute";r=1;/);
+  assert.equal((await asked()).status, 200);
+  assert.equal((await asked()).status, 429);
+  await lookAtAll();
+});
+
+test("a suspended account, and whoever is not signed in, see no records", async (t) => {
+  const { service, visitor } = await openPages(t);
+  const stranger = await fetch(`${service.url}/account/browse`);
+  assert.equal(stranger.status, 401);
+  assert.doesNotMatch(await stranger.text(), /Northwind/);
+  await inControl(service, async (control) => {
+    for (const { id } of await listAccounts(control))
+      await suspendAccount(control, id, service.clock.now());
+  });
+  for (const path of ["/account/browse", "/account/explorer"]) {
+    const { status, text } = await visitor.get(path);
+    assert.equal(status, 403, path);
+    assert.doesNotMatch(text, /Northwind/);
+  }
+});
+
+test("without records the page says so and counts nothing; what is published then is shown without a restart", async (t) => {
+  const { service, visitor } = await openPages(t, { records: null });
+  const empty = await visitor.get("/account/browse");
+  assert.equal(empty.status, 503);
+  assert.equal(empty.headers.get("retry-after"), "5");
+  assert.equal(headingOf(empty), "No records yet");
+  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
+  const [northwind] = cast;
+  for (const [count, records] of [
+    [1, [northwind]],
+    [10, cast],
+  ] as const) {
+    await importRecords(catalogue, records, { nowMilliseconds: service.clock.now() });
+    const version = catalogue.currentVersion();
+    while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
+      await setTimeout(50);
+    service.clock.advance(61);
+    assert.match(headingOf(await visitor.get("/account/browse")), new RegExp(`^${count} GP`));
+  }
+});
+
+test("a former id of a GP leads to it, and an unknown one to a page that says so", async (t) => {
+  const former = "gp_0123456789abcdef";
+  const { visitor } = await openPages(t, {
+    records: [{ record: "gp", id: "one", name: "One Name", former_ids: [former] }],
+  });
+  const known = await visitor.get(`/account/browse/gp/${former}`);
+  assert.equal(headingOf(known), "One Name");
+  assert.ok(known.text.includes(former));
+  const unknown = await visitor.get("/account/browse/gp/gp_fedcba9876543210");
+  assert.equal(unknown.status, 404);
+  assert.equal(headingOf(unknown), "There is no such GP");
+});

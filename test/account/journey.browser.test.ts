@@ -1,0 +1,95 @@
+/** What a stranger does with a browser and a terminal, from the first page to a key that is refused. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { browser } from "../support/browser.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords } from "../support/dataset.ts";
+import { spawnServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const run = promisify(execFile);
+
+/** The demo, as README starts it, over a few records that are there already. */
+async function startDemo(t: TestContext): Promise<string> {
+  const dataDir = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  return spawnServer(t, { dataDir, args: ["--demo"] }).address;
+}
+
+async function signUp(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/account`);
+  await page.getByRole("link", { name: "Sign up" }).click();
+  await page.getByLabel("E-mail address").fill("ada@example.org");
+  await page.getByRole("button", { name: "Mail me a link" }).click();
+  await page.locator("main a[href*='/account/link?']").click();
+  await page.getByLabel("Password").fill("correct horse battery staple");
+  await page.getByRole("button", { name: "Sign up" }).click();
+  await page.waitForURL(`${url}/account/keys*`);
+}
+
+/** @returns the key and the curl line, as they stand on the page. */
+async function createKey(page: Page): Promise<{ key: string; curl: string }> {
+  await page.getByLabel("Name").fill("Notebook");
+  await page.getByRole("button", { name: "Create key" }).click();
+  return shownKey(page);
+}
+
+async function shownKey(page: Page): Promise<{ key: string; curl: string }> {
+  const key = await page.getByRole("group", { name: "The whole key" }).innerText();
+  const curl = await page.getByRole("group", { name: "Request with curl" }).innerText();
+  return { key: key.trim(), curl: curl.trim() };
+}
+
+/** Pastes a line into a shell. @returns status and the headers it was answered with. */
+async function paste(line: string): Promise<{ status: number; head: string }> {
+  const { stdout } = await run("sh", ["-c", `${line} -s -D - -o /dev/null`]);
+  return { status: Number(stdout.split(" ")[1]), head: stdout.toLowerCase() };
+}
+
+const leftOfDay = (head: string) => Number(/^ratelimit:.*"day";r=(\d+)/m.exec(head)?.[1]);
+
+test("a stranger signs up, makes a key, sees its use, rotates and revokes it, without help", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const url = await startDemo(t);
+  const page = await (await chromium.newContext()).newPage();
+  await signUp(page, url);
+
+  const first = await createKey(page);
+  assert.match(first.key, /^gpr_[0-9A-Za-z]{36}$/);
+  assert.ok(first.curl.includes(first.key));
+  const answered = await paste(first.curl);
+  assert.equal(answered.status, 200);
+  const [, requestId = ""] = /^x-request-id: (\S+)/m.exec(answered.head) ?? [];
+
+  // Within five seconds, says the page; it is looked at until it is there, or time is up.
+  const until = Date.now() + 5000;
+  await page.goto(`${url}/account/requests`);
+  while (!(await page.content()).toLowerCase().includes(requestId) && Date.now() < until)
+    await page.reload();
+  assert.ok((await page.content()).toLowerCase().includes(requestId), "the request is shown");
+  await page.goto(`${url}/account/usage`);
+  assert.match(await page.getByRole("main").innerText(), /1 of 60/);
+
+  await page.goto(`${url}/account/keys`);
+  await page.getByRole("link", { name: "Notebook" }).click();
+  const keyPage = page.url();
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  const second = await shownKey(page);
+  assert.notEqual(second.key, first.key);
+  const [byOld, byNew] = [await paste(first.curl), await paste(second.curl)];
+  assert.deepEqual([byOld.status, byNew.status], [200, 200]);
+  assert.equal(leftOfDay(byNew.head), leftOfDay(byOld.head) - 1);
+
+  await page.goto(keyPage);
+  await page.getByText("End this key for good").click();
+  await page.getByRole("button", { name: "Revoke key" }).click();
+  await page.getByRole("status").waitFor();
+  assert.equal((await paste(first.curl)).status, 401);
+  assert.equal((await paste(second.curl)).status, 200);
+});

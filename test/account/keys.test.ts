@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { suspendAccount } from "#accounts/accounts.ts";
+import { issueKey } from "#keys/keys.ts";
+import { createKey, keysIn, orderKey } from "../support/key-forms.ts";
+import { accountOf, withControl } from "../support/own-account.ts";
+import { startService } from "../support/service.ts";
+import { putRequests, readUsage, request } from "../support/usage.ts";
+import { signedIn } from "../support/user.ts";
+
+const wordsOf = (markup: string): string =>
+  markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+
+/** The words of the table row that names a key; empty where none does. */
+const rowOf = (text: string, name: string): string =>
+  wordsOf((text.match(/<tr>.*?<\/tr>/gs) ?? []).find((row) => row.includes(name)) ?? "");
+
+test("keys by the page", async (t) => {
+  const service = await startService(t);
+  const { clock, dataDir } = service;
+  const ada = await signedIn(service);
+  const statusWith = async (key: string) =>
+    (await service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key })).status;
+  const { id } = await createKey(ada, { name: "nightly" });
+
+  await t.test("a new key works, and stands in lines to paste with our own address", async () => {
+    const { key, page } = await createKey(ada, { name: "new" });
+    assert.equal(await statusWith(key), 200);
+    const text = page.text.replaceAll("&#39;", "'").replaceAll("&#34;", '"');
+    const target = `${service.url}/fetch-gp?gp_name=capital`;
+    assert.ok(text.includes(`curl '${target}' \\\n  -H 'x-api-key: ${key}'`));
+    assert.ok(text.includes(`GP_RECORDS_KEY=${key}<`));
+    assert.ok(text.includes(`fetch("${target}", {`));
+    assert.ok(text.includes(`url = "${target}"`));
+    assert.match(text, /expires <time datetime="2027-02-19T09:00:00.000Z"/);
+    assert.equal(page.headers.get("cache-control"), "no-store");
+  });
+
+  await t.test("the list tells state, last use, where from and how often today", async () => {
+    const { number } = await accountOf(service, "ada@example.org");
+    const usedAt = clock.now() - 240_000;
+    const asked = request({ account: number, key: id, at: usedAt });
+    const night = { ...asked, at: Date.parse("2026-11-20T23:59:00Z") };
+    await putRequests(dataDir, [night, asked, { ...asked, status: 304 }, asked]);
+    const last_used_at = new Date(usedAt).toISOString();
+    const use = { key_id: id, last_used_at, network: "203.0.113.0/24" };
+    await readUsage(dataDir, ({ database }) =>
+      database.replaceInto("key_use").values(use).execute(),
+    );
+    const row = rowOf((await ada.get("/account/keys")).text, "nightly");
+    assert.match(row, /nightly gpr_\w{4}… active just now 4 minutes ago from 203.0.113.0\/24 3 /);
+  });
+
+  await t.test("before it is revoked a key says when and from where it was last used", async () => {
+    const { text } = await ada.get(`/account/keys/${id}`);
+    const words = wordsOf(text);
+    assert.match(words, /last used 4 minutes ago from 203.0.113.0\/24 ?\. From the next request/);
+    assert.match(words, /Created just now by ada@example.org/);
+  });
+
+  await t.test(
+    "a key is renamed, and a name that cannot be is refused above the form",
+    async () => {
+      const path = `/account/keys/${id}`;
+      const renamed = await ada.submit(path, `${path}/rename`, { name: " weekly " });
+      assert.equal(renamed.location, `${path}?done=renamed`);
+      const shown = await ada.get(renamed.location);
+      assert.match(shown.text, /<h1 class="name">weekly<\/h1>\s*<p class="done" role="status">/);
+      const refused = await ada.submit(path, `${path}/rename`, { name: " " });
+      assert.equal(refused.status, 400);
+      assert.match(refused.text, /role="alert">The name of the key must not be empty/);
+    },
+  );
+
+  await t.test(
+    "what cannot be made is refused with what was typed, and makes nothing",
+    async () => {
+      for (const [fields, words] of [
+        [{ name: "" }, /must not be empty/],
+        [{ name: "kept name", expiry: "date", lastDay: "2026-11-20" }, /2026-11-20 is over/],
+        [{ name: "kept name", expiry: "soon" }, /Choose when the key expires/],
+        [{ name: "kept name", form: "" }, /Load the page again/],
+      ] as const) {
+        const { status, text } = await orderKey(ada, fields);
+        assert.equal(status, 400);
+        assert.match(text, words);
+        assert.deepEqual(keysIn(text), []);
+        if (fields.name !== "") assert.match(text, /value="kept name"/);
+      }
+      assert.equal(rowOf((await ada.get("/account/keys")).text, "kept name"), "");
+    },
+  );
+
+  await t.test("keys that have ended are listed apart, twenty at a time", async () => {
+    const account = await accountOf(service, "ada@example.org");
+    await withControl(service, async (control) => {
+      for (let i = 1; i <= 21; i++) {
+        const now = clock.now() + i;
+        await issueKey(control, { account, name: `old ${i}.`, expiresAt: now + 1000, now });
+      }
+    });
+    clock.advance(3600);
+    const { text } = await ada.get("/account/keys");
+    assert.match(text, /<summary>21 expired or revoked<\/summary>/);
+    assert.match(rowOf(text, "old 21."), /expired 59 minutes ago/);
+    assert.equal(rowOf(text, "old 1."), "");
+    const older = await ada.get("/account/keys?ended=20");
+    assert.notEqual(rowOf(older.text, "old 1."), "");
+    assert.equal(rowOf(older.text, "old 2."), "");
+  });
+
+  await t.test("the keys of a suspended account are said to be", async () => {
+    const { id: account } = await accountOf(service, "ada@example.org");
+    await withControl(service, (control) => suspendAccount(control, account, clock.now()));
+    assert.match(rowOf((await ada.get("/account/keys")).text, "weekly"), / suspended /);
+  });
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { day, noon } from "../support/control.ts";
+import { cookiesOf, openOfficeInside, tokenFor } from "../support/inside-worker.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { goodPassword } from "../support/people.ts";
+import { startService } from "../support/service.ts";
+import { openVisitor, signedIn, testPassword, type Visitor } from "../support/user.ts";
+
+test("members of an account", async (t) => {
+  const mail = await startMailServer(t);
+  const settings = { SMTP_URL: mail.url, SIGN_UP: "invite" };
+  const service = await startService(t, { records: null, settings });
+  const ada = await signedIn(service, { email: "ada@example.org", accountName: "Ada Ltd" });
+  const invited = async (email: string, role: string) => {
+    const path = "/account/members";
+    const { location } = await ada.submit(path, `${path}/invite`, { email, role });
+    assert.equal(location, "/account/members?done=invited");
+    const { text } = await mail.letterTo(email);
+    return /(\/account\/link\?token=\S+)/.exec(text)?.[1] ?? assert.fail(text);
+  };
+  const idOf = async (visitor: Visitor, email: string) => {
+    const { text } = await visitor.get("/account/members");
+    const row = text.slice(text.indexOf(`<span class="name">${email}`));
+    return /members\/(pe_\w+)/.exec(row)?.[1] ?? assert.fail(text);
+  };
+  const bob = openVisitor(service);
+
+  await t.test(
+    "an owner invites somebody, who chooses a password and is in the account",
+    async () => {
+      const link = await invited("bob@example.org", "member");
+      assert.match(
+        (await ada.get("/account/members")).text,
+        /Invitations that nobody has followed yet/,
+      );
+      assert.match((await bob.get(link)).text, /Join Ada Ltd/);
+      const joined = await bob.submit(link, "/account/link", { password: testPassword });
+      assert.equal(joined.location, "/account/keys");
+      const { text } = await bob.get("/account/members");
+      assert.match(text, /2 members/);
+      assert.match(text, /Owners invite and remove members/);
+    },
+  );
+
+  await t.test("a member changes nothing about the members and the account", async () => {
+    const person = await idOf(ada, "ada@example.org");
+    for (const [path, fields] of [
+      ["/account/members/invite", { email: "x@example.org", role: "owner" }],
+      ["/account/members/role", { person, role: "member" }],
+      ["/account/members/remove", { person }],
+      ["/account/members/pass", { person, password: testPassword }],
+      ["/account/members/withdraw", { invitation: "li_x" }],
+      ["/account/settings/name", { name: "Bob Ltd" }],
+      ["/account/settings/close", { password: testPassword }],
+    ] as const)
+      assert.equal((await bob.post(path, fields)).status, 403, path);
+    for (const path of [`/account/members/${person}`, "/account/settings/close"])
+      assert.equal((await bob.get(path)).status, 403, path);
+    assert.match((await ada.get("/account/settings")).text, /The account Ada Ltd/);
+  });
+
+  await t.test(
+    "an invitation that is withdrawn does nothing, and a member is not invited twice",
+    async () => {
+      const link = await invited("eve@example.org", "owner");
+      const withdrawn = await ada.submit("/account/members", "/account/members/withdraw");
+      assert.equal(withdrawn.location, "/account/members?done=withdrawn");
+      assert.equal((await openVisitor(service).get(link)).status, 404);
+      const again = await ada.post("/account/members/invite", {
+        email: "BOB@example.org",
+        role: "member",
+      });
+      assert.equal(again.status, 409);
+      assert.match(again.text, /bob@example\.org is a member of the account already/);
+    },
+  );
+
+  await t.test("a known person joins by a button, and switches between accounts", async () => {
+    const zoe = await signedIn(service, { email: "zoe@example.org", accountName: "Zoe Ltd" });
+    const link = await invited("zoe@example.org", "member");
+    const joined = await zoe.submit(link, "/account/link");
+    assert.equal(joined.location, "/account/keys");
+    const { text } = await zoe.get("/account/settings");
+    assert.match(text, /The account Ada Ltd/);
+    const [, home = ""] = /<option value="(ac_\w+)"[^>]*>Zoe Ltd/.exec(text) ?? [];
+    await zoe.post("/account/switch", { account: home });
+    assert.match((await zoe.get("/account/settings")).text, /The account Zoe Ltd/);
+    assert.equal(
+      (await zoe.post("/account/switch", { account: "ac_0000000000000000" })).status,
+      404,
+    );
+    const left = await zoe.post("/account/settings/leave", { password: testPassword });
+    assert.equal(left.status, 409);
+  });
+
+  await t.test(
+    "an account keeps an owner, whoever is demoted, and is passed on by password",
+    async () => {
+      const [own, bobs] = [await idOf(ada, "ada@example.org"), await idOf(ada, "bob@example.org")];
+      const demoted = await ada.post("/account/members/role", { person: own, role: "member" });
+      assert.equal(demoted.status, 409);
+      const page = `/account/members/${bobs}`;
+      const pass = (password: string) => ada.submit(page, "/account/members/pass", { password });
+      assert.equal((await pass("wrong")).status, 403);
+      assert.equal((await pass(testPassword)).location, "/account/members?done=passed");
+      assert.equal((await ada.get(page)).status, 403);
+      const promoted = await bob.submit(`/account/members/${own}`, "/account/members/role", {
+        role: "owner",
+      });
+      assert.equal(promoted.location, "/account/members?done=role");
+    },
+  );
+
+  await t.test(
+    "a member who is removed sees nothing of the account from the next click on",
+    async () => {
+      const page = `/account/members/${await idOf(ada, "bob@example.org")}`;
+      assert.match((await ada.get(page)).text, /They no longer see its keys and its usage/);
+      const { location } = await ada.submit(page, "/account/members/remove");
+      assert.equal(location, "/account/members?done=removed");
+      const { status, text } = await bob.get("/account/keys");
+      assert.equal(status, 403);
+      assert.match(text, /You are in no account/);
+      assert.equal((await ada.get(page)).status, 404);
+    },
+  );
+});
+
+test("an account sends fifty invitations a day and no more", async (t) => {
+  const office = await openOfficeInside(t);
+  const email = "ada@example.org";
+  await office.post("/account/sign-up", { email });
+  const token = tokenFor(office.letters, email);
+  const cookie = cookiesOf(await office.post("/account/link", { token, password: goodPassword }));
+  const inviting = async (i: number, now = noon) => {
+    const fields = { email: `person${i}@example.org`, role: "member" };
+    return (await office.post("/account/members/invite", fields, { headers: { cookie }, now }))
+      .status;
+  };
+  for (let i = 0; i < 50; i++) assert.equal(await inviting(i), 303);
+  assert.equal(await inviting(50), 429);
+  assert.equal(office.letters.length, 51);
+  const fields = { email, password: goodPassword };
+  const now = noon + day + 1;
+  const later = cookiesOf(await office.post("/account/sign-in", fields, { now }));
+  const headers = { cookie: later };
+  const next = await office.post(
+    "/account/members/invite",
+    { email: "x@example.org" },
+    { headers, now },
+  );
+  assert.equal(next.status, 303);
+});
+
+test("where sign-up is closed owners invite nobody, and without mail they are told who makes the link", async (t) => {
+  for (const [settings, words] of [
+    [{ SIGN_UP: "closed" }, /Invitations are closed here/],
+    [{ SIGN_UP: "invite" }, /No mail leaves this service/],
+  ] as const) {
+    const service = await startService(t, { records: null, settings });
+    const ada = await signedIn(service);
+    for (const page of [
+      await ada.get("/account/members"),
+      await ada.post("/account/members/invite", { email: "bob@example.org", role: "member" }),
+    ])
+      assert.match(page.text, words);
+    assert.doesNotMatch((await ada.get("/account/members")).text, /members\/invite/);
+  }
+});

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startMailServer } from "../support/mail-server.ts";
+import { startService } from "../support/service.ts";
+import { openVisitor, signedIn, testPassword } from "../support/user.ts";
+
+const email = "ada@example.org";
+const password = testPassword;
+
+test("settings", async (t) => {
+  const mail = await startMailServer(t);
+  const service = await startService(t, { records: null, settings: { SMTP_URL: mail.url } });
+  const ada = await signedIn(service, { email, accountName: "Ada Ltd" });
+
+  await t.test("an owner renames the account, to a name that may be used and is free", async () => {
+    await service.newKey();
+    const rename = (name: string) =>
+      ada.submit("/account/settings", "/account/settings/name", { name });
+    assert.equal((await rename("Ada & <Co>")).location, "/account/settings?done=name");
+    const { text } = await ada.get("/account/settings?done=name");
+    assert.match(text, /The account Ada &amp; &lt;Co&gt;/);
+    assert.match(text, /role="status"[^>]*>The account has its new name/);
+    await signedIn(service, { email: "bob@example.org", accountName: "Taken" });
+    const taken = await rename("taken");
+    assert.equal(taken.status, 409);
+    assert.match(taken.text, /value="taken"/);
+    assert.equal((await rename(" ")).status, 400);
+  });
+
+  await t.test(
+    "the address changes once the link to the new one is followed, and the former one is told",
+    async () => {
+      const path = "/account/settings/address";
+      const next = "lovelace@example.org";
+      const wrong = await ada.submit(path, path, { email: next, password: "wrong" });
+      assert.equal(wrong.status, 403);
+      assert.match(wrong.text, /value="lovelace@example\.org"/);
+      const asked = await ada.submit(path, path, { email: next, password });
+      const taken = await ada.submit(path, path, { email: "bob@example.org", password });
+      assert.deepEqual([asked.status, taken.status], [200, 200]);
+      assert.equal(
+        taken.text.replaceAll("bob@example.org", "ADDRESS"),
+        asked.text.replaceAll(next, "ADDRESS"),
+      );
+      const bobs = await mail.letterTo("bob@example.org");
+      assert.doesNotMatch(bobs.text, /token=/);
+      const [, link = ""] =
+        /(\/account\/link\?token=\S+)/.exec((await mail.letterTo(next)).text) ?? [];
+      assert.match((await ada.get("/account/settings")).text, /ada@example\.org/);
+      const { location } = await ada.submit(link, "/account/link");
+      assert.equal(location, "/account/settings?done=address");
+      assert.match((await ada.get("/account/settings")).text, /lovelace@example\.org/);
+      const former = await mail.letterTo(email);
+      assert.equal(former.headers["subject"], "Your address was changed");
+      assert.doesNotMatch(former.text, /lovelace/);
+    },
+  );
+
+  await t.test("a wrong present password or a weak new one changes nothing", async () => {
+    const path = "/account/settings/password";
+    const change = async (present: string, next: string) =>
+      (await ada.submit(path, path, { present, next })).status;
+    assert.equal(await change("wrong", "a new long password"), 403);
+    assert.equal(await change(password, "short"), 400);
+    assert.equal(await change(password, "x".repeat(129)), 400);
+    assert.equal((await ada.get("/account/settings")).status, 200);
+  });
+
+  await t.test("the download holds all that is kept of a person, and no secret of it", async () => {
+    const { headers, text } = await ada.post("/account/settings/export", {});
+    assert.match(
+      headers.get("content-disposition") ?? "",
+      /^attachment; filename="my-data\.json"$/,
+    );
+    const kept = JSON.parse(text);
+    assert.equal(kept.person.email, "lovelace@example.org");
+    assert.equal(kept.accounts[0].name, "Ada & <Co>");
+    assert.equal(kept.usage[0].account, kept.accounts[0].id);
+    assert.deepEqual(kept.usage[0].days, []);
+    assert.doesNotMatch(text, /argon2|digest/);
+    for (const token of ada.cookies.values()) assert.ok(!text.includes(token));
+  });
+});
+
+test("ways out", async (t) => {
+  const service = await startService(t, { records: null });
+
+  await t.test(
+    "closing the account shows what will break first, and refuses its keys from the next request on",
+    async () => {
+      const ada = await signedIn(service, { email, accountName: "Ada Ltd" });
+      const made = await ada.submit("/account/keys", "/account/keys", {
+        name: "nightly",
+        expiry: "90",
+      });
+      const [key = ""] = /gpr_\w{36}/.exec(made.text) ?? [];
+      const ask = async () =>
+        (await service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key })).status;
+      // No dataset is there: whoever has a valid key is told so.
+      assert.equal(await ask(), 503);
+      const path = "/account/settings/close";
+      const page = await ada.get(path);
+      assert.match(page.text, /1 key would be refused/);
+      assert.match(page.text, /nightly/);
+      assert.equal((await ada.submit(path, path, { password: "wrong" })).status, 403);
+      assert.equal(await ask(), 503);
+      const { location } = await ada.submit(path, path, { password });
+      assert.equal(location, "/account/settings?done=closed");
+      assert.equal(await ask(), 401);
+      assert.equal((await ada.get("/account/settings")).status, 200);
+      const keys = await ada.get("/account/keys");
+      assert.equal(keys.status, 403);
+      assert.match(keys.text, /You are in no account/);
+    },
+  );
+
+  await t.test(
+    "deleting oneself closes the account nobody else is in, and the address is free",
+    async () => {
+      const eve = await signedIn(service, { email: "eve@example.org", accountName: "Eve" });
+      const path = "/account/settings/delete";
+      assert.match((await eve.get(path)).text, /Eve<\/strong> has nobody else, so it is closed/);
+      const { location } = await eve.submit(path, path, { password });
+      assert.equal(location, "/account/sign-in?done=deleted");
+      const again = await signedIn(service, { email: "eve@example.org", accountName: "Eve" });
+      assert.match((await again.get("/account/settings")).text, /The account Eve/);
+    },
+  );
+
+  await t.test("the only owner cannot leave an account, and is told why", async () => {
+    const zoe = await signedIn(service, { email: "zoe@example.org" });
+    const path = "/account/settings/leave";
+    const stays = await zoe.submit(path, path, { password });
+    assert.equal(stays.status, 409);
+    assert.match(stays.text, /only owner/);
+    const nobody = openVisitor(service);
+    assert.equal((await nobody.get(path)).status, 401);
+  });
+});

@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { readRequests } from "#usage/request-log.ts";
+import { createKey } from "../support/key-forms.ts";
+import { accountOf } from "../support/own-account.ts";
+import { setMinuteQuota } from "../support/record-pages.ts";
+import { startService } from "../support/service.ts";
+import { putRequests, readUsage, request } from "../support/usage.ts";
+import { signedIn } from "../support/user.ts";
+
+const wordsOf = (markup: string): string =>
+  markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+
+test("what an account used, by the pages", async (t) => {
+  const service = await startService(t);
+  const ada = await signedIn(service, { email: "ada@example.org" });
+  const eve = await signedIn(service, { email: "eve@example.org" });
+  const { id: key, key: secret } = await createKey(ada, { name: "nightly" });
+  const { number: account } = await accountOf(service, "ada@example.org");
+  const { number: other } = await accountOf(service, "eve@example.org");
+  const at = (time: string) => Date.parse(time);
+  const asked = request({ account, key });
+  await putRequests(service.dataDir, [
+    { ...asked, at: at("2026-11-21T08:59:59.250Z"), requestId: "req_answered", bytes: 4321 },
+    {
+      ...asked,
+      at: at("2026-11-21T07:10:00Z"),
+      requestId: "req_refused",
+      status: 429,
+      problem: "quota-exceeded",
+      dataset: null,
+      operation: "fetch-signals",
+    },
+    { ...asked, at: at("2026-11-20T10:00:00Z"), requestId: "req_failed", status: 503 },
+    { ...asked, at: at("2026-11-09T10:00:00Z"), requestId: "=cmd", query: "gp_name=<b>kkr</b>" },
+    ...Array.from({ length: 41 }, (_, i) => ({
+      ...asked,
+      at: at("2026-11-08T10:00:00Z") - i,
+      requestId: `req_old_${i}.`,
+    })),
+    request({ account: other, key: "key_of_eve", requestId: "req_of_eve" }),
+  ]);
+  const idsOn = ({ text }: { text: string }) =>
+    [...text.matchAll(/<code class="long">(req_\w+\.?|=cmd)<\/code>/g)].map(([, id]) => id);
+
+  await t.test(
+    "the log shows the newest requests first, with what explains their status",
+    async () => {
+      const page = await ada.get("/account/requests");
+      assert.deepEqual(idsOn(page).slice(0, 5), [
+        "req_answered",
+        "req_refused",
+        "req_failed",
+        "=cmd",
+        "req_old_0.",
+      ]);
+      const words = wordsOf(page.text);
+      assert.match(
+        words,
+        /2026-11-21 08:59:59 req_answered fetch-gp nightly 200 20261121T090000Z-1 1.3 4,321 /,
+      );
+      assert.match(
+        page.text,
+        /429<br \/>\s*<a href="\/errors\/quota-exceeded">quota-exceeded<\/a>/,
+      );
+      assert.match(page.text, /<code class="long">gp_name=&lt;b&gt;kkr&lt;\/b&gt;<\/code>/);
+    },
+  );
+
+  await t.test(
+    "the filters narrow the log, alone and together, and its pages follow on",
+    async () => {
+      const idsWith = async (query: string) => idsOn(await ada.get(`/account/requests?${query}`));
+      assert.deepEqual(await idsWith("status=4xx"), ["req_refused"]);
+      assert.deepEqual(await idsWith("operation=fetch-signals"), ["req_refused"]);
+      assert.deepEqual(await idsWith("id=req_failed"), ["req_failed"]);
+      assert.deepEqual(await idsWith("from=2026-11-20&to=2026-11-20"), ["req_failed"]);
+      assert.deepEqual(await idsWith(`key=${key}&status=5xx&to=2026-11-21`), ["req_failed"]);
+      assert.deepEqual(await idsWith("status=4xx&id=req_failed"), []);
+      const first = await ada.get("/account/requests?status=2xx");
+      assert.equal(idsOn(first).length, 40);
+      const older = /<a class="button" href="([^"]*)">Older/.exec(first.text)![1]!;
+      assert.match(older, /^\/account\/requests\?status=2xx&amp;after=/);
+      const second = await ada.get(older.replaceAll("&amp;", "&"));
+      assert.deepEqual(idsOn(second), ["req_old_38.", "req_old_39.", "req_old_40."]);
+      assert.doesNotMatch(second.text, /Older/);
+    },
+  );
+
+  await t.test(
+    "a filter that cannot be meant is a 400 that says so, as a page and as a file",
+    async () => {
+      for (const path of ["/account/requests", "/account/requests.csv"]) {
+        const { status, text, headers } = await ada.get(`${path}?status=200`);
+        assert.equal(status, 400);
+        assert.match(headers.get("content-type")!, /^text\/html/);
+        assert.match(text, /role="alert">A status is one of/);
+        assert.deepEqual(idsOn({ text }), []);
+      }
+    },
+  );
+
+  await t.test(
+    "the file holds what the filter shows, and nothing a spreadsheet would run",
+    async () => {
+      const { text, headers } = await ada.get("/account/requests.csv?to=2026-11-20");
+      assert.match(headers.get("content-disposition")!, /filename="requests-2026-11-21.csv"/);
+      const [heading, ...lines] = text.split("\r\n");
+      assert.equal(heading, "at,request_id,key,operation,status,ms,bytes,dataset,problem,query");
+      assert.equal(lines.length, 44);
+      assert.match(lines[0]!, /^2026-11-20T10:00:00.000Z,req_failed,key_\w+,fetch-gp,503,/);
+      assert.match(lines[1]!, /Z,'=cmd,/);
+    },
+  );
+
+  await t.test("no page and no file of one account has a request of another", async () => {
+    for (const path of ["", ".csv"]) {
+      const everything = await ada.get(`/account/requests${path}`);
+      assert.doesNotMatch(everything.text, /req_of_eve/);
+      for (const query of ["key=key_of_eve", "id=req_of_eve"]) {
+        const { text } = await ada.get(`/account/requests${path}?${query}`);
+        assert.equal(text.includes("2026-11-21T12:00:00.000Z"), false, query);
+      }
+    }
+    const hers = await eve.get("/account/requests");
+    assert.deepEqual(idsOn(hers), ["req_of_eve"]);
+    for (const path of ["usage", "requests", "notices", "keys"])
+      assert.doesNotMatch((await eve.get(`/account/${path}`)).text, new RegExp(`${key}|nightly`));
+  });
+
+  await t.test("usage says what was found, plots it, and has the numbers beside it", async () => {
+    const { text } = await ada.get("/account/usage");
+    assert.match(text, /<h2>3 requests in the last 24 hours, 1 of them failed on our side<\/h2>/);
+    assert.match(text, /<h2>45 requests in the last 30 days, 1 of them failed on our side<\/h2>/);
+    const plots = text.match(/<svg class="plot".*?<\/svg>\s*<\/div>/gs) ?? [];
+    assert.equal(plots.length, 2);
+    for (const plot of plots)
+      for (const name of ["2xx", "4xx", "5xx"])
+        assert.match(plot, new RegExp(`fill="url\\(#of-${name}\\)"`));
+    const words = wordsOf(text);
+    assert.match(words, /09:00 0 08:00 1 1 07:00 1 1 06:00 0 /);
+    assert.match(words, /nightly 45 43 0 1 1 1 1\.3 /);
+    assert.match(words, /fetch-signals 1 0 0 1 0 1 /);
+  });
+
+  await t.test(
+    "the gauges follow the counters of the service, for a script as for a reader",
+    async () => {
+      for (let i = 0; i < 60; i++)
+        await service.get("/fetch-projects?limit=1", { "x-api-key": secret });
+      const { text } = await ada.get("/account/usage");
+      assert.match(text, /<h1>Your quota is used up for this minute<\/h1>/);
+      const standing = JSON.parse((await ada.get("/account/usage/standing")).text);
+      assert.deepEqual(standing, [
+        {
+          name: "minute",
+          used: "60 of 60",
+          free: "Nothing left. Free again in 60 s.",
+          share: "100%",
+        },
+        {
+          name: "hour",
+          used: "60 of 1,000",
+          free: "940 left. The oldest comes back in 60 min.",
+          share: "6%",
+        },
+        {
+          name: "day",
+          used: "60 of 10,000",
+          free: "9,940 left. The oldest comes back in 24 h 0 min.",
+          share: "0.6%",
+        },
+      ]);
+      for (const { used, free } of standing) assert.ok(text.includes(used) && text.includes(free));
+      assert.equal((await fetch(`${service.url}/account/usage/standing`)).status, 401);
+    },
+  );
+});
+
+test("the quota in use, the sums and the log say the same: calls with a key and from the explorer, no pages", async (t) => {
+  const service = await startService(t, { settings: { USAGE_LOG_PARAMETERS: "on" } });
+  const ada = await signedIn(service);
+  const { id: keyId, key } = await createKey(ada);
+  const { number: account } = await accountOf(service, "ada@example.org");
+  await setMinuteQuota(service, 8);
+  const withKey = (path: string) => service.get(path, { "x-api-key": key });
+  const explore = (query: string) => ada.get(`/account/explorer?operation=${query}`);
+  const idOn = ({ text }: { text: string }) =>
+    /X-Request-Id<\/dt>\s*<dd class="mono">(req_\w{26})</.exec(text)![1]!;
+
+  const explored: [status: number, id: string, query: string][] = [];
+  for (const [query, status] of [
+    ["fetch-gp&gp_name=kkr&tag=", 200],
+    ["fetch-signals&limit=1", 200],
+    ["fetch-gp&gp_name=k", 400],
+  ] as const) {
+    const page = await explore(query);
+    assert.equal(page.status, status);
+    explored.push([status, idOn(page), query.replace(/^[^&]*&/, "").replace("&tag=", "")]);
+    await ada.get("/account/browse");
+    await explore("fetch-gp");
+  }
+  for (const path of ["/fetch-projects", "/fetch-gp", "/fetch-signals?limit=1", "/fetch-projects"])
+    await withKey(path);
+  const admitted = explored.length + 4;
+  assert.equal((await explore("fetch-projects&limit=1")).status, 200);
+  const refused = await explore("fetch-projects&limit=2");
+  assert.equal(refused.status, 429);
+  explored.push([429, idOn(refused), "limit=2"]);
+  const counted = admitted + 1;
+  const all = counted + 1;
+
+  const logged = () =>
+    readUsage(service.dataDir, (usage) => readRequests(usage, { account, limit: 100 }));
+  while ((await logged()).requests.length < all) await setTimeout(20);
+  const { text } = await ada.get("/account/usage");
+  const words = wordsOf(text);
+  assert.match(words, new RegExp(`Last minute ${counted} of 8 `));
+  assert.match(words, new RegExp(`Last 24 hours ${counted} of 10,000 `));
+  assert.match(
+    words,
+    new RegExp(`${all} requests in the last 24 hours, 1 of them beyond the quota`),
+  );
+  assert.match(words, /Explorer 5 3 0 2 0 1 /);
+  assert.match(words, /first 4 3 0 1 0 0 /);
+  assert.match(text, /href="\/account\/requests\?key=explorer"/);
+
+  const { requests } = await logged();
+  assert.equal(requests.length, all);
+  assert.equal(requests.filter(({ status }) => status !== 429).length, counted);
+  assert.deepEqual(new Set(requests.map((one) => one.key)), new Set([keyId, "explorer"]));
+  for (const [status, id, query] of explored) {
+    const found = requests.find(({ requestId }) => requestId === id)!;
+    assert.equal(found.status, status);
+    assert.equal(found.query, query);
+    const line = service.log.map((one) => JSON.parse(one)).find((one) => one.request_id === id);
+    assert.deepEqual(
+      [line.msg, line.key, line.path, line.status, line.bytes],
+      ["request", "explorer", `/${found.operation}`, status, found.bytes],
+    );
+    const page = await ada.get(`/account/requests?id=${id}`);
+    assert.ok(page.text.includes(id));
+    assert.match(page.text, /<a class="name" href="\/account\/explorer">Explorer<\/a>/);
+  }
+  const filtered = await ada.get("/account/requests?key=explorer");
+  assert.equal(filtered.text.match(/<code class="long">req_/g)!.length, explored.length + 1);
+  assert.match(filtered.text, /<option value="explorer" selected>\s*Explorer\s*<\/option>/);
+});

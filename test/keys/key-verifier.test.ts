@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setQuotas, suspendAccount } from "#accounts/accounts.ts";
+import { makeKey } from "#keys/api-key.ts";
+import { openKeyRing } from "#keys/key-verifier.ts";
+import { revokeKey } from "#keys/keys.ts";
+import { rotateKey } from "#keys/rotate-key.ts";
+import { Problem } from "#problems.ts";
+import { commandInOwnProcess } from "../support/command-line.ts";
+import { controlWithAccount, hour, noon } from "../support/control.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** An open ring whose clock the test turns. */
+async function openRing(t: TestContext) {
+  const control = await controlWithAccount(t);
+  const clock = { now: noon };
+  const faults: (Error | null)[] = [];
+  const onFault = (fault: Error | null) => void faults.push(fault);
+  const ring = openKeyRing({ path: control.path, now: () => clock.now, onFault });
+  t.after(() => ring.close());
+  /** The problem of the next request with this key; null if it is let in. */
+  const refusal = async (key: string) => {
+    await nextTurn();
+    try {
+      ring.verify(key);
+      return null;
+    } catch (error) {
+      assert.ok(error instanceof Problem, String(error));
+      const { status, code, members } = error;
+      return { status, code, members };
+    }
+  };
+  return { ...control, clock, faults, ring, refusal };
+}
+
+const invalid = (reason: string) => ({ status: 401, code: "api-key-invalid", members: { reason } });
+
+test("a valid key is let in with everything a request needs to know of it", async (t) => {
+  const { control, account, ring, issue } = await openRing(t);
+  const { id, key } = await issue({ name: "web" });
+  await setQuotas(control, account.id, { hour: 5000 }, noon);
+  await nextTurn();
+  const live = ring.verify(key);
+  assert.deepEqual(live, {
+    id,
+    hint: key.slice(0, 8),
+    accountNumber: account.number,
+    quotas: { minute: null, hour: 5000, day: null },
+    isDemo: false,
+  });
+  await nextTurn();
+  assert.equal(ring.verify(key).quotas, live.quotas);
+});
+
+test("a demo's key is told from others", async (t) => {
+  const { ring, issue } = await openRing(t);
+  const { key } = await issue({ isDemo: true });
+  assert.equal(ring.verify(key).isDemo, true);
+});
+
+test("a key that is no key is refused with the reason: its shape, its check, its being unknown", async (t) => {
+  const { refusal, issue } = await openRing(t);
+  const { key } = await issue();
+  const mistyped = key.slice(0, 10) + (key[10] === "a" ? "b" : "a") + key.slice(11);
+  assert.deepEqual(await refusal(""), invalid("malformed"));
+  assert.deepEqual(await refusal(`${key}, ${key}`), invalid("malformed"));
+  assert.deepEqual(await refusal(mistyped), invalid("checksum"));
+  assert.deepEqual(await refusal(makeKey()), invalid("unknown"));
+});
+
+test("an expired key is refused from that very moment on, by its hint and the time", async (t) => {
+  const { refusal, clock, issue } = await openRing(t);
+  const { key } = await issue({ expiresAt: noon + hour });
+  clock.now = noon + hour - 1;
+  assert.equal(await refusal(key), null);
+  clock.now = noon + hour;
+  assert.deepEqual(await refusal(key), {
+    status: 401,
+    code: "api-key-expired",
+    members: {
+      key_hint: key.slice(0, 8),
+      expired_at: "2026-11-21T13:00:00.000Z",
+      account_url: null,
+    },
+  });
+});
+
+test("a revoked key is refused from the next request on, by its hint and the time", async (t) => {
+  const { control, refusal, issue } = await openRing(t);
+  const { id, key } = await issue({ expiresAt: noon });
+  await revokeKey(control, id, noon);
+  assert.deepEqual(await refusal(key), {
+    status: 401,
+    code: "api-key-revoked",
+    members: {
+      key_hint: key.slice(0, 8),
+      revoked_at: "2026-11-21T12:00:00.000Z",
+      account_url: null,
+    },
+  });
+});
+
+test("a key of a suspended account may do nothing, though it is still a key", async (t) => {
+  const { control, refusal, issue } = await openRing(t);
+  const { key } = await issue();
+  const expired = await issue({ expiresAt: noon });
+  await suspendAccount(control, "Acme", noon);
+  assert.deepEqual(await refusal(key), {
+    status: 403,
+    code: "access-denied",
+    members: { reason: "account_suspended" },
+  });
+  assert.equal((await refusal(expired.key))?.code, "api-key-expired");
+});
+
+test("no refusal tells more of a key than its hint", async (t) => {
+  const { control, ring, issue } = await openRing(t);
+  const { id, key } = await issue();
+  await revokeKey(control, id, noon);
+  for (const presented of [key, `${key}x`, `${key.slice(0, 39)}!`])
+    assert.throws(
+      () => ring.verify(presented),
+      (error: Problem) =>
+        !(error.message + JSON.stringify(error.members)).includes(key.slice(8, 30)),
+    );
+});
+
+test("what another process does to a key or an account is seen by the next request", async (t) => {
+  const { dataDir, refusal, issue } = await openRing(t);
+  const { id, key } = await issue();
+  const run = async (...args: string[]) => {
+    const { exitCode, out, err } = await commandInOwnProcess(args, dataDir);
+    assert.equal(exitCode, 0, err);
+    return out;
+  };
+  assert.equal(await refusal(key), null);
+  await run("accounts", "suspend", "Acme");
+  assert.equal((await refusal(key))?.code, "access-denied");
+  await run("accounts", "resume", "Acme");
+  assert.equal(await refusal(key), null);
+  const made = JSON.parse(
+    await run("keys", "create", "--account", "Acme", "--name", "new", "--json"),
+  );
+  assert.equal(await refusal(made.key), null);
+  await run("keys", "revoke", id);
+  assert.equal((await refusal(key))?.code, "api-key-revoked");
+  assert.equal(await refusal(made.key), null);
+});
+
+test("during a rotation both keys work, and after the overlap only the new one, on the same quota", async (t) => {
+  const { control, account, refusal, ring, clock, issue } = await openRing(t);
+  const old = await issue();
+  const { issued } = await rotateKey(control, {
+    id: old.id,
+    overlapMilliseconds: 24 * hour,
+    now: noon,
+  });
+  clock.now = noon + 24 * hour - 1;
+  assert.equal(await refusal(old.key), null);
+  assert.equal(await refusal(issued.key), null);
+  assert.equal(ring.verify(old.key).accountNumber, account.number);
+  assert.equal(ring.verify(issued.key).accountNumber, account.number);
+  clock.now = noon + 24 * hour;
+  assert.equal((await refusal(old.key))?.code, "api-key-expired");
+  assert.equal(await refusal(issued.key), null);
+});
+
+test("while the store is gone the keys last read stay in force, which is told once, as is its return", async (t) => {
+  const { path, refusal, clock, faults, issue } = await openRing(t);
+  const { key } = await issue();
+  assert.equal(await refusal(key), null);
+  renameSync(path, `${path}.away`);
+  for (const seconds of [2, 4, 6]) {
+    clock.now = noon + seconds * 1000;
+    assert.equal(await refusal(key), null);
+    assert.deepEqual(await refusal(makeKey()), invalid("unknown"));
+  }
+  assert.equal(faults.length, 1);
+  assert.match(faults[0]!.message, /control\.sqlite is not there/);
+  renameSync(`${path}.away`, path);
+  clock.now = noon + 8000;
+  assert.equal(await refusal(key), null);
+  assert.deepEqual(faults.slice(1), [null]);
+});
+
+test("a store put in the place of another is not read into the old one's keys, and the fault says so", async (t) => {
+  const { path, refusal, clock, faults, issue } = await openRing(t);
+  const { key } = await issue();
+  assert.equal(await refusal(key), null);
+  const other = await controlWithAccount(t);
+  const otherKey = await other.issue();
+  await other.control.close();
+  renameSync(other.path, path);
+  clock.now = noon + 1000;
+  assert.equal(await refusal(key), null);
+  assert.deepEqual(await refusal(otherKey.key), invalid("unknown"));
+  assert.match(
+    faults[0]!.message,
+    /control\.sqlite was replaced by another file\. Restart the server/,
+  );
+});
+
+test("a store that is not there is refused by name", async (t) => {
+  assert.throws(
+    () => openKeyRing({ path: `${temporaryFolder(t)}/control.sqlite` }),
+    /control\.sqlite is not there/,
+  );
+});
+
+test("the store is asked once in a turn of the event loop, and again in the next", async (t) => {
+  const { path, ring, refusal, issue } = await openRing(t);
+  const { key } = await issue();
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  ring.verify(key);
+  other.exec("update api_key set revoked_at = '2026-11-21T12:00:00.000Z'");
+  ring.verify(key);
+  assert.equal((await refusal(key))?.code, "api-key-revoked");
+});

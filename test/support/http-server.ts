@@ -1,0 +1,82 @@
+/** A front door on a free port without the rooms behind it, for states that a whole service is hard to bring into. */
+import type { TestContext } from "node:test";
+import pino from "pino";
+import { type ApiDependencies, openApi } from "#api/ask.ts";
+import { readConfig } from "#config.ts";
+import { buildApp, timeouts } from "#http/build-app.ts";
+import { openHeldAnswers } from "#http/commit-barrier.ts";
+import type { FrontDoor } from "#http/dependencies.ts";
+import { openRequestMetrics } from "#http/request-metrics.ts";
+import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { operations } from "#operations/index.ts";
+import { cast } from "./cast.ts";
+import { modelOf } from "./dataset.ts";
+import { assertDescribed } from "./described.ts";
+import { standingClock } from "./service.ts";
+
+/** A front door over a real dataset, with what a test wants to be otherwise. */
+export async function openDoor(
+  t: TestContext,
+  otherwise: Partial<FrontDoor & ApiDependencies> = {},
+  waits: Partial<typeof timeouts> = {},
+) {
+  const clock = standingClock();
+  const model = await modelOf(t, cast);
+  const log: string[] = [];
+  const key = {
+    id: "key_1",
+    name: "test",
+    hint: "gpr_test",
+    accountNumber: 1,
+    accountId: "ac_1",
+    quotas: { minute: null, hour: null, day: null },
+    isDemo: false,
+  };
+  const config = otherwise.config ?? readConfig({});
+  const api = openApi({
+    operations,
+    pageSizeMax: config.pageSizeMax,
+    cacheBytes: 0,
+    accountUrl: null,
+    verifyKey: () => key,
+    noteKeyUse() {},
+    failedKeys: openFailedKeys({ clock }),
+    counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
+    model: () => model,
+    ...otherwise,
+  });
+  const door: FrontDoor = {
+    config,
+    operations,
+    api,
+    model: () => model,
+    recordRequest() {},
+    office: () => Promise.reject(new Error("There is no office in this test.")),
+    now: clock.now,
+    clock,
+    hold: openHeldAnswers(() => {}),
+    state: () => "running",
+    overload: { cause: () => null },
+    metrics: openRequestMetrics(),
+    log: pino({ base: null }, { write: (line) => void log.push(line) }),
+    ...otherwise,
+  };
+  const { app, connections } = buildApp(door, { ...timeouts, ...waits });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  t.after(() => {
+    app.server.closeAllConnections();
+    return app.close();
+  });
+  const get = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
+    const sent = { "x-api-key": "x", ...headers };
+    const response = await fetch(url + path, { headers: sent, method });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
+    const body = isJson ? (JSON.parse(text) as any) : undefined;
+    const { status, headers: received } = response;
+    assertDescribed({ status, headers: received, json: body });
+    return { status, headers: received, text, body };
+  };
+  return { door, log, get, connections, server: app.server, port: Number(new URL(url).port) };
+}

@@ -1,0 +1,151 @@
+/** The account office without its thread: its visits one function call each, every hash and every query counted. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import type { TestContext } from "node:test";
+import { Kysely } from "kysely";
+import { answerVisit } from "#account/answer-request.ts";
+import type { Letter } from "#account/mail-templates.ts";
+import type { OfficeAnswer, OfficeRequest, OfficeSettings } from "#account/messages.ts";
+import { openPersonLimiter } from "#account/person-limits.ts";
+import { routes } from "#account/screens/index.ts";
+import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
+import type { ControlTables } from "#store/control-tables.ts";
+import { controlFile } from "#store/files.ts";
+import { nodeSqliteDialect } from "#store/open-store.ts";
+import { type ControlStore, openControl, openUsage } from "#store/stores.ts";
+import { noon } from "./control.ts";
+import { cheap } from "./people.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export interface OfficeInside {
+  control: ControlStore;
+  passwords: Passwords;
+  /** Sent so far. */
+  letters: Letter[];
+  /** Texts of the queries so far. */
+  queries: string[];
+  hashes: { count: number; running: number; most: number };
+  get(path: string, request?: Partial<OfficeRequest>): Promise<OfficeAnswer>;
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    request?: Partial<OfficeRequest>,
+  ): Promise<OfficeAnswer>;
+}
+
+export async function openOfficeInside(
+  t: TestContext,
+  settings: Partial<OfficeSettings> = {},
+): Promise<OfficeInside> {
+  const dataDir = temporaryFolder(t);
+  const queries: string[] = [];
+  const control = await watchedControl(dataDir, queries);
+  const usage = await openUsage(dataDir);
+  t.after(() => Promise.all([control.close(), usage.close()]));
+  const hashes = { count: 0, running: 0, most: 0 };
+  const letters: Letter[] = [];
+  const passwords = countedPasswords(hashes);
+  const rooms = {
+    settings: {
+      dataDir,
+      publicUrl: null,
+      linkBase: "http://127.0.0.1:8080",
+      signUp: "open",
+      isDemo: false,
+      smtpUrl: null,
+      mailFrom: "records@example.org",
+      usageLogDays: 14,
+      auditDays: 0,
+      pageSizeMax: 100,
+      ...settings,
+    } as const,
+    control,
+    usage,
+    passwords,
+    post: { send: (letter: Letter) => void letters.push(letter), isOff: false, async close() {} },
+    desk: { call: () => assert.fail(), look: () => assert.fail() },
+    personLimiter: openPersonLimiter(),
+    model: () => null,
+    complain: (complaint: string) => assert.fail(complaint),
+  };
+  const ask = (request: Partial<OfficeRequest>) =>
+    answerVisit(rooms, routes, {
+      method: "GET",
+      path: "/account",
+      query: "",
+      form: "",
+      address: "127.0.0.1",
+      now: noon,
+      monotonicMicroseconds: noon * 1000,
+      ...request,
+      headers: { host: "127.0.0.1:8080", ...request.headers },
+    });
+  return {
+    control,
+    passwords,
+    letters,
+    queries,
+    hashes,
+    get(target, request = {}) {
+      const [path = "", query = ""] = target.split("?");
+      return ask({ path, query, ...request });
+    },
+    post(path, fields, request = {}) {
+      const form = new URLSearchParams(fields).toString();
+      const own = {
+        "content-type": "application/x-www-form-urlencoded",
+        "sec-fetch-site": "same-origin",
+      };
+      const headers = { ...own, ...request.headers };
+      return ask({ method: "POST", path, form, ...request, headers });
+    },
+  };
+}
+
+/** On a connection of its own, with nothing done for a power failure: no test here has one. */
+async function watchedControl(dataDir: string, queries: string[]): Promise<ControlStore> {
+  await (await openControl(dataDir)).close();
+  const file = controlFile(dataDir);
+  const connection = new DatabaseSync(file, { enableForeignKeyConstraints: true });
+  connection.exec("pragma synchronous = off");
+  const database = new Kysely<ControlTables>({
+    dialect: nodeSqliteDialect(connection, file),
+    log: ({ query }) => void queries.push(query.sql),
+  });
+  return {
+    database,
+    write: (work) => database.transaction().execute(work),
+    close: () => database.destroy(),
+  };
+}
+
+function countedPasswords(hashes: OfficeInside["hashes"]): Passwords {
+  const passwords = openPasswords(cheap);
+  const counted = async <R>(work: Promise<R>): Promise<R> => {
+    hashes.count += 1;
+    hashes.running += 1;
+    hashes.most = Math.max(hashes.most, hashes.running);
+    const result = await work;
+    hashes.running -= 1;
+    return result;
+  };
+  const watched = (hasher: Hasher): Hasher => ({
+    hash: (password) => counted(hasher.hash(password)),
+    isPassword: (password, stored) => counted(hasher.isPassword(password, stored)),
+    isOutdated: (stored) => hasher.isOutdated(stored),
+  });
+  return { inTurn: (work) => passwords.inTurn((hasher) => work(watched(hasher))) };
+}
+
+/** The token in what was written to somebody last. */
+export function tokenFor(letters: readonly Letter[], address: string): string {
+  const letter = letters.findLast(({ to }) => to === address);
+  return /token=([\w-]{43})/.exec(letter?.text ?? "")?.[1] ?? assert.fail(`no link for ${address}`);
+}
+
+/** What a browser sends back after an answer that set cookies. */
+export const cookiesOf = ({ headers }: OfficeAnswer): string =>
+  headers
+    .filter(([name, value]) => name === "set-cookie" && !value.includes("Max-Age=0"))
+    .map(([, value]) => value.split(";")[0])
+    .join("; ");

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openKeptBatches, sizeOf } from "#usage/kept-batches.ts";
+import type { Batch } from "#usage/writes.ts";
+import { noon } from "../support/control.ts";
+import { chunkOf, request } from "../support/usage.ts";
+
+const batchOf = (count: number): Batch => ({
+  kind: "requests",
+  rows: chunkOf(Array.from({ length: count }, () => request())),
+  now: noon,
+});
+
+test("batches are kept in their order up to the bound; beyond it the oldest go, and are counted", () => {
+  const three = batchOf(3);
+  const kept = openKeptBatches(2 * sizeOf(three));
+  const second = batchOf(3);
+  assert.equal(kept.add(three), 0);
+  assert.equal(kept.add(second), 0);
+  assert.equal(kept.requests(), 6);
+  assert.equal(kept.add(batchOf(2)), 3);
+  assert.equal(kept.first(), second);
+  kept.drop();
+  assert.equal(kept.requests(), 2);
+  assert.equal(kept.add(batchOf(3)), 0);
+});
+
+test("a batch larger than the bound is given up by itself", () => {
+  const kept = openKeptBatches(100);
+  assert.equal(kept.add(batchOf(50)), 50);
+  assert.equal(kept.first(), undefined);
+});

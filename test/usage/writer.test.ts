@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { openUsage, usageFile } from "#store/stores.ts";
+import { sizeOf } from "#usage/kept-batches.ts";
+import { readLastUse } from "#usage/key-use.ts";
+import { readRequests } from "#usage/request-log.ts";
+import { readTotals } from "#usage/totals.ts";
+import { openWriter, type WriterOptions } from "#usage/writer.ts";
+import type { Batch } from "#usage/writes.ts";
+import { outcomeOf } from "../support/command-line.ts";
+import { day, hour, noon } from "../support/control.ts";
+import { canSetLimits, setLimit, whyNot } from "../support/process-limits.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { chunkOf, readUsage, request, type TimedRequest } from "../support/usage.ts";
+
+const use = (key_id: string, second: number) => ({
+  kind: "keyUse" as const,
+  rows: [{ key_id, last_used_at: new Date(second * 1000).toISOString(), network: null }],
+});
+
+async function writerIn(t: TestContext, options: Partial<WriterOptions> = {}) {
+  const dataDir = temporaryFolder(t);
+  const faults: (string | null)[] = [];
+  const losses: number[] = [];
+  const onFault = (fault: Error | null) => void faults.push(fault && fault.message);
+  const onLoss = (requests: number) => void losses.push(requests);
+  const writer = openWriter({ dataDir, onFault, onLoss, busyMilliseconds: 20, ...options });
+  t.after(() => writer.close());
+  const written = async () => {
+    const usage = await openUsage(dataDir);
+    const found = [...(await readLastUse(usage)).keys()].toSorted();
+    await usage.close();
+    return found;
+  };
+  return { dataDir, faults, losses, writer, written };
+}
+
+const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch => {
+  const rows = chunkOf(Array.from({ length: count }, () => request(otherwise)));
+  return { kind: "requests", rows, now: otherwise.at ?? noon };
+};
+
+const idsIn = (dataDir: string) =>
+  readUsage(dataDir, async (usage) => {
+    const { requests: found } = await readRequests(usage, { account: 1, limit: 10_000 });
+    return found.map(({ requestId }) => requestId);
+  });
+
+/** Holds the write lock as another process would. */
+function lockOf(dataDir: string) {
+  const other = new DatabaseSync(usageFile(dataDir));
+  other.exec("begin immediate");
+  return () => {
+    other.exec("rollback");
+    other.close();
+  };
+}
+
+/** Leaves this process so many that it may open. @returns what gives all of them back. */
+function takeDescriptors(left: number): () => void {
+  const [, before] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))!;
+  const taken: number[] = [];
+  setLimit(process.pid, "nofile", `${readdirSync("/proc/self/fd").length + 20}:`);
+  const takeAll = () => {
+    while (taken.length < 100) taken.push(openSync("/dev/null", "r"));
+  };
+  assert.throws(takeAll, { code: "EMFILE" });
+  for (const descriptor of taken.splice(0, left)) closeSync(descriptor);
+  return () => {
+    for (const descriptor of taken) closeSync(descriptor);
+    setLimit(process.pid, "nofile", `${before}:`);
+  };
+}
+
+test("what was handed over is on disk once it has settled", async (t) => {
+  const { writer, written, faults } = await writerIn(t);
+  writer.write(use("key_a", 1));
+  writer.write(use("key_b", 2));
+  await writer.settled();
+  assert.deepEqual(await written(), ["key_a", "key_b"]);
+  await writer.close();
+  assert.deepEqual(faults, []);
+});
+
+test("closing writes what was handed over just before", async (t) => {
+  const { writer, written } = await writerIn(t);
+  for (let second = 0; second < 100; second++) writer.write(use(`key_${second}`, second));
+  await writer.close();
+  assert.equal((await written()).length, 100);
+});
+
+test("a failing write is told once, kept, and written with the next batch, which is told once", async (t) => {
+  const { dataDir, writer, written, faults } = await writerIn(t);
+  writer.write(use("key_a", 1));
+  await writer.settled();
+  const unlock = lockOf(dataDir);
+  for (const key of ["key_b", "key_c", "key_d"]) {
+    writer.write(use(key, 2));
+    await writer.settled();
+  }
+  assert.equal(faults.length, 1);
+  assert.match(faults[0]!, /Another process is writing .*usage\.sqlite/);
+  unlock();
+  writer.write(use("key_e", 3));
+  await writer.settled();
+  assert.deepEqual(faults.slice(1), [null]);
+  assert.deepEqual(await written(), ["key_a", "key_b", "key_c", "key_d", "key_e"]);
+  await writer.close();
+});
+
+test("closing tries what is kept a last time", async (t) => {
+  const { dataDir, writer, written, faults } = await writerIn(t);
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  writer.write(use("key_a", 1));
+  await writer.settled();
+  assert.equal(faults.length, 1);
+  unlock();
+  await writer.close();
+  assert.deepEqual(await written(), ["key_a"]);
+  assert.equal(faults.at(-1), null);
+});
+
+test("handing over does not wait for a lock that another process holds, and what is handed over waits together", async (t) => {
+  const busyMilliseconds = 1000;
+  const batches = 20;
+  const { dataDir, writer } = await writerIn(t, { busyMilliseconds });
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  const began = performance.now();
+  for (let second = 0; second < batches; second++) writer.write(use("key_a", second));
+  const took = performance.now() - began;
+  await writer.settled();
+  const whole = performance.now() - began;
+  assert.ok(took < busyMilliseconds, `${took} of ${whole} ms`);
+  assert.ok(whole < (batches * busyMilliseconds) / 2, `${whole} ms`);
+  unlock();
+  await writer.close();
+});
+
+test("an older time that had to wait does not replace a newer one", async (t) => {
+  const { dataDir, writer } = await writerIn(t);
+  writer.write(use("key_a", 50));
+  writer.write(use("key_a", 40));
+  await writer.close();
+  const usage = await openUsage(dataDir);
+  assert.equal((await readLastUse(usage)).get("key_a")!.at, "1970-01-01T00:00:50.000Z");
+  await usage.close();
+});
+
+test("a thread that cannot be started for want of file descriptors loses nothing, and tells what it cannot keep at the end (Linux)", async (t) => {
+  if (!canSetLimits) return t.skip(whyNot);
+  // The thread wants five for itself, one to load its modules, and two more for its store.
+  for (const left of [0, 5, 6]) {
+    const { writer, faults, losses, dataDir } = await writerIn(t);
+    const last = await writerIn(t);
+    const giveBack = takeDescriptors(left);
+    try {
+      for (const requestId of ["req_a", "req_b"]) {
+        writer.write(requests(1, { requestId }));
+        await writer.settled();
+      }
+      last.writer.write(requests(3));
+      await last.writer.close();
+    } finally {
+      giveBack();
+    }
+    assert.match(faults.join("\n"), /EMFILE|too many open files|cannot be opened/);
+    assert.deepEqual(last.losses, [3]);
+    writer.write(requests(1, { requestId: "req_c" }));
+    await writer.settled();
+    assert.deepEqual(faults.slice(1), [null]);
+    assert.deepEqual(losses, []);
+    assert.deepEqual((await idsIn(dataDir)).toSorted(), ["req_a", "req_b", "req_c"]);
+  }
+});
+
+test("what cannot be written is kept up to a bound; beyond it the oldest is lost, and told how much", async (t) => {
+  const keptBytesMax = 3 * sizeOf(requests(5));
+  const { dataDir, writer, faults, losses } = await writerIn(t, { keptBytesMax });
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  for (const requestId of ["a", "b", "c"]) {
+    writer.write(requests(5, { requestId: `req_${requestId}` }));
+    await writer.settled();
+  }
+  assert.deepEqual(losses, []);
+  for (const requestId of ["d", "e"]) {
+    writer.write(requests(5, { requestId: `req_${requestId}` }));
+    await writer.settled();
+  }
+  assert.deepEqual(losses, [5, 5]);
+  unlock();
+  await writer.close();
+  assert.deepEqual(faults.slice(1), [null]);
+  assert.deepEqual(losses, [5, 5]);
+  assert.deepEqual([...new Set(await idsIn(dataDir))], ["req_e", "req_d", "req_c"]);
+});
+
+test("what could not be written until the end is told as lost", async (t) => {
+  const { dataDir, writer, losses } = await writerIn(t);
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  writer.write(requests(7));
+  await writer.close();
+  unlock();
+  assert.deepEqual(losses, [7]);
+  assert.deepEqual(await idsIn(dataDir), []);
+});
+
+test("what a thread that cannot keep up has not taken yet is bounded, too", async (t) => {
+  const keptBytesMax = 2 * sizeOf(requests(5));
+  const { dataDir, writer, losses } = await writerIn(t, { keptBytesMax });
+  for (let batch = 0; batch < 5; batch++) writer.write(requests(5));
+  assert.deepEqual(losses, [5, 5, 5]);
+  await writer.close();
+  assert.equal((await idsIn(dataDir)).length, 10);
+});
+
+test("a batch that cannot be written leaves nothing of itself, and is not counted twice", async (t) => {
+  const { dataDir, writer } = await writerIn(t);
+  writer.write(requests(3));
+  await writer.settled();
+  const other = new DatabaseSync(usageFile(dataDir), { timeout: 5000 });
+  other.exec(
+    "create trigger refuse before insert on request_log when new.request_id = 'req_bad' begin select raise(abort, 'no'); end",
+  );
+  const bad = [request({ requestId: "req_good" }), request({ requestId: "req_bad" })];
+  writer.write({ kind: "requests", rows: chunkOf(bad), now: noon });
+  await writer.settled();
+  other.exec("drop trigger refuse");
+  other.close();
+  writer.write(requests(1));
+  await writer.close();
+  const span = { account: 1, since: noon, until: noon + hour };
+  const totals = await readUsage(dataDir, (usage) => readTotals(usage, span));
+  assert.equal(totals.requests, 6);
+  assert.equal((await idsIn(dataDir)).length, 6);
+});
+
+test("what is too old goes beside what is written, and beyond the rows that are kept the oldest", async (t) => {
+  const { dataDir, writer } = await writerIn(t, { retention: { logDays: 2, logRowsMax: 3000 } });
+  writer.write(requests(4000, { at: noon - 2 * day - hour, requestId: "old" }));
+  writer.write(requests(10, { at: noon - day, requestId: "young" }));
+  writer.write(requests(3000, { at: noon, requestId: "new" }));
+  for (let found = 0; found !== 3000; found = (await idsIn(dataDir)).length) {
+    writer.write(requests(0));
+    await writer.settled();
+  }
+  await writer.close();
+  assert.deepEqual([...new Set(await idsIn(dataDir))], ["new"]);
+});
+
+test("without a request log the totals are kept all the same", async (t) => {
+  const { dataDir, writer } = await writerIn(t, { retention: { logDays: 0, logRowsMax: 10 } });
+  writer.write(requests(3));
+  await writer.close();
+  assert.deepEqual(await idsIn(dataDir), []);
+  const span = { account: 1, since: noon, until: noon + hour };
+  assert.equal((await readUsage(dataDir, (usage) => readTotals(usage, span))).requests, 3);
+});
+
+test("what was written is there after kill -9", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const script = join(import.meta.dirname, "../support/usage-until-killed.ts");
+  const { exitCode, err } = await outcomeOf(process.execPath, [script, dataDir], process.env);
+  assert.deepEqual({ exitCode, err }, { exitCode: null, err: "" });
+  assert.deepEqual(await idsIn(dataDir), ["req_1"]);
+});
+
+test("the memory of a batch is given back as soon as it is written", async (t) => {
+  const { writer } = await writerIn(t);
+  const { bytes, ...rest } = chunkOf([request()]);
+  const [batches, batchBytes] = [8, 4 * 1024 * 1024];
+  const before = process.memoryUsage().arrayBuffers;
+  for (let batch = 0; batch < batches; batch++) {
+    const larger = new ArrayBuffer(batchBytes);
+    new Uint8Array(larger).set(new Uint8Array(bytes));
+    writer.write({ kind: "requests", rows: { ...rest, bytes: larger }, now: noon });
+    await writer.settled();
+  }
+  assert.ok(process.memoryUsage().arrayBuffers - before < (batches * batchBytes) / 2);
+});
