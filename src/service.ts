@@ -3,19 +3,19 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { openOffice } from "#account/account-worker.ts";
-import { officeSettings } from "#account/messages.ts";
+import { openAccountWorker } from "#account/account-worker.ts";
+import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, type Generation, openCatalogue } from "#datasets/catalogue.ts";
 import { followCurrent } from "#datasets/follow-current.ts";
 import { openAdmin } from "#http/admin.ts";
-import { openHeldAnswers } from "#http/commit-barrier.ts";
+import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain } from "#http/connections.ts";
-import type { FrontDoor, ServiceState } from "#http/dependencies.ts";
+import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
-import { openKeyRing } from "#keys/key-verifier.ts";
+import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clock.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
@@ -50,7 +50,7 @@ interface Time {
 }
 
 /**
- * @throws StoreFault where another server holds the data folder, or it cannot be used.
+ * @throws DomainError where another server holds the data folder, or it cannot be used.
  */
 export async function openService(
   config: Config,
@@ -78,17 +78,17 @@ export async function openService(
     () => servedDataset(follower.model()),
     () => currentOf(catalogue)?.published_at ?? null,
   );
-  const office = openOffice({
-    settings: () => officeSettings(config, (app.server.address() as AddressInfo).port),
+  const accountWorker = openAccountWorker({
+    settings: () => accountWorkerSettings(config, (app.server.address() as AddressInfo).port),
     counters: () => counters,
     answerCall: (call) => answerCall(call),
-    complain: (complaint) => log.error(complaint),
+    reportError: (complaint) => log.error(complaint),
   });
   const follower = followCurrent({
     catalogue,
     onModel({ parts }, from) {
       api?.forgetAnswers();
-      office.show(from);
+      accountWorker.show(from);
       datasets.loaded(now());
       log.info({ dataset: parts.version }, "dataset is served");
     },
@@ -101,7 +101,7 @@ export async function openService(
   // A worker reads the dataset while this thread loads what takes longest to load.
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
-  const keyRing = openKeyRing({
+  const keyVerifier = openKeyVerifier({
     path: controlFile(dataDir),
     accountUrl: accountUrl(config),
     now,
@@ -128,20 +128,20 @@ export async function openService(
     pageSizeMax: config.pageSizeMax,
     cacheBytes: config.answerCacheBytes,
     accountUrl: accountUrl(config),
-    verifyKey: (presented) => keyRing.verify(presented),
+    verifyKey: (presented) => keyVerifier.verify(presented),
     noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
     failedKeys: openFailedKeys({ clock }),
     counters,
     model: () => follower.model(),
   });
-  const door: FrontDoor = {
+  const http: HttpDependencies = {
     config,
     operations,
     api,
     model: () => follower.model(),
     recordRequest: recording.record,
-    hold: openHeldAnswers(counters.keep),
-    office: office.answer,
+    afterCommit: openCommitBarrier(counters.keep),
+    accountWorker: accountWorker.answer,
     now,
     clock,
     state: () => state,
@@ -149,17 +149,17 @@ export async function openService(
     metrics: openRequestMetrics(),
     log,
   };
-  const answerCall = openExplorerCalls(door);
-  const { app, connections } = buildApp(door);
+  const answerCall = openExplorerCalls(http);
+  const { app, connections } = buildApp(http);
   const metrics = [
-    ...door.metrics.metrics,
+    ...http.metrics.metrics,
     ...connections.metrics,
     ...api.metrics,
     ...datasets.metrics,
     lostRequests(recording),
     failing,
   ];
-  const admin = openAdmin(config.adminAddress, door, metrics, () => wantedVersion(catalogue));
+  const admin = openAdmin(config.adminAddress, http, metrics, () => wantedVersion(catalogue));
 
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
@@ -176,7 +176,7 @@ export async function openService(
       const address = await listen();
       await follower.look();
       // It has work to do, then, without anybody's asking for a page.
-      if (config.smtpUrl !== null || config.auditDays > 0) office.open();
+      if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
       state = "running";
       return address;
     },
@@ -185,9 +185,9 @@ export async function openService(
       await Promise.all([drain(app.server, connections), follower.close()]);
       await app.close();
       overload.close();
-      await Promise.all([office.close(), recording.close()]);
+      await Promise.all([accountWorker.close(), recording.close()]);
       counters.close();
-      keyRing.close();
+      keyVerifier.close();
       await admin.close();
       lock.release();
     },
@@ -201,7 +201,7 @@ const lostRequests = ({ lostCount }: Recording) =>
     lostCount,
   );
 
-const servedDataset = (model: ReturnType<FrontDoor["model"]>) =>
+const servedDataset = (model: ReturnType<HttpDependencies["model"]>) =>
   model && {
     version: model.parts.version,
     updatedAt: model.parts.updatedAt,

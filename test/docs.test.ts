@@ -13,7 +13,7 @@ import { parametersOf } from "#operations/parameter-names.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
 import * as vocabulary from "#records/vocabulary.ts";
 import { faults } from "../faults/index.ts";
-import { standingClock, startService } from "./support/service.ts";
+import { fixedClock, startService } from "./support/service.ts";
 
 const page = (name: string) => readFileSync(name, "utf8");
 const pages = [...globSync("*.md"), ...globSync("docs/**/*.md")];
@@ -104,8 +104,8 @@ test("every setting stands in docs/settings.md and .env.example with its default
 
 function commandLine(): Command {
   const program = new Command("gp-records");
-  const surroundings = { environment: {}, now: () => 0, print() {}, complain() {} };
-  for (const addCommands of commandParts) addCommands(program, surroundings);
+  const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
+  for (const addCommands of commandParts) addCommands(program, context);
   return program;
 }
 
@@ -151,7 +151,7 @@ test("every fault that is tried stands in docs/reliability.md with its promise a
 
 test("the samples of docs/api.md and README.md are what the service answers", async (t) => {
   const service = await startService(t, {
-    clock: standingClock(Date.parse("2026-11-20T03:00:00Z")),
+    clock: fixedClock(Date.parse("2026-11-20T03:00:00Z")),
   });
   let replayed = 0;
   for (const name of ["docs/api.md", "README.md"])

@@ -7,7 +7,7 @@ import { openLog } from "#cli/log.ts";
 import { readConfig } from "#config.ts";
 import { pageLinks } from "#http/mount-operation.ts";
 import { makeRequestId } from "#http/request-id.ts";
-import { openKeyRing, openKnownKeys } from "#keys/key-verifier.ts";
+import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import type { LiveKey } from "#keys/live-key.ts";
 import { systemClock } from "#limits/clock.ts";
 import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
@@ -70,9 +70,9 @@ interface AccessSteps {
 /** The steps that decide whether a request is admitted. */
 function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessSteps {
   const path = controlFile(dataDir);
-  const ring = openKeyRing({ path });
+  const verifier = openKeyVerifier({ path });
   const known = openKnownKeys({ path, now: Date.now, onFault: refuse });
-  const live = keys.map((key) => ring.verify(key));
+  const live = keys.map((key) => verifier.verify(key));
   const clock = systemClock();
   const memory = openMemoryCounters({ dir: null, clock, onFault: refuse });
   const journal = openMemoryCounters({ dir: scratchDir, clock, onFault: refuse });
@@ -83,7 +83,7 @@ function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessS
   const keyOf = (i: number) => live[i % live.length]!;
   return {
     steps: [
-      step("key verified", count, (i) => ring.verify(keys[i % keys.length]!)),
+      step("key verified", count, (i) => verifier.verify(keys[i % keys.length]!)),
       step("keys read again if changed (once a turn of the loop)", count, () => known.refresh()),
       step("usage recorded", count, (i) =>
         recorder.record({
@@ -107,7 +107,7 @@ function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessS
       }),
     ],
     async close() {
-      ring.close();
+      verifier.close();
       memory.close();
       journal.close();
       use.close();

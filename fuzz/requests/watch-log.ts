@@ -20,7 +20,7 @@ export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
   const complaints: string[] = [];
   let lines = 0;
   const { promise: address, resolve } = Promise.withResolvers<string>();
-  const complain = (text: string) => {
+  const reportError = (text: string) => {
     if (complaints.length < complaintsMax) complaints.push(text.slice(0, 2000));
   };
   createInterface({ input: child.stdout! }).on("line", (line) => {
@@ -28,9 +28,9 @@ export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
     if (url !== undefined) return resolve(url);
     lines++;
     const fault = faultIn(line, secrets);
-    if (fault !== null) complain(`${fault}: ${line}`);
+    if (fault !== null) reportError(`${fault}: ${line}`);
   });
-  createInterface({ input: child.stderr! }).on("line", (line) => complain(`stderr: ${line}`));
+  createInterface({ input: child.stderr! }).on("line", (line) => reportError(`stderr: ${line}`));
   return { address, lines: () => lines, complaints: () => complaints };
 }
 

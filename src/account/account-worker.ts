@@ -4,40 +4,40 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
 import type {
   ApiAnswer,
-  DeskQuestion,
-  DeskReply,
+  QuotaRpcCall,
+  QuotaRpcReply,
   ExplorerCall,
-  FromOffice,
-  OfficeAnswer,
-  OfficeRequest,
-  OfficeSettings,
-  ToOffice,
+  FromAccountWorker,
+  PageAnswer,
+  PageRequest,
+  AccountWorkerSettings,
+  ToAccountWorker,
 } from "./messages.ts";
 
-interface Office {
-  /** Starts the thread without waiting for a visit: it sends letters about keys and quotas, and removes old entries of the audit log. */
+interface AccountWorker {
+  /** Starts the thread without waiting for a visit: it sends messages about keys and quotas, and removes old entries of the audit log. */
   open(): void;
   /** Rejects only if the thread ends; the next request starts another one. */
-  answer(request: OfficeRequest): Promise<OfficeAnswer>;
+  answer(request: PageRequest): Promise<PageAnswer>;
   /** The records to show from now on. */
   show(dataset: LoadOrder): void;
   /** Finishes what it has begun. */
   close(): Promise<void>;
 }
 
-interface OfficeOptions {
+interface AccountWorkerOptions {
   /** Asked for when the thread is started, by when the port is known. */
-  settings(): OfficeSettings;
+  settings(): AccountWorkerSettings;
   /** Asked for when the first question comes. */
   counters(): Counters;
   /** Resolves in any case; the body is handed over. */
   answerCall(call: ExplorerCall): Promise<ApiAnswer>;
   /** Told what an operator should know. */
-  complain(complaint: string): void;
+  reportError(error: string): void;
 }
 
 interface Waiting {
-  resolve(answer: OfficeAnswer): void;
+  resolve(answer: PageAnswer): void;
   reject(error: Error): void;
 }
 
@@ -47,8 +47,8 @@ interface Staff {
   ended: Promise<unknown>;
 }
 
-export function openOffice(options: OfficeOptions): Office {
-  const { settings, complain } = options;
+export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {
+  const { settings, reportError } = options;
   let staff: Staff | null = null;
   let dataset: LoadOrder | null = null;
   let number = 0;
@@ -58,10 +58,10 @@ export function openOffice(options: OfficeOptions): Office {
       workerData: settings(),
     });
     const waiting = new Map<number, Waiting>();
-    const send = (message: ToOffice, transferred: readonly Transferable[] = []) =>
+    const send = (message: ToAccountWorker, transferred: readonly Transferable[] = []) =>
       worker.postMessage(message, transferred);
-    worker.on("message", (message: FromOffice) => {
-      if ("complaint" in message) complain(message.complaint);
+    worker.on("message", (message: FromAccountWorker) => {
+      if ("error" in message) reportError(message.error);
       else if ("answer" in message) {
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
@@ -71,7 +71,7 @@ export function openOffice(options: OfficeOptions): Office {
         );
       }
     });
-    worker.on("error", (error: Error) => complain(`The account pages ended: ${error.stack}`));
+    worker.on("error", (error: Error) => reportError(`The account pages ended: ${error.stack}`));
     const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {
       for (const { reject } of waiting.values())
         reject(new Error("The thread of the account pages ended."));
@@ -88,7 +88,7 @@ export function openOffice(options: OfficeOptions): Office {
     answer(request) {
       staff ??= hire();
       const { worker, waiting } = staff;
-      const message: ToOffice = { number: ++number, request };
+      const message: ToAccountWorker = { number: ++number, request };
       return new Promise((resolve, reject) => {
         waiting.set(message.number, { resolve, reject });
         worker.postMessage(message);
@@ -96,11 +96,11 @@ export function openOffice(options: OfficeOptions): Office {
     },
     show(shown) {
       dataset = shown;
-      const message: ToOffice = { dataset };
+      const message: ToAccountWorker = { dataset };
       staff?.worker.postMessage(message);
     },
     async close() {
-      const message: ToOffice = { isLast: true };
+      const message: ToAccountWorker = { isLast: true };
       staff?.worker.postMessage(message);
       await staff?.ended;
     },
@@ -108,8 +108,8 @@ export function openOffice(options: OfficeOptions): Office {
 }
 
 async function replyTo(
-  { counters, answerCall }: OfficeOptions,
-  question: DeskQuestion,
-): Promise<DeskReply> {
+  { counters, answerCall }: AccountWorkerOptions,
+  question: QuotaRpcCall,
+): Promise<QuotaRpcReply> {
   return question.ask === "look" ? counters().look(...question.with) : answerCall(...question.with);
 }

@@ -1,9 +1,9 @@
 /** The two cookies of the account pages: who is signed in, and which browser has been here before (RFC 6265bis). */
 import { endSession } from "#accounts/sessions.ts";
 import type { SignedIn } from "#accounts/signed-in.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { type Reply, seeOther, withCookies } from "./reply.ts";
-import type { Visit } from "./request.ts";
+import type { AccountRequest } from "./request.ts";
 
 /** A session, and a browser that is known to somebody. */
 const cookieNames = ["session", "browser"] as const;
@@ -41,25 +41,29 @@ export const endCookie = (name: CookieName, isSecure: boolean): string =>
   `${nameOf(name, isSecure)}=; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}; Max-Age=0`;
 
 /** Both cookies, always with new values; whatever session the browser came with is over. */
-export async function begin(visit: Visit, signedIn: SignedIn, path: string): Promise<Reply> {
-  await endFormer(visit);
+export async function begin(
+  request: AccountRequest,
+  signedIn: SignedIn,
+  path: string,
+): Promise<Reply> {
+  await endFormer(request);
   return withCookies(seeOther(path), [
-    setCookie("session", signedIn.sessionToken, visit.own.isSecure),
-    setCookie("browser", signedIn.browserToken, visit.own.isSecure),
+    setCookie("session", signedIn.sessionToken, request.own.isSecure),
+    setCookie("browser", signedIn.browserToken, request.own.isSecure),
   ]);
 }
 
 /** The browser stays known: signing in again is no guess of a stranger. */
-export const signedOut = ({ own }: Visit, path: string): Reply =>
+export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
   withCookies(seeOther(path), [endCookie("session", own.isSecure)]);
 
-async function endFormer({ visitor, rooms, now }: Visit): Promise<void> {
-  if (visitor === null) return;
-  const { person, session } = visitor;
+async function endFormer({ signedIn, services, now }: AccountRequest): Promise<void> {
+  if (signedIn === null) return;
+  const { person, session } = signedIn;
   try {
-    await endSession(rooms.control, { person: person.id, id: session.id, now });
+    await endSession(services.control, { person: person.id, id: session.id, now });
   } catch (fault) {
     // A new password has ended it already.
-    if (!(fault instanceof StoreFault && fault.kind === "not_found")) throw fault;
+    if (!(fault instanceof DomainError && fault.kind === "not_found")) throw fault;
   }
 }

@@ -1,6 +1,6 @@
-/** What the letters say: plain text, one link at most, and what to do if it was not you. */
+/** What the messages say: plain text, one link at most, and what to do if it was not you. */
 
-export interface Letter {
+export interface Mail {
   to: string;
   subject: string;
   /** Plain text; lines end with a line feed. */
@@ -8,14 +8,14 @@ export interface Letter {
 }
 
 /** A link that works once. */
-interface LinkLetter {
+interface LinkMail {
   to: string;
   url: string;
   /** ISO 8601. */
   expiresAt: string;
 }
 
-export const signUpLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+export const signUpMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "Finish signing up",
   text: paragraphs(
@@ -27,7 +27,7 @@ export const signUpLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
 });
 
 /** To somebody who signs up a second time; the page said the same as to everybody. */
-export const knownLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+export const knownMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "You have signed up already",
   text: paragraphs(
@@ -39,12 +39,12 @@ export const knownLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
   ),
 });
 
-export const invitationLetter = ({
+export const invitationMail = ({
   to,
   url,
   expiresAt,
   accountName,
-}: LinkLetter & { accountName: string | null }): Letter => ({
+}: LinkMail & { accountName: string | null }): Mail => ({
   to,
   subject: accountName === null ? "Your invitation" : `Invitation to ${accountName}`,
   text: paragraphs(
@@ -57,7 +57,7 @@ export const invitationLetter = ({
   ),
 });
 
-export const resetLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+export const resetMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "Choose a new password",
   text: paragraphs(
@@ -68,7 +68,7 @@ export const resetLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
   ),
 });
 
-export const addressChangeLetter = ({ to, url, expiresAt }: LinkLetter): Letter => ({
+export const addressChangeMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "Confirm your new address",
   text: paragraphs(
@@ -80,7 +80,7 @@ export const addressChangeLetter = ({ to, url, expiresAt }: LinkLetter): Letter 
 });
 
 /** To an address that somebody wants to change to, while somebody signs in with it already. */
-export const addressTakenLetter = ({ to }: { to: string }): Letter => ({
+export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is signed up already",
   text: paragraphs(
@@ -90,7 +90,7 @@ export const addressTakenLetter = ({ to }: { to: string }): Letter => ({
 });
 
 /** To the former address: whoever took it over reads the new one's mail, not this one's. */
-export const addressChangedLetter = ({ to }: { to: string }): Letter => ({
+export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",
   text: paragraphs(
@@ -100,7 +100,7 @@ export const addressChangedLetter = ({ to }: { to: string }): Letter => ({
 });
 
 /** @param url of the page on which one asks for a new password. */
-export const passwordChangedLetter = ({ to, url }: { to: string; url: string }): Letter => ({
+export const passwordChangedMail = ({ to, url }: { to: string; url: string }): Mail => ({
   to,
   subject: "Your password was changed",
   text: paragraphs(
@@ -110,38 +110,38 @@ export const passwordChangedLetter = ({ to, url }: { to: string; url: string }):
   ),
 });
 
-interface AccountLetter {
+interface AccountMail {
   to: string;
   accountName: string;
   /** Of the page that says more. */
   url: string;
 }
 
-interface KeyLetter extends AccountLetter {
+interface KeyMail extends AccountMail {
   keyName: string;
   /** The first characters of the key. */
   hint: string;
   expiresAt: string;
 }
 
-export const keyExpiresLetter = (letter: KeyLetter): Letter => ({
-  to: letter.to,
-  subject: `A key of ${letter.accountName} expires soon`,
+export const keyExpiresMail = (message: KeyMail): Mail => ({
+  to: message.to,
+  subject: `A key of ${message.accountName} expires soon`,
   text: paragraphs(
-    `The key "${letter.keyName}" (${letter.hint}…) of the account "${letter.accountName}" expires on ${exact(letter.expiresAt)}. Requests with it are refused from then on.`,
+    `The key "${message.keyName}" (${message.hint}…) of the account "${message.accountName}" expires on ${exact(message.expiresAt)}. Requests with it are refused from then on.`,
     "Rotate it on this page; the old one goes on working until it expires:",
-    letter.url,
+    message.url,
   ),
 });
 
-interface QuotaLetter extends AccountLetter {
+interface QuotaMail extends AccountMail {
   /** Requests of the last 24 hours. */
   used: number;
   /** How many the account may make in 24 hours. */
   quota: number;
 }
 
-export const quotaLetter = ({ to, accountName, used, quota, url }: QuotaLetter): Letter => ({
+export const quotaMail = ({ to, accountName, used, quota, url }: QuotaMail): Mail => ({
   to,
   subject: `${accountName} has used ${Math.floor((100 * used) / quota)} % of its day`,
   text: paragraphs(

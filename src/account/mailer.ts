@@ -1,13 +1,13 @@
-/** The office's mail: letters are sent one after the other, and no page waits for it. */
+/** The office's mail: messages are sent one after the other, and no page waits for it. */
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { NodemailerError } from "nodemailer";
 import { isLoopback } from "#config.ts";
-import type { Letter } from "./mail-templates.ts";
-import type { OfficeSettings } from "./messages.ts";
+import type { Mail } from "./mail-templates.ts";
+import type { AccountWorkerSettings } from "./messages.ts";
 
-export interface Post {
+export interface Mailer {
   /** Returns at once. What cannot be sent is told to the operator. */
-  send(letter: Letter): void;
+  send(message: Mail): void;
   /** No mail leaves this service. */
   isOff: boolean;
   /** Waits for what is under way, a second or two at most. */
@@ -24,47 +24,47 @@ const usualPatience: Patience = { pausesMilliseconds: [5000, 60_000], closeMilli
 /** Beyond them the mail server has been away for long, and memory is for other things. */
 const lettersMax = 1000;
 
-const noPost: Post = { send() {}, isOff: true, async close() {} };
+const noPost: Mailer = { send() {}, isOff: true, async close() {} };
 
-/** @param complain told what an operator should know, never an address, a link or a password. */
-export async function openPost(
-  { smtpUrl, mailFrom }: Pick<OfficeSettings, "smtpUrl" | "mailFrom">,
-  complain: (complaint: string) => void,
+/** @param reportError told what an operator should know, never an address, a link or a password. */
+export async function openMailer(
+  { smtpUrl, mailFrom }: Pick<AccountWorkerSettings, "smtpUrl" | "mailFrom">,
+  reportError: (error: string) => void,
   { pausesMilliseconds, closeMilliseconds } = usualPatience,
-): Promise<Post> {
+): Promise<Mailer> {
   if (smtpUrl === null) return noPost;
-  const carrier = await openCarrier(smtpUrl, mailFrom);
+  const transport = await openSmtpTransport(smtpUrl, mailFrom);
   const underWay = new Set<Promise<void>>();
   const isEnding = new AbortController();
   const isOver = new AbortController();
-  const carry = inTurn((letter) => carrier.carry(letter, isOver.signal));
+  const carry = inTurn((message) => transport.carry(message, isOver.signal));
 
-  const deliver = async (letter: Letter) => {
-    // The answer leaves first: what a letter costs must not tell that somebody gets one.
+  const deliver = async (message: Mail) => {
+    // The answer leaves first: what a message costs must not tell that somebody gets one.
     await nextTurn();
     for (const wait of [...pausesMilliseconds, null]) {
       try {
-        return await carry(letter);
+        return await carry(message);
       } catch (error) {
         const fault = sendingFault(error as Error);
         if (wait === null || fault.isFinal)
-          return complain(
-            `A letter could not be sent through ${carrier.host} (${fault.word}). Whoever waits for it has to ask again.`,
+          return reportError(
+            `A message could not be sent through ${transport.host} (${fault.word}). Whoever waits for it has to ask again.`,
           );
       }
-      // Whoever closes the post has no time for pauses: what is left of the tries follows at once.
+      // Whoever closes the mailer has no time for pauses: what is left of the tries follows at once.
       await pause(wait, undefined, { signal: isEnding.signal }).catch(() => {});
     }
   };
 
   return {
     isOff: false,
-    send(letter) {
+    send(message) {
       if (underWay.size >= lettersMax)
-        return complain(
-          `${lettersMax} letters wait for ${carrier.host} already, so another one was dropped.`,
+        return reportError(
+          `${lettersMax} messages wait for ${transport.host} already, so another one was dropped.`,
         );
-      const delivery = deliver(letter).finally(() => underWay.delete(delivery));
+      const delivery = deliver(message).finally(() => underWay.delete(delivery));
       underWay.add(delivery);
     },
     async close() {
@@ -77,20 +77,20 @@ export async function openPost(
 }
 
 /** One at a time: a mail server that is away is not asked by hundreds at once. */
-function inTurn(carry: (letter: Letter) => Promise<void>) {
+function inTurn(carry: (message: Mail) => Promise<void>) {
   let last: Promise<unknown> = Promise.resolve();
-  return (letter: Letter): Promise<void> => {
-    const carried = last.then(() => carry(letter));
+  return (message: Mail): Promise<void> => {
+    const carried = last.then(() => carry(message));
     last = carried.catch(() => {});
     return carried;
   };
 }
 
-/** Why a letter was not taken, in a word that is fit for a log. */
+/** Why a message was not taken, in a word that is fit for a log. */
 interface SendingFault {
   /** Such as `EENVELOPE 550`; never what the server wrote, for that quotes addresses. */
   word: string;
-  /** The same letter would be refused again. */
+  /** The same message would be refused again. */
   isFinal: boolean;
 }
 
@@ -100,20 +100,20 @@ function sendingFault(error: NodemailerError): SendingFault {
   return { word: words.filter((word) => word !== undefined).join(" "), isFinal: permanent };
 }
 
-/** Hands letters to a mail server over SMTP (RFC 5321). */
-interface Carrier {
+/** Hands messages to a mail server over SMTP (RFC 5321). */
+interface SmtpTransport {
   /** Name and port of the mail server, for complaints. */
   host: string;
   /** @throws NodemailerError. */
-  carry(letter: Letter, signal: AbortSignal): Promise<void>;
+  carry(message: Mail, signal: AbortSignal): Promise<void>;
 }
 
 const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
-/** For a whole letter: a server that answers a word a minute would keep all others waiting. */
+/** For a whole message: a server that answers a word a minute would keep all others waiting. */
 const letterMilliseconds = 30_000;
 
 /** @param smtpUrl `smtp://` or `smtps://`, with name and password where the server asks for them. */
-async function openCarrier(smtpUrl: string, mailFrom: string): Promise<Carrier> {
+async function openSmtpTransport(smtpUrl: string, mailFrom: string): Promise<SmtpTransport> {
   // Loaded here: most services send no mail, and then it costs nothing.
   const { createTransport } = await import("nodemailer");
   const { host, ...server } = serverOf(smtpUrl);

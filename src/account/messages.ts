@@ -1,7 +1,7 @@
-/** What the HTTP thread and the office say to each other. */
+/** What the HTTP thread and the accountWorker say to each other. */
 import { type Config, localUrl } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
-import type { Standing } from "#limits/counters.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Operation } from "#operations/operation.ts";
 
@@ -9,7 +9,7 @@ import type { Operation } from "#operations/operation.ts";
 export const formType = "application/x-www-form-urlencoded";
 
 /** A request to `/account` or below it. */
-export interface OfficeRequest {
+export interface PageRequest {
   method: "GET" | "HEAD" | "POST";
   /** Without the query. */
   path: string;
@@ -18,7 +18,7 @@ export interface OfficeRequest {
   /** What was sent in a form; empty without one. */
   form: string;
   /** Lower-case names; of each the one value that was sent. */
-  headers: Readonly<Partial<Record<OfficeHeader, string>>>;
+  headers: Readonly<Partial<Record<PageHeader, string>>>;
   /** Of the client. */
   address: string;
   /** Milliseconds since 1970. */
@@ -27,8 +27,8 @@ export interface OfficeRequest {
   monotonicMicroseconds: number;
 }
 
-/** The only headers the office looks at. */
-export const officeHeaders = [
+/** The only headers the accountWorker looks at. */
+export const pageRequestHeaders = [
   "content-type",
   "cookie",
   "host",
@@ -36,9 +36,9 @@ export const officeHeaders = [
   "sec-fetch-site",
   "user-agent",
 ] as const;
-export type OfficeHeader = (typeof officeHeaders)[number];
+export type PageHeader = (typeof pageRequestHeaders)[number];
 
-export interface OfficeAnswer {
+export interface PageAnswer {
   status: number;
   /** Pairs, as a name may stand twice (`set-cookie`); what every page has is added by the HTTP thread. */
   headers: readonly (readonly [string, string])[];
@@ -63,33 +63,35 @@ export interface ApiAnswer {
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** What only the HTTP thread can do, for the office to ask for. */
-export interface Desk {
+/** What only the HTTP thread can do, for the accountWorker to ask for. */
+export interface QuotaRpc {
   /** Counts, answers and records the call like any request of the API. */
   call(call: ExplorerCall): Promise<ApiAnswer>;
   /** Where the account stands now; counts nothing. */
-  look(account: number, quotas: Quotas): Promise<Standing>;
+  look(account: number, quotas: Quotas): Promise<QuotaStatus>;
 }
 
-export type DeskReply = Awaited<ReturnType<Desk[keyof Desk]>>;
-export type DeskQuestion = { [K in keyof Desk]: { ask: K; with: Parameters<Desk[K]> } }[keyof Desk];
+export type QuotaRpcReply = Awaited<ReturnType<QuotaRpc[keyof QuotaRpc]>>;
+export type QuotaRpcCall = {
+  [K in keyof QuotaRpc]: { ask: K; with: Parameters<QuotaRpc[K]> };
+}[keyof QuotaRpc];
 
 /** From the HTTP thread. */
-export type ToOffice =
-  | { number: number; request: OfficeRequest }
-  | { number: number; reply: DeskReply }
+export type ToAccountWorker =
+  | { number: number; request: PageRequest }
+  | { number: number; reply: QuotaRpcReply }
   | { dataset: LoadOrder | null }
   | { isLast: true };
 
-/** From the office. */
-export type FromOffice =
-  | { number: number; answer: OfficeAnswer }
-  | { number: number; question: DeskQuestion }
+/** From the accountWorker. */
+export type FromAccountWorker =
+  | { number: number; answer: PageAnswer }
+  | { number: number; question: QuotaRpcCall }
   /** Something for the operator's log. */
-  | { complaint: string };
+  | { error: string };
 
-/** Settings of the office, which is a thread and gets a copy of them. */
-export interface OfficeSettings {
+/** Settings of the accountWorker, which is a thread and gets a copy of them. */
+export interface AccountWorkerSettings {
   dataDir: string;
   /** Origin (and path) the public reaches the service under; null where the connection alone tells. */
   publicUrl: string | null;
@@ -106,7 +108,7 @@ export interface OfficeSettings {
 }
 
 /** @param port the service listens on. */
-export const officeSettings = (config: Config, port: number): OfficeSettings => ({
+export const accountWorkerSettings = (config: Config, port: number): AccountWorkerSettings => ({
   dataDir: config.dataDir,
   publicUrl: config.publicUrl,
   linkBase: config.publicUrl ?? localUrl(config.host, port),

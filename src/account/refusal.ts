@@ -1,9 +1,9 @@
 /** What the stores refuse, as a reply: its status, and when to try again. */
 import { TooOften } from "#accounts/throttle.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { page, type Reply } from "./reply.ts";
 
-const statusOf: Readonly<Record<StoreFault["kind"], number>> = {
+const statusOf: Readonly<Record<DomainError["kind"], number>> = {
   invalid: 400,
   refused: 403,
   not_found: 404,
@@ -16,7 +16,7 @@ const statusOf: Readonly<Record<StoreFault["kind"], number>> = {
 
 /** @param markup a whole page that says why. */
 export function refusal(
-  fault: StoreFault,
+  fault: DomainError,
   markup: string,
   status: number = statusOf[fault.kind],
 ): Reply {
@@ -35,13 +35,13 @@ export async function orAgain(
   try {
     return await act();
   } catch (fault) {
-    if (fault instanceof StoreFault) return refusal(fault, again(fault.message));
+    if (fault instanceof DomainError) return refusal(fault, again(fault.message));
     throw fault;
   }
 }
 
 /** Seconds, where waiting helps. */
-function waitOf(fault: StoreFault): number | null {
+function waitOf(fault: DomainError): number | null {
   if (fault instanceof TooOften) return fault.retryAfterSeconds;
   return statusOf[fault.kind] === 503 ? 1 : null;
 }

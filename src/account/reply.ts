@@ -1,5 +1,5 @@
 /** What a page's function gives back. */
-import type { OfficeAnswer } from "./messages.ts";
+import type { PageAnswer } from "./messages.ts";
 
 export interface Reply {
   status: number;
@@ -37,7 +37,7 @@ export const download = (name: string, contentType: string, body: string): Reply
   body,
 });
 
-export const withCookies = (reply: Reply, cookies: readonly string[]): OfficeAnswer => ({
+export const withCookies = (reply: Reply, cookies: readonly string[]): PageAnswer => ({
   ...reply,
   headers: [...reply.headers, ...cookies.map((cookie) => ["set-cookie", cookie] as const)],
 });

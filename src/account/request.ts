@@ -1,30 +1,30 @@
-/** One visit to the account pages: who comes, with what, and where everything is that a page may need. */
+/** One request to the account pages: who comes, with what, and where everything is that a page may need. */
 import type { Client } from "#accounts/client.ts";
 import type { Passwords } from "#accounts/passwords.ts";
-import type { Membership, Visitor } from "#accounts/sessions.ts";
+import type { Membership, SignedIn } from "#accounts/sessions.ts";
 import { isLoopback } from "#config.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
-import type { Post } from "./mailer.ts";
-import type { Desk, OfficeRequest, OfficeSettings } from "./messages.ts";
+import type { Mailer } from "./mailer.ts";
+import type { QuotaRpc, PageRequest, AccountWorkerSettings } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
 /** What all visits share. */
-export interface Rooms {
-  settings: OfficeSettings;
+export interface AccountServices {
+  settings: AccountWorkerSettings;
   control: ControlStore;
   usage: UsageStore;
   passwords: Passwords;
-  post: Post;
-  desk: Desk;
+  mailer: Mailer;
+  quotaRpc: QuotaRpc;
   personLimiter: PersonLimiter;
   /** The records; null while none are published. */
   model(): ReadModel | null;
-  complain(complaint: string): void;
+  reportError(error: string): void;
 }
 
-export interface Visit {
-  rooms: Rooms;
+export interface AccountRequest {
+  services: AccountServices;
   method: "GET" | "POST";
   path: string;
   /** What stood in place of the `{name}`s of the route's path. */
@@ -35,18 +35,18 @@ export interface Visit {
   client: Client;
   own: OwnOrigin;
   /** Null for whoever is not signed in. */
-  visitor: Visitor | null;
+  signedIn: SignedIn | null;
   /** Milliseconds since 1970. */
   now: number;
 }
 
-/** A visit of somebody who is signed in. */
-export interface SignedInVisit extends Visit {
-  visitor: Visitor;
+/** A request of somebody who is signed in. */
+export interface SignedInRequest extends AccountRequest {
+  signedIn: SignedIn;
 }
 
-/** A visit of somebody who looks at an account of theirs. */
-export interface AccountVisit extends SignedInVisit {
+/** A request of somebody who looks at an account of theirs. */
+export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
 
@@ -64,8 +64,8 @@ interface OwnOrigin {
  * invention. Null where it cannot be told, and then no page is served.
  */
 export function ownOrigin(
-  { publicUrl }: Pick<OfficeSettings, "publicUrl">,
-  { headers }: Pick<OfficeRequest, "headers">,
+  { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,
+  { headers }: Pick<PageRequest, "headers">,
 ): OwnOrigin | null {
   if (publicUrl !== null) {
     const { origin, protocol, hostname } = new URL(publicUrl);

@@ -1,22 +1,24 @@
 /** A path of the account pages: who may come, and what answers. */
 import type { Reply } from "./reply.ts";
-import type { AccountVisit, SignedInVisit, Visit } from "./request.ts";
+import type { MemberRequest, SignedInRequest, AccountRequest } from "./request.ts";
 
 /** Whoever may come, and what the function then gets. */
-interface Visits {
-  anyone: Visit;
+interface RequestOf {
+  anyone: AccountRequest;
   /** Signed in, whether or not a member of any account. */
-  person: SignedInVisit;
+  person: SignedInRequest;
   /** Looks at an account of theirs. */
-  member: AccountVisit;
-  owner: AccountVisit;
+  member: MemberRequest;
+  owner: MemberRequest;
 }
-type Access = keyof Visits;
+type Access = keyof RequestOf;
 
-export type Serve<V extends Visit = Visit> = (visit: V) => Reply | Promise<Reply>;
+export type Serve<V extends AccountRequest = AccountRequest> = (
+  request: V,
+) => Reply | Promise<Reply>;
 
 /** A GET never changes anything. */
-interface Methods<V extends Visit = Visit> {
+interface Methods<V extends AccountRequest = AccountRequest> {
   GET?: Serve<V>;
   POST?: Serve<V>;
 }
@@ -33,10 +35,10 @@ export interface Route {
 export function route<A extends Access>(
   path: Route["path"],
   access: A,
-  methods: Methods<Visits[A]>,
+  methods: Methods<RequestOf[A]>,
   { isBackground = false }: { isBackground?: boolean } = {},
 ): Route {
-  // What a function takes is what `access` promises; answer-visit.ts keeps the promise.
+  // What a function takes is what `access` promises; answer-request.ts keeps the promise.
   return { path, access, methods: methods as Methods, isBackground };
 }
 

@@ -9,11 +9,11 @@ import {
 } from "#accounts/notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { readGauges } from "./components/gauges.ts";
-import { keyExpiresLetter, quotaLetter } from "./mail-templates.ts";
-import type { Rooms } from "./request.ts";
+import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
+import type { AccountServices } from "./request.ts";
 
-type Watched = Pick<Rooms, "control" | "desk" | "post"> & {
-  /** Origin (and path) of links in letters. */
+type Watched = Pick<AccountServices, "control" | "quotaRpc" | "mailer"> & {
+  /** Origin (and path) of links in messages. */
   base: string;
 };
 
@@ -22,30 +22,30 @@ type Watched = Pick<Rooms, "control" | "desk" | "post"> & {
  * @param now milliseconds since 1970. @param isOver ends it before the next account.
  */
 export async function watchNotices(
-  rooms: Watched,
+  services: Watched,
   now: number,
   isOver: AbortSignal,
 ): Promise<void> {
-  if (rooms.post.isOff) return;
-  for (const account of await listOwnedAccounts(rooms.control.database)) {
+  if (services.mailer.isOff) return;
+  for (const account of await listOwnedAccounts(services.control.database)) {
     if (isOver.aborted) return;
-    await tellExpiries(rooms, account, now);
-    await tellQuota(rooms, account, now);
+    await tellExpiries(services, account, now);
+    await tellQuota(services, account, now);
   }
 }
 
-async function tellExpiries(rooms: Watched, account: OwnedAccount, now: number): Promise<void> {
-  for (const key of await listKeys(rooms.control, { accountNumber: account.number, now })) {
+async function tellExpiries(services: Watched, account: OwnedAccount, now: number): Promise<void> {
+  for (const key of await listKeys(services.control, { accountNumber: account.number, now })) {
     const due = dueNotice(key, now);
     if (due === null) continue;
     const notice = { account: account.number, kind: due.kind, subject: key.id };
-    if (await isFirst(rooms, notice, now))
-      for (const to of account.owners) rooms.post.send(letterOf(rooms, account, key, to));
+    if (await isFirst(services, notice, now))
+      for (const to of account.owners) services.mailer.send(letterOf(services, account, key, to));
   }
 }
 
 const letterOf = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
-  keyExpiresLetter({
+  keyExpiresMail({
     to,
     accountName: account.name,
     keyName: key.name,
@@ -55,16 +55,16 @@ const letterOf = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: 
   });
 
 /** Told once, and again only after less than half of the quota was used for a while. */
-async function tellQuota(rooms: Watched, account: OwnedAccount, now: number): Promise<void> {
-  const { control, post, base } = rooms;
-  const gauges = await readGauges(rooms, account.number);
+async function tellQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
+  const { control, mailer, base } = services;
+  const gauges = await readGauges(services, account.number);
   const { used, quota } = gauges.find(({ name }) => name === "day")!;
   const notice = { account: account.number, kind: quotaKind, subject: "day" };
   if (isQuotaNear({ used, quota })) {
-    if (!(await isFirst(rooms, notice, now))) return;
+    if (!(await isFirst(services, notice, now))) return;
     const url = `${base}/account/usage`;
     for (const to of account.owners)
-      post.send(quotaLetter({ to, accountName: account.name, used, quota, url }));
+      mailer.send(quotaMail({ to, accountName: account.name, used, quota, url }));
   } else if (used < quota / 2 && (await isNoticed(control.database, notice)))
     await control.write((transaction) => forgetNotices(transaction, notice));
 }

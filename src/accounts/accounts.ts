@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import { quotaFault } from "#limits/policy.ts";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { AccountTable, ControlTables, Quotas } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { cleanName, nameLengthMax } from "#store/names.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -17,7 +17,7 @@ import {
 } from "./find-account.ts";
 import { requireOwner } from "./membership.ts";
 
-/** @throws StoreFault `invalid` for a name or quota that cannot be used, `conflict` for a name that is taken. */
+/** @throws DomainError `invalid` for a name or quota that cannot be used, `conflict` for a name that is taken. */
 export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
   const name = cleanAccountName(order.name);
   checkQuotas(order.quotas);
@@ -39,7 +39,7 @@ export async function listAccounts(
 
 /**
  * Sets the quotas that are given; null goes back to what the plan says, a window left out stays as it is.
- * @throws StoreFault `not_found`, `conflict` for a closed account, or `invalid` for a quota that cannot be used.
+ * @throws DomainError `not_found`, `conflict` for a closed account, or `invalid` for a quota that cannot be used.
  */
 export async function setQuotas(
   control: ControlStore,
@@ -97,7 +97,7 @@ export function resumeAccount(
   });
 }
 
-/** @throws StoreFault `refused` for whoever is no owner, `invalid`, or `conflict` for a name that is taken. */
+/** @throws DomainError `refused` for whoever is no owner, `invalid`, or `conflict` for a name that is taken. */
 export async function renameAccount(
   control: ControlStore,
   { account, name, actor, now }: { account: number; name: string; actor: Actor; now: number },
@@ -125,18 +125,18 @@ export async function update(
 /** Names of accounts: which may be taken, and which one is still free. */
 const idShape = /^ac_[0-9a-z]{16}$/i;
 
-/** @throws StoreFault `invalid`. */
+/** @throws DomainError `invalid`. */
 export function cleanAccountName(name: string): string {
   const cleaned = cleanName("account", name);
   if (idShape.test(cleaned))
-    throw new StoreFault(
+    throw new DomainError(
       "invalid",
       "The name of the account must not look like an id (ac_ and 16 characters).",
     );
   return cleaned;
 }
 
-/** @throws StoreFault `conflict`; @param own number of the account whose name it may be already. */
+/** @throws DomainError `conflict`; @param own number of the account whose name it may be already. */
 export async function refuseTakenName(
   database: Kysely<ControlTables>,
   name: string,
@@ -144,7 +144,7 @@ export async function refuseTakenName(
 ): Promise<void> {
   const holder = await findAccount(database, name);
   if (holder !== undefined && holder.number !== own)
-    throw new StoreFault(
+    throw new DomainError(
       "conflict",
       `The name '${name}' is taken by the account ${holder.id}. Choose another one.`,
     );
@@ -152,14 +152,14 @@ export async function refuseTakenName(
 
 /**
  * The name, or the first of `name 2`, `name 3` and so on that nobody has: whoever signs up need not learn which names there are.
- * @throws StoreFault `invalid`.
+ * @throws DomainError `invalid`.
  */
 export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
   const name = cleanAccountName(wanted);
   for (let count = 1; ; count++) {
     const ending = count === 1 ? "" : ` ${count}`;
-    const letters = Array.from(name).slice(0, nameLengthMax - ending.length);
-    const candidate = letters.join("").trimEnd() + ending;
+    const messages = Array.from(name).slice(0, nameLengthMax - ending.length);
+    const candidate = messages.join("").trimEnd() + ending;
     if ((await findAccount(database, candidate)) === undefined) return candidate;
   }
 }
@@ -220,10 +220,10 @@ export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Qu
   per_day: day,
 });
 
-/** @throws StoreFault `invalid` naming the first window whose number cannot be a quota; null is the default. */
+/** @throws DomainError `invalid` naming the first window whose number cannot be a quota; null is the default. */
 export function checkQuotas(quotas: Partial<Quotas>): void {
   for (const [window, requests] of Object.entries(quotas)) {
     const fault = requests === null ? undefined : quotaFault(requests);
-    if (fault !== undefined) throw new StoreFault("invalid", `The quota per ${window} ${fault}.`);
+    if (fault !== undefined) throw new DomainError("invalid", `The quota per ${window} ${fault}.`);
   }
 }

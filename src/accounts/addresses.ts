@@ -1,6 +1,6 @@
 /** E-mail addresses of people: which texts are one, and when two are the same. */
 import { domainToASCII } from "node:url";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 export interface Address {
   /** As it was written, without spaces around. */
@@ -19,14 +19,14 @@ const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
-/** @throws StoreFault `invalid` saying what an address looks like. */
+/** @throws DomainError `invalid` saying what an address looks like. */
 export function readAddress(text: string): Address {
   const email = text.normalize("NFC").trim();
   if (Buffer.byteLength(email) > lengthMax)
-    throw new StoreFault("invalid", `The e-mail address must have at most ${lengthMax} bytes.`);
+    throw new DomainError("invalid", `The e-mail address must have at most ${lengthMax} bytes.`);
   const at = email.lastIndexOf("@");
   if (!isLocal(email.slice(0, Math.max(at, 0))) || !isDomain(email.slice(at + 1)))
-    throw new StoreFault(
+    throw new DomainError(
       "invalid",
       `'${email.slice(0, 100)}' is not an e-mail address. One looks like name@company.example.`,
     );

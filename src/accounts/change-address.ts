@@ -17,7 +17,7 @@ interface AddressChange {
 
 /**
  * Where somebody has the address already, `isKnown` says so to the caller alone and there is no link: `token` is empty.
- * @throws StoreFault `refused` for a wrong password, `invalid` for what is no address, `busy`, or TooOften.
+ * @throws DomainError `refused` for a wrong password, `invalid` for what is no address, `busy`, or TooOften.
  */
 export async function requestAddressChange(
   control: ControlStore,
@@ -41,7 +41,7 @@ export async function requestAddressChange(
 
 /**
  * @returns the person with the new address, and the former one, which is to be told.
- * @throws LinkFault, or StoreFault `conflict` where somebody else took the address meanwhile.
+ * @throws LinkFault, or DomainError `conflict` where somebody else took the address meanwhile.
  */
 export function completeAddressChange(
   control: ControlStore,

@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Client } from "./client.ts";
 import { forgetBrowsers } from "./known-browsers.ts";
@@ -16,7 +16,7 @@ import { forgive } from "./throttle.ts";
 
 /**
  * Ends all sessions of the person, this one too; the browser goes on with new tokens.
- * @throws StoreFault `refused` for a wrong present password, `invalid` for the next one, `busy`, or TooOften.
+ * @throws DomainError `refused` for a wrong present password, `invalid` for the next one, `busy`, or TooOften.
  */
 export function changePassword(
   control: ControlStore,
@@ -36,7 +36,7 @@ export function changePassword(
     return control.write(async (transaction) => {
       const row = await requirePersonRow(transaction, person);
       if (row.password !== known.password)
-        throw new StoreFault(
+        throw new DomainError(
           "conflict",
           "The password was changed meanwhile. Sign in with that one.",
         );

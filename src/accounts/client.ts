@@ -2,7 +2,7 @@
 import { clientNetwork } from "#limits/client-network.ts";
 
 export interface Client {
-  /** IP address, as the front door gives it. */
+  /** IP address, as the HTTP server gives it. */
   address: string;
   userAgent: string;
   /** What the cookie of a browser that signed in before holds. */

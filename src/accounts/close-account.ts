@@ -13,7 +13,7 @@ interface Closing {
   now: number;
 }
 
-/** @throws StoreFault `refused` for whoever is no owner, `conflict` where it is closed already. */
+/** @throws DomainError `refused` for whoever is no owner, `conflict` where it is closed already. */
 export function closeAccount(control: ControlStore, closing: Closing): Promise<void> {
   return control.write(async (transaction) => {
     await requireOwner(transaction, closing.account, closing.actor);

@@ -11,7 +11,7 @@ import { forgive } from "./throttle.ts";
 
 /**
  * Accounts that have nobody else are closed with it.
- * @throws StoreFault `conflict` for the last owner of an account that has other members, `not_found`.
+ * @throws DomainError `conflict` for the last owner of an account that has other members, `not_found`.
  */
 export function deletePerson(
   control: ControlStore,

@@ -10,7 +10,7 @@ import { personOf, requirePersonRow } from "./people.ts";
 /**
  * Of other members only the ids, and of entries in the audit log those that the person may read: all of accounts they
  * own, and elsewhere their own.
- * @throws StoreFault `not_found`.
+ * @throws DomainError `not_found`.
  */
 export async function exportPerson(
   control: ControlStore,

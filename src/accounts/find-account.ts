@@ -6,7 +6,7 @@ import {
   type Quotas,
   quotasOf,
 } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 export interface Account {
   number: number;
@@ -35,20 +35,20 @@ export async function findAccount(
   return row && accountOf(row);
 }
 
-/** @throws StoreFault `not_found`, naming what was asked for. */
+/** @throws DomainError `not_found`, naming what was asked for. */
 export async function requireAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
 ): Promise<Account> {
   const account = await findAccount(database, idOrName);
   if (account !== undefined) return account;
-  throw new StoreFault(
+  throw new DomainError(
     "not_found",
     `There is no account '${idOrName.slice(0, 100)}'. \`gp-records accounts list\` shows them all.`,
   );
 }
 
-/** @throws StoreFault `not_found`, or `conflict` for a closed account, which nothing changes any more. */
+/** @throws DomainError `not_found`, or `conflict` for a closed account, which nothing changes any more. */
 export async function requireOpenAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -76,7 +76,7 @@ export async function requireOpenNumber(
 
 function refuseClosed({ id, closedAt }: Account): void {
   if (closedAt !== null)
-    throw new StoreFault(
+    throw new DomainError(
       "conflict",
       `The account ${id} was closed at ${closedAt}. Make a new one in its place.`,
     );

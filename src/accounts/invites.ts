@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { readAddress } from "./addresses.ts";
 import { requireOpenNumber } from "./find-account.ts";
@@ -23,7 +23,7 @@ interface InvitationOrder {
 }
 
 /**
- * @throws StoreFault `invalid` for what is no address, `refused` for whoever is no owner, `conflict` for a member, or
+ * @throws DomainError `invalid` for what is no address, `refused` for whoever is no owner, `conflict` for a member, or
  *   for somebody who has an account of their own already.
  */
 export async function invite(
@@ -49,7 +49,7 @@ async function mayInviteToOwn(
   folded: string,
 ): Promise<null> {
   if (actor !== operator)
-    throw new StoreFault("refused", "Only the operator invites people to accounts of their own.");
+    throw new DomainError("refused", "Only the operator invites people to accounts of their own.");
   await refuseTaken(transaction, folded);
   return null;
 }
@@ -64,7 +64,7 @@ async function mayInvite(
   const { name } = await requireOpenNumber(transaction, account);
   const person = await findPerson(transaction, folded);
   if (person !== undefined && (await roleOf(transaction, account, person.id)) !== undefined)
-    throw new StoreFault("conflict", `${person.email} is a member of the account already.`);
+    throw new DomainError("conflict", `${person.email} is a member of the account already.`);
   return name;
 }
 
@@ -101,7 +101,7 @@ export async function listInvitations(
   }));
 }
 
-/** @throws StoreFault `refused`, or `not_found` where it was followed or withdrawn already. */
+/** @throws DomainError `refused`, or `not_found` where it was followed or withdrawn already. */
 export async function withdrawInvitation(
   control: ControlStore,
   { account, id, actor, now }: { account: number; id: string; actor: Actor; now: number },
@@ -116,7 +116,7 @@ export async function withdrawInvitation(
       .where("used_at", "is", null)
       .executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new StoreFault("not_found", "There is no such invitation any more.");
+      throw new DomainError("not_found", "There is no such invitation any more.");
     const action = "member.invitation_withdrawn";
     await writeAudit(transaction, { actor, action, account, subject: id, now });
   });
@@ -138,7 +138,7 @@ export const isNewPerson = async (
 
 /**
  * @param completion `password` is looked at only for somebody new, `accountName` only for an account of one's own.
- * @throws LinkFault, or StoreFault `invalid` for the password or the name, `conflict` for an account that was closed
+ * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` for an account that was closed
  *   meanwhile, `busy`.
  */
 export async function acceptInvitation(

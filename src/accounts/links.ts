@@ -1,7 +1,7 @@
 /** Links that work once: whoever has one has read the mail of its address. Only digests of them are stored. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, LinkKind, LinkTable, Role } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Address } from "./addresses.ts";
@@ -145,7 +145,7 @@ const linkOf = (row: Selectable<LinkTable>): Link => ({
 /** The refusal of a link that does nothing any more: whatever the reason, the person reads one sentence. */
 export type LinkFaultReason = "unknown" | "expired" | "used";
 
-export class LinkFault extends StoreFault {
+export class LinkFault extends DomainError {
   /** Not for the sender, whom it would tell which guesses come near. */
   readonly reason: LinkFaultReason;
 

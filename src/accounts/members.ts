@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { refuseLastOwner, requireOwner, roleOf } from "./membership.ts";
 
@@ -38,7 +38,7 @@ interface MemberChange {
   now: number;
 }
 
-/** @throws StoreFault `refused` for whoever is no owner, `not_found`, or `conflict` for the last owner. */
+/** @throws DomainError `refused` for whoever is no owner, `not_found`, or `conflict` for the last owner. */
 export async function changeRole(
   control: ControlStore,
   { role, ...change }: MemberChange & { role: Role },
@@ -72,7 +72,7 @@ export async function removeMember(control: ControlStore, change: MemberChange):
   });
 }
 
-/** @throws StoreFault `not_found`, or `conflict` for the last owner. */
+/** @throws DomainError `not_found`, or `conflict` for the last owner. */
 export async function leaveAccount(
   control: ControlStore,
   change: Omit<MemberChange, "actor">,
@@ -125,5 +125,5 @@ async function requireRole(
 ): Promise<Role> {
   const role = await roleOf(transaction, account, person);
   if (role !== undefined) return role;
-  throw new StoreFault("not_found", "The account has no such member.");
+  throw new DomainError("not_found", "The account has no such member.");
 }

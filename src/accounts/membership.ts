@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 export interface Membership {
   /** Of the account. */
@@ -53,17 +53,17 @@ export async function roleOf(
   return row?.role;
 }
 
-/** @throws StoreFault `refused` for whoever is no member any more. */
+/** @throws DomainError `refused` for whoever is no member any more. */
 export async function requireMember(
   database: Kysely<ControlTables>,
   account: number,
   person: Actor,
 ): Promise<void> {
   if (isNobody(person) || (await roleOf(database, account, person)) !== undefined) return;
-  throw new StoreFault("refused", "You are not a member of this account any more.");
+  throw new DomainError("refused", "You are not a member of this account any more.");
 }
 
-/** @throws StoreFault `refused`. */
+/** @throws DomainError `refused`. */
 export async function requireOwner(
   database: Kysely<ControlTables>,
   account: number,
@@ -71,10 +71,10 @@ export async function requireOwner(
 ): Promise<void> {
   await requireMember(database, account, actor);
   if (isNobody(actor) || (await roleOf(database, account, actor)) === "owner") return;
-  throw new StoreFault("refused", "Only an owner of the account may do this. Ask one of them.");
+  throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
 }
 
-/** @throws StoreFault `conflict` where the account would be left without an owner. */
+/** @throws DomainError `conflict` where the account would be left without an owner. */
 export async function refuseLastOwner(
   database: Kysely<ControlTables>,
   account: number,
@@ -87,7 +87,7 @@ export async function refuseLastOwner(
     .where("role", "=", "owner")
     .execute();
   if (owners.some((owner) => owner.person !== person)) return;
-  throw new StoreFault(
+  throw new DomainError(
     "conflict",
     "This is the only owner of the account. Make somebody else an owner first, or close the account.",
   );

@@ -2,7 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
@@ -15,7 +15,7 @@ export interface Hasher {
 export interface Passwords {
   /**
    * Does its work once a place is free.
-   * @throws StoreFault `busy` at once where too many wait already; nothing of the work was done then.
+   * @throws DomainError `busy` at once where too many wait already; nothing of the work was done then.
    */
   inTurn<R>(work: (hasher: Hasher) => Promise<R>): Promise<R>;
 }
@@ -150,11 +150,11 @@ let common: ReadonlySet<string> | undefined;
 /**
  * Taken exactly as sent: nothing is trimmed, folded or demanded of its characters (NIST SP 800-63B, 3.1.1.2).
  * @param email of whom it is for, which is no password either.
- * @throws StoreFault `invalid`.
+ * @throws DomainError `invalid`.
  */
 export function checkPassword(password: string, email = ""): void {
   const reason = faultOf(password, email);
-  if (reason !== undefined) throw new StoreFault("invalid", `The password ${reason}`);
+  if (reason !== undefined) throw new DomainError("invalid", `The password ${reason}`);
 }
 
 function faultOf(password: string, email: string): string | undefined {

@@ -1,7 +1,7 @@
 /** People: who has proven an e-mail address and chosen a password. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { makeId } from "#store/random-text.ts";
 import { type Address, foldAddress } from "./addresses.ts";
 
@@ -28,32 +28,32 @@ export async function findPersonById(
   return row && personOf(row);
 }
 
-/** @throws StoreFault `not_found`. */
+/** @throws DomainError `not_found`. */
 export async function requirePerson(
   database: Kysely<ControlTables>,
   address: string,
 ): Promise<Person> {
   const person = await findPerson(database, address);
   if (person !== undefined) return person;
-  throw new StoreFault(
+  throw new DomainError(
     "not_found",
     `Nobody has the address '${address.slice(0, 100)}' here. \`gp-records accounts invite\` makes a link that lets them in.`,
   );
 }
 
-/** @throws StoreFault `not_found` for a person who is gone. */
+/** @throws DomainError `not_found` for a person who is gone. */
 export async function requirePersonRow(
   database: Kysely<ControlTables>,
   id: string,
 ): Promise<Selectable<PersonTable>> {
   const row = await personRow(database, "id", id);
   if (row !== undefined) return row;
-  throw new StoreFault("not_found", "This person has been deleted.");
+  throw new DomainError("not_found", "This person has been deleted.");
 }
 
 /**
  * @param password hashed; null for whoever had one a moment ago.
- * @throws StoreFault `conflict` where somebody has the address, or had it a moment ago.
+ * @throws DomainError `conflict` where somebody has the address, or had it a moment ago.
  */
 export async function insertPerson(
   transaction: Transaction<ControlTables>,
@@ -61,7 +61,7 @@ export async function insertPerson(
 ): Promise<Person> {
   await refuseTaken(transaction, address.folded);
   if (password === null)
-    throw new StoreFault("conflict", "Whoever had this address has just left. Try again.");
+    throw new DomainError("conflict", "Whoever had this address has just left. Try again.");
   const row = {
     id: makeId("pe"),
     email: address.email,
@@ -73,13 +73,13 @@ export async function insertPerson(
   return personOf(row);
 }
 
-/** @throws StoreFault `conflict`. */
+/** @throws DomainError `conflict`. */
 export async function refuseTaken(
   transaction: Transaction<ControlTables>,
   folded: string,
 ): Promise<void> {
   if ((await personRow(transaction, "email_folded", folded)) === undefined) return;
-  throw new StoreFault(
+  throw new DomainError(
     "conflict",
     "Somebody has signed up with this address already. Sign in, or ask for a link to choose a new password.",
   );

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import { type ControlTables, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { checkQuotas, update } from "./accounts.ts";
 import { type Account, requireOpenAccount } from "./find-account.ts";
@@ -23,7 +23,7 @@ export const noPlan = "none";
 
 /**
  * Makes the plan, or changes the windows that are given.
- * @throws StoreFault `invalid` for a name or a quota that cannot be used.
+ * @throws DomainError `invalid` for a name or a quota that cannot be used.
  */
 export async function setPlan(
   control: ControlStore,
@@ -35,7 +35,7 @@ export async function setPlan(
   }: { name: string; quotas: Partial<Quotas>; actor?: Actor; now: number },
 ): Promise<Plan> {
   if (!nameShape.test(name) || name === noPlan)
-    throw new StoreFault(
+    throw new DomainError(
       "invalid",
       `'${name.slice(0, 100)}' cannot be the name of a plan: up to 40 of a-z, 0-9 and -, not '${noPlan}'.`,
     );
@@ -66,7 +66,7 @@ export async function listPlans(database: Kysely<ControlTables>): Promise<Plan[]
   }));
 }
 
-/** @throws StoreFault `not_found`, or `conflict` for a plan that accounts are on. */
+/** @throws DomainError `not_found`, or `conflict` for a plan that accounts are on. */
 export async function removePlan(
   control: ControlStore,
   { name, actor = operator, now }: { name: string; actor?: Actor; now: number },
@@ -74,7 +74,7 @@ export async function removePlan(
   await control.write(async (transaction) => {
     const { accounts } = await requirePlan(transaction, name);
     if (accounts > 0)
-      throw new StoreFault(
+      throw new DomainError(
         "conflict",
         `${accounts} ${accounts === 1 ? "account is" : "accounts are"} on the plan '${name}'. Put them on another one first: gp-records accounts plan ACCOUNT PLAN`,
       );
@@ -83,7 +83,7 @@ export async function removePlan(
   });
 }
 
-/** @param plan null for none. @throws StoreFault `not_found`, or `conflict` for a closed account. */
+/** @param plan null for none. @throws DomainError `not_found`, or `conflict` for a closed account. */
 export function putOnPlan(
   control: ControlStore,
   {
@@ -160,7 +160,7 @@ async function findPlan(database: Kysely<ControlTables>, name: string): Promise<
 async function requirePlan(transaction: Transaction<ControlTables>, name: string): Promise<Plan> {
   const plan = await findPlan(transaction, name);
   if (plan !== undefined) return plan;
-  throw new StoreFault(
+  throw new DomainError(
     "not_found",
     `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows them all.`,
   );

@@ -16,7 +16,7 @@ const nobody: Address = { email: "", folded: "" };
 /**
  * The same work for an address of nobody's: its link goes nowhere.
  * @returns null where there is nobody to mail it to; the page must not say so.
- * @throws StoreFault `invalid` for what is no address, or TooOften.
+ * @throws DomainError `invalid` for what is no address, or TooOften.
  */
 export async function requestReset(
   control: ControlStore,
@@ -40,7 +40,7 @@ export async function requestReset(
   });
 }
 
-/** The link an operator hands out. @throws StoreFault `not_found`. */
+/** The link an operator hands out. @throws DomainError `not_found`. */
 export function makeResetLink(
   control: ControlStore,
   { address, actor = operator, now }: { address: string; actor?: Actor; now: number },
@@ -60,7 +60,7 @@ export function makeResetLink(
 
 /**
  * Ends all sessions of the person and signs this browser in.
- * @throws LinkFault, or StoreFault `invalid` for the password, `not_found` for a person who is gone, `busy`.
+ * @throws LinkFault, or DomainError `invalid` for the password, `not_found` for a person who is gone, `busy`.
  */
 export async function completeReset(
   control: ControlStore,

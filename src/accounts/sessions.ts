@@ -2,7 +2,7 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { digestToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { listMemberships, type Membership } from "./membership.ts";
@@ -15,7 +15,7 @@ export const idleMilliseconds = 12 * 3_600_000;
 const seenMilliseconds = 60_000;
 
 /** Who sends a request, and what they may look at. */
-export interface Visitor {
+export interface SignedIn {
   /** `endsAt` is when it ends however busy it is. */
   session: { id: string; createdAt: string; endsAt: string };
   person: Person;
@@ -30,7 +30,7 @@ export async function findSession(
   control: ControlStore,
   token: string,
   now: number,
-): Promise<Visitor | undefined> {
+): Promise<SignedIn | undefined> {
   const { database } = control;
   const row = await database
     .selectFrom("session")
@@ -85,7 +85,7 @@ export async function listSessions(
 /**
  * Signs a browser of the person out.
  * @param own the session it is asked from, so that the audit log tells signing out from ending another.
- * @throws StoreFault `not_found` also for a session of somebody else.
+ * @throws DomainError `not_found` also for a session of somebody else.
  */
 export async function endSession(
   control: ControlStore,
@@ -94,7 +94,8 @@ export async function endSession(
   await control.write(async (transaction) => {
     const query = transaction.deleteFrom("session").where("id", "=", id);
     const { numDeletedRows } = await query.where("person", "=", person).executeTakeFirst();
-    if (numDeletedRows === 0n) throw new StoreFault("not_found", "This session has ended already.");
+    if (numDeletedRows === 0n)
+      throw new DomainError("not_found", "This session has ended already.");
     const action = id === own ? "person.signed_out" : "person.session_ended";
     await writeAudit(transaction, { actor: person, action, subject: id, now });
   });
@@ -129,7 +130,7 @@ export async function deleteSessions(
   return rows.map(({ id }) => id);
 }
 
-/** @throws StoreFault `not_found` for an account the person is no member of. */
+/** @throws DomainError `not_found` for an account the person is no member of. */
 export async function switchAccount(
   control: ControlStore,
   { person, session, accountId }: { person: string; session: string; accountId: string },
@@ -138,7 +139,7 @@ export async function switchAccount(
     const memberships = await listMemberships(transaction, person);
     const chosen = memberships.find(({ id }) => id === accountId);
     if (chosen === undefined)
-      throw new StoreFault("not_found", "You are not a member of such an account.");
+      throw new DomainError("not_found", "You are not a member of such an account.");
     const query = transaction.updateTable("session").set({ account: chosen.number });
     await query.where("id", "=", session).where("person", "=", person).execute();
   });
@@ -152,7 +153,7 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
       transaction.updateTable("session").set({ seen_at }).where("id", "=", id).execute(),
     );
   } catch (error) {
-    if (!(error instanceof StoreFault)) throw error;
+    if (!(error instanceof DomainError)) throw error;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { foldAddress } from "./addresses.ts";
 import { type Client, networkOf } from "./client.ts";
@@ -23,7 +23,7 @@ interface Attempt {
 
 /**
  * The throttle counts before the password is checked, so that a thousand tries at one moment are a thousand.
- * @throws StoreFault `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
+ * @throws DomainError `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
  */
 export function signIn(
   control: ControlStore,
@@ -59,7 +59,7 @@ export function signIn(
 
 /**
  * Asks somebody who is signed in for the password, before what cannot be undone.
- * @throws StoreFault `refused`, `busy`, or TooOften.
+ * @throws DomainError `refused`, `busy`, or TooOften.
  */
 export function confirmPassword(
   control: ControlStore,
@@ -86,7 +86,7 @@ export async function confirmInTurn(
   await control.write((transaction) =>
     isRight ? forgive(transaction, subjects) : noteFailure(transaction, row, now),
   );
-  if (!isRight) throw new StoreFault("refused", "The password is not the right one.");
+  if (!isRight) throw new DomainError("refused", "The password is not the right one.");
   return row;
 }
 
@@ -134,7 +134,7 @@ async function renew(
 }
 
 const wrong = () =>
-  new StoreFault(
+  new DomainError(
     "refused",
     "The address or the password is wrong. Try again, or ask for a link to choose a new password.",
   );

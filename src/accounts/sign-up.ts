@@ -16,7 +16,7 @@ import { admit } from "./throttle.ts";
 /**
  * The same answer and the same work for an address that has an account: it gets a link to choose a new password, and
  * the mail says so. Only whoever reads its mail learns which.
- * @throws StoreFault `invalid` for what is no address, or TooOften.
+ * @throws DomainError `invalid` for what is no address, or TooOften.
  */
 export async function requestSignUp(
   control: ControlStore,
@@ -35,7 +35,7 @@ export async function requestSignUp(
   });
 }
 
-/** The link an operator hands out. @throws StoreFault `invalid`, or `conflict` for an address that has an account. */
+/** The link an operator hands out. @throws DomainError `invalid`, or `conflict` for an address that has an account. */
 export async function makeSignUpLink(
   control: ControlStore,
   { address: text, actor = operator, now }: { address: string; actor?: Actor; now: number },
@@ -60,7 +60,7 @@ export interface Completion {
 
 /**
  * Makes the person, the account and its owner, or nothing of it.
- * @throws LinkFault, or StoreFault `invalid` for the password or the name, `conflict` where the address has an account
+ * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` where the address has an account
  *   by now, `busy`.
  */
 export async function completeSignUp(

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 /** What tries are counted by. Each try counts as a failure until it is forgiven, so that many at once are many. */
 export interface Subject {
@@ -125,7 +125,7 @@ async function keep(
 const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64url")}`;
 
 /** The refusal of a try that comes too soon after others, with the time to wait. */
-export class TooOften extends StoreFault {
+export class TooOften extends DomainError {
   /** At least 1. */
   readonly retryAfterSeconds: number;
 

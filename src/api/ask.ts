@@ -1,6 +1,6 @@
 /** Answers one question, from its key to its outcome: the only way to the records, whatever the transport. */
 import { LRUCache } from "lru-cache";
-import type { Counters, Standing } from "#limits/counters.ts";
+import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
 import { formats, type Format } from "#operations/formats.ts";
@@ -37,7 +37,7 @@ export interface Outcome {
   /** For whom the question was counted; null where the caller was refused. */
   asker: Asker | null;
   /** The numbers of that account's quota, and where it stands after this question. */
-  counted: { quotas: Quotas; status: Standing } | null;
+  counted: { quotas: Quotas; status: QuotaStatus } | null;
   result: Result;
 }
 
@@ -90,7 +90,7 @@ export function openApi(dependencies: ApiDependencies): Api {
       const asker = admit(dependencies, question.caller);
       if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
       const quotas = wholeQuotas(asker.quotas);
-      const settle = (status: Standing): Outcome => ({
+      const settle = (status: QuotaStatus): Outcome => ({
         asker,
         counted: { quotas, status },
         result: status.admitted ? find(sources, question) : refused(quotaProblem(status)),

@@ -249,7 +249,7 @@ async function readyControl(
     await control.write(async (transaction) => {
       if (present !== null && !undoesEndings)
         await keepEndings(transaction, endings, { present, backup });
-      await endVisits(transaction);
+      await endSessions(transaction);
       const detail = undoesEndings
         ? { kept: 0, undone: endings.length }
         : { kept: endings.length, undone: 0 };
@@ -263,7 +263,7 @@ async function readyControl(
 }
 
 /** Sessions that were ended and links that were used since must not come to life; signing in again costs little. */
-async function endVisits(transaction: Transaction<ControlTables>): Promise<void> {
+async function endSessions(transaction: Transaction<ControlTables>): Promise<void> {
   for (const table of ["session", "known_browser", "link"] as const)
     await transaction.deleteFrom(table).execute();
 }

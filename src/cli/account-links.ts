@@ -11,7 +11,7 @@ import { operator } from "#store/audit.ts";
 import type { Role } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult, timeText } from "./output.ts";
 
@@ -20,16 +20,16 @@ interface InviteOptions extends OutputOptions {
   role?: Role;
 }
 
-export function addAccountLinks(accounts: Command, surroundings: Surroundings): void {
-  addInvite(accounts, surroundings);
+export function addAccountLinks(accounts: Command, context: CliContext): void {
+  addInvite(accounts, context);
   accounts
     .command("reset-link")
     .description("print a link with which somebody chooses a new password")
     .argument("<address>", "e-mail address of the person")
     .option(...jsonOption)
     .action((address: string, options: OutputOptions) =>
-      printLink(surroundings, options, (control) =>
-        makeResetLink(control, { address, now: surroundings.now() }),
+      printLink(context, options, (control) =>
+        makeResetLink(control, { address, now: context.now() }),
       ),
     );
   accounts
@@ -38,13 +38,13 @@ export function addAccountLinks(accounts: Command, surroundings: Surroundings): 
     .argument("<address>", "e-mail address of the person")
     .option(...jsonOption)
     .action((address: string, options: OutputOptions) =>
-      printLink(surroundings, options, (control) =>
-        makeSignUpLink(control, { address, now: surroundings.now() }),
+      printLink(context, options, (control) =>
+        makeSignUpLink(control, { address, now: context.now() }),
       ),
     );
 }
 
-function addInvite(accounts: Command, surroundings: Surroundings): void {
+function addInvite(accounts: Command, context: CliContext): void {
   accounts
     .command("invite")
     .description("print a link that makes somebody a member of an account, or gives them their own")
@@ -58,8 +58,8 @@ function addInvite(accounts: Command, surroundings: Surroundings): void {
     )
     .option(...jsonOption)
     .action((address: string, options: InviteOptions) =>
-      printLink(surroundings, options, async (control) => {
-        const order = { address, actor: operator, now: surroundings.now() };
+      printLink(context, options, async (control) => {
+        const order = { address, actor: operator, now: context.now() };
         if (options.account === undefined)
           return invite(control, { ...order, account: null, role: "owner" });
         const { number } = await requireOpenAccount(control.database, options.account);
@@ -75,14 +75,14 @@ async function usualRole({ database }: ControlStore, account: number): Promise<R
 }
 
 async function printLink(
-  surroundings: Surroundings,
+  context: CliContext,
   options: OutputOptions,
   make: (control: ControlStore) => Promise<MadeLink>,
 ): Promise<void> {
-  const base = baseUrl(surroundings);
-  const { token, email, expiresAt } = await withControl(surroundings, make);
+  const base = baseUrl(context);
+  const { token, email, expiresAt } = await withControl(context, make);
   const link = linkUrl(base, token);
-  printResult(surroundings, options, { address: email, link, expires_at: expiresAt }, () =>
+  printResult(context, options, { address: email, link, expires_at: expiresAt }, () =>
     [
       link,
       `It is for ${email}, works once, until ${timeText(expiresAt)}, and is shown this once.`,
@@ -91,7 +91,7 @@ async function printLink(
 }
 
 /** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no page can be said to be served. */
-function baseUrl({ environment }: Surroundings): string {
+function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;
   if (port === 0)

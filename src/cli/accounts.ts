@@ -13,26 +13,26 @@ import { listMembers } from "#accounts/members.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
 import type { Quotas } from "#limits/policy.ts";
 import { addAccountLinks } from "./account-links.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 import { type QuotaOptions, quotasFrom, quotasText, withQuotaOptions } from "./quota-options.ts";
 
-export function addAccountCommands(program: Command, surroundings: Surroundings): void {
+export function addAccountCommands(program: Command, context: CliContext): void {
   const accounts = program
     .command("accounts")
     .description("make accounts and change what they may do");
-  addCreate(accounts, surroundings);
-  addList(accounts, surroundings);
-  addLimits(accounts, surroundings);
-  addSuspend(accounts, surroundings);
-  addResume(accounts, surroundings);
-  addPlan(accounts, surroundings);
-  addMembers(accounts, surroundings);
-  addAccountLinks(accounts, surroundings);
+  addCreate(accounts, context);
+  addList(accounts, context);
+  addLimits(accounts, context);
+  addSuspend(accounts, context);
+  addResume(accounts, context);
+  addPlan(accounts, context);
+  addMembers(accounts, context);
+  addAccountLinks(accounts, context);
 }
 
-function addCreate(accounts: Command, surroundings: Surroundings): void {
+function addCreate(accounts: Command, context: CliContext): void {
   const command = accounts
     .command("create")
     .description("make an account, which owns keys and which the quota is counted by")
@@ -40,10 +40,10 @@ function addCreate(accounts: Command, surroundings: Surroundings): void {
   withQuotaOptions(command)
     .option(...jsonOption)
     .action(async (options: { name: string } & QuotaOptions & OutputOptions) => {
-      const order = { name: options.name, quotas: quotasFrom(options), now: surroundings.now() };
-      const account = await withControl(surroundings, (control) => createAccount(control, order));
+      const order = { name: options.name, quotas: quotasFrom(options), now: context.now() };
+      const account = await withControl(context, (control) => createAccount(control, order));
       const { id, name, limits } = accountJson(account);
-      printResult(surroundings, options, { id, name, limits }, () =>
+      printResult(context, options, { id, name, limits }, () =>
         [
           `Made the account '${name}' (${id}): ${quotasText(account.quotas)}.`,
           `Give it a key: gp-records keys create --account ${id} --name NAME`,
@@ -52,7 +52,7 @@ function addCreate(accounts: Command, surroundings: Surroundings): void {
     });
 }
 
-function addList(accounts: Command, surroundings: Surroundings): void {
+function addList(accounts: Command, context: CliContext): void {
   accounts
     .command("list")
     .description(
@@ -60,7 +60,7 @@ function addList(accounts: Command, surroundings: Surroundings): void {
     )
     .option(...jsonOption)
     .action(async (options: OutputOptions) => {
-      const found = await withControl(surroundings, async (control) => {
+      const found = await withControl(context, async (control) => {
         const accounts = await listAccounts(control);
         const quotas = await listQuotasInForce(control.database);
         return accounts.map((account) => ({ ...account, inForce: quotas.get(account.number)! }));
@@ -69,11 +69,11 @@ function addList(accounts: Command, surroundings: Surroundings): void {
         ...accountJson(account),
         limits_in_force: account.inForce,
       }));
-      printResult(surroundings, options, json, () => accountTable(found));
+      printResult(context, options, json, () => accountTable(found));
     });
 }
 
-function addLimits(accounts: Command, surroundings: Surroundings): void {
+function addLimits(accounts: Command, context: CliContext): void {
   const command = accounts
     .command("limits")
     .description("change an account's quotas; without an option, show them")
@@ -83,13 +83,13 @@ function addLimits(accounts: Command, surroundings: Surroundings): void {
     .action(async (idOrName: string, options: QuotaOptions & OutputOptions) => {
       const quotas = quotasFrom(options);
       const isChange = Object.keys(quotas).length > 0;
-      const account = await withControl(surroundings, (control) =>
+      const account = await withControl(context, (control) =>
         isChange
-          ? setQuotas(control, idOrName, quotas, surroundings.now())
+          ? setQuotas(control, idOrName, quotas, context.now())
           : requireAccount(control.database, idOrName),
       );
       printResult(
-        surroundings,
+        context,
         options,
         accountJson(account),
         () => `${account.name}: ${quotasText(account.quotas)}.`,
@@ -97,18 +97,18 @@ function addLimits(accounts: Command, surroundings: Surroundings): void {
     });
 }
 
-function addSuspend(accounts: Command, surroundings: Surroundings): void {
+function addSuspend(accounts: Command, context: CliContext): void {
   accounts
     .command("suspend")
     .description("refuse all keys of an account from the next request on")
     .argument("<account>", "name or id")
     .option(...jsonOption)
     .action(async (idOrName: string, options: OutputOptions) => {
-      const account = await withControl(surroundings, (control) =>
-        suspendAccount(control, idOrName, surroundings.now()),
+      const account = await withControl(context, (control) =>
+        suspendAccount(control, idOrName, context.now()),
       );
       const { id, name, suspendedAt } = account;
-      printResult(surroundings, options, accountJson(account), () =>
+      printResult(context, options, accountJson(account), () =>
         [
           `The account '${name}' is suspended since ${timeText(suspendedAt)}; its keys are refused.`,
           `Undo it: gp-records accounts resume ${id}`,
@@ -117,18 +117,18 @@ function addSuspend(accounts: Command, surroundings: Surroundings): void {
     });
 }
 
-function addResume(accounts: Command, surroundings: Surroundings): void {
+function addResume(accounts: Command, context: CliContext): void {
   accounts
     .command("resume")
     .description("let the keys of a suspended account work again")
     .argument("<account>", "name or id")
     .option(...jsonOption)
     .action(async (idOrName: string, options: OutputOptions) => {
-      const account = await withControl(surroundings, (control) =>
-        resumeAccount(control, idOrName, surroundings.now()),
+      const account = await withControl(context, (control) =>
+        resumeAccount(control, idOrName, context.now()),
       );
       printResult(
-        surroundings,
+        context,
         options,
         accountJson(account),
         () => `The account '${account.name}' is active.`,
@@ -170,18 +170,18 @@ function accountTable(accounts: readonly ListedAccount[]): string {
 }
 
 /** `gp-records accounts members` and `accounts plan`: who is in an account, and which plan it is on. */
-function addMembers(accounts: Command, surroundings: Surroundings): void {
+function addMembers(accounts: Command, context: CliContext): void {
   accounts
     .command("members")
     .description("show who is in an account, and who is invited to it")
     .argument("<account>", "name or id")
     .option(...jsonOption)
     .action(async (idOrName: string, options: OutputOptions) => {
-      const { members, invited } = await withControl(surroundings, async ({ database }) => {
+      const { members, invited } = await withControl(context, async ({ database }) => {
         const { number } = await requireAccount(database, idOrName);
         return {
           members: await listMembers(database, number),
-          invited: await listInvitations(database, number, surroundings.now()),
+          invited: await listInvitations(database, number, context.now()),
         };
       });
       const rows = [
@@ -200,7 +200,7 @@ function addMembers(accounts: Command, surroundings: Surroundings): void {
           invited_until: expiresAt,
         })),
       ];
-      printResult(surroundings, options, rows, () => membersText(rows));
+      printResult(context, options, rows, () => membersText(rows));
     });
 }
 
@@ -227,7 +227,7 @@ function membersText(rows: readonly MemberRow[]): string {
   );
 }
 
-function addPlan(accounts: Command, surroundings: Surroundings): void {
+function addPlan(accounts: Command, context: CliContext): void {
   accounts
     .command("plan")
     .description("put an account on a plan, from the next request on")
@@ -238,10 +238,10 @@ function addPlan(accounts: Command, surroundings: Surroundings): void {
       const order = {
         idOrName,
         plan: plan === noPlan ? null : plan,
-        now: surroundings.now(),
+        now: context.now(),
       };
-      const account = await withControl(surroundings, (control) => putOnPlan(control, order));
-      printResult(surroundings, options, accountJson(account), () =>
+      const account = await withControl(context, (control) => putOnPlan(control, order));
+      printResult(context, options, accountJson(account), () =>
         account.plan === null
           ? `The account '${account.name}' is on no plan of its own.`
           : `The account '${account.name}' is on the plan '${account.plan}'.`,

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { type AuditAction, auditActions } from "#store/audit.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { momentParser, parseCount } from "./option-values.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
@@ -18,7 +18,7 @@ interface AuditOptions extends OutputOptions {
 
 const limitDefault = 100;
 
-export function addAuditCommands(program: Command, surroundings: Surroundings): void {
+export function addAuditCommands(program: Command, context: CliContext): void {
   program
     .command("audit")
     .description("show who changed what")
@@ -29,20 +29,20 @@ export function addAuditCommands(program: Command, surroundings: Surroundings): 
     .option(
       "--since <time>",
       "only from then on: a day, a time, or how long ago, such as 7d",
-      momentParser(surroundings.now),
+      momentParser(context.now),
     )
     .option("--limit <n>", `how many at most (default: ${limitDefault})`, parseCount)
     .option("--ndjson", "print a JSON object a line")
     .option(...jsonOption)
     .action(async (options: AuditOptions) => {
       const { account, action, since, limit = limitDefault } = options;
-      const entries = await withControl(surroundings, async ({ database }) => {
+      const entries = await withControl(context, async ({ database }) => {
         const owner = account === undefined ? undefined : await requireAccount(database, account);
         return listAudit(database, { account: owner?.number, action, since, limit });
       });
       if (options.ndjson === true)
-        for (const entry of entries) surroundings.print(JSON.stringify(entry));
-      else printResult(surroundings, options, entries, () => entriesText(entries));
+        for (const entry of entries) context.print(JSON.stringify(entry));
+      else printResult(context, options, entries, () => entriesText(entries));
     });
 }
 

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { MadeBackup } from "#backups/make-backup.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
@@ -12,7 +12,7 @@ interface BackupOptions extends OutputOptions {
   force?: boolean;
 }
 
-export function addBackupCommand(program: Command, surroundings: Surroundings): void {
+export function addBackupCommand(program: Command, context: CliContext): void {
   program
     .command("backup")
     .description(
@@ -23,29 +23,23 @@ export function addBackupCommand(program: Command, surroundings: Surroundings): 
     .option(...jsonOption)
     .action(async (file: string, options: BackupOptions) => {
       const isToOutput = file === "-";
-      const made = await make(surroundings, file, options.force === true).catch(
-        (error: unknown) => {
-          throw fileFault(error, isToOutput ? "standard output" : file);
-        },
-      );
+      const made = await make(context, file, options.force === true).catch((error: unknown) => {
+        throw fileFault(error, isToOutput ? "standard output" : file);
+      });
       // Where the archive itself is the output, what is said of it goes beside it.
-      const print = isToOutput ? surroundings.complain : surroundings.print;
-      printResult({ ...surroundings, print }, options, madeJson(made, file), () =>
+      const print = isToOutput ? context.reportError : context.print;
+      printResult({ ...context, print }, options, madeJson(made, file), () =>
         madeText(made, isToOutput ? "standard output" : file),
       );
     });
 }
 
-async function make(
-  surroundings: Surroundings,
-  file: string,
-  mayReplace: boolean,
-): Promise<MadeBackup> {
+async function make(context: CliContext, file: string, mayReplace: boolean): Promise<MadeBackup> {
   const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
   const order = {
-    dataDir: dataDirOf(surroundings),
+    dataDir: dataDirOf(context),
     program: programVersion(),
-    now: surroundings.now(),
+    now: context.now(),
   };
   if (file !== "-") return backupToFile(order, file, mayReplace);
   if (process.stdout.isTTY)

@@ -1,7 +1,7 @@
 /** What a command takes from the process around it, handed in so that tests can hand in their own. */
 import type { EnvironmentFile } from "#config/environment-file.ts";
 
-export interface Surroundings {
+export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The file that some of the environment was read from, if there is one. */
   readonly environmentFile?: EnvironmentFile | null;
@@ -10,5 +10,5 @@ export interface Surroundings {
   /** One or more whole lines to standard output, without the last line break. */
   readonly print: (text: string) => void;
   /** The same to standard error. */
-  readonly complain: (text: string) => void;
+  readonly reportError: (text: string) => void;
 }

@@ -1,7 +1,7 @@
 /** `gp-records datasets diff`: what one dataset has that another has not, or has otherwise. */
 import { type Command, Option } from "commander";
 import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult, table } from "./output.ts";
 
@@ -12,7 +12,7 @@ interface DiffOptions extends OutputOptions {
 /** Examples of each change of each kind of record. */
 const examplesMax = 3;
 
-export function addDiff(datasets: Command, surroundings: Surroundings): void {
+export function addDiff(datasets: Command, context: CliContext): void {
   datasets
     .command("diff")
     .description("what was added, removed and changed from one dataset to another")
@@ -26,7 +26,7 @@ export function addDiff(datasets: Command, surroundings: Surroundings): void {
     )
     .option(...jsonOption)
     .action((from: string, to: string, options: DiffOptions) =>
-      lookAtDatasets(surroundings, async (catalogue) => {
+      lookAtDatasets(context, async (catalogue) => {
         const { diffGenerations } = await import("#datasets/diff.ts");
         const sideOf = (version: string): Side => ({
           generation: catalogue.find(version),
@@ -34,8 +34,8 @@ export function addDiff(datasets: Command, surroundings: Surroundings): void {
         });
         const changes = diffGenerations(sideOf(from), sideOf(to));
         if (options.ndjson === true)
-          for (const change of changes) surroundings.print(JSON.stringify(change));
-        else await summarize(surroundings, options, { from, to }, changes);
+          for (const change of changes) context.print(JSON.stringify(change));
+        else await summarize(context, options, { from, to }, changes);
       }),
     );
 }
@@ -43,7 +43,7 @@ export function addDiff(datasets: Command, surroundings: Surroundings): void {
 type CountRow = { record: string; source: string } & ChangeCounts;
 
 async function summarize(
-  surroundings: Surroundings,
+  context: CliContext,
   options: OutputOptions,
   sides: { from: string; to: string },
   changes: Iterable<Change>,
@@ -59,7 +59,7 @@ async function summarize(
   }
   const examples = [...shown.values()].flat();
   const rows = counts.rows();
-  printResult(surroundings, options, { ...sides, counts: rows, examples }, () =>
+  printResult(context, options, { ...sides, counts: rows, examples }, () =>
     rows.length === 0
       ? "The two datasets have the same records."
       : `${countTable(rows)}\n\n${examples.map(exampleText).join("\n")}\n\n--ndjson lists all of them, with the values that differ.`,

@@ -8,7 +8,7 @@ import { type Lock, takeLock } from "#store/lock.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 
 /** @throws CommandFault `usage` where the folder cannot be made or used. */
@@ -25,7 +25,7 @@ export function openDatasets(dataDir: string): Catalogue {
 
 /**
  * One import at a time on a data folder: each builds on the generation before.
- * @throws StoreFault `busy` naming the process that holds it.
+ * @throws DomainError `busy` naming the process that holds it.
  */
 export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): Lock {
   const note = join(dataDir, "import.holder");
@@ -46,10 +46,10 @@ export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): L
 
 /** Runs a look at the datasets, for which nobody has to wait. */
 export async function lookAtDatasets<R>(
-  surroundings: Surroundings,
+  context: CliContext,
   look: (catalogue: Catalogue) => R | Promise<R>,
 ): Promise<R> {
-  const dataDir = dataDirOf(surroundings);
+  const dataDir = dataDirOf(context);
   const catalogue = openDatasets(dataDir);
   try {
     return await look(catalogue);
@@ -60,12 +60,12 @@ export async function lookAtDatasets<R>(
 
 /** Runs a change of the datasets under the import lock. */
 export async function changeDatasets<R>(
-  surroundings: Surroundings,
+  context: CliContext,
   change: (catalogue: Catalogue) => R | Promise<R>,
 ): Promise<R> {
-  const dataDir = dataDirOf(surroundings);
+  const dataDir = dataDirOf(context);
   const catalogue = openDatasets(dataDir);
-  const lock = takeImportLock(dataDir, surroundings.now());
+  const lock = takeImportLock(dataDir, context.now());
   try {
     return await change(catalogue);
   } catch (error) {

@@ -7,7 +7,7 @@ import { isOutdated, isStaged, publishVersion, rollBack } from "#datasets/choose
 import { pinVersion, prune, type Pruned } from "#datasets/prune.ts";
 import { type Actor, type AuditAction, operator, service } from "#store/audit.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { addDiff } from "./datasets-diff.ts";
 import { changeDatasets, dataFolderFault, lookAtDatasets } from "./datasets-folder.ts";
@@ -22,24 +22,24 @@ import {
 } from "./output.ts";
 import { showProgress } from "./progress.ts";
 
-export function addDatasetCommands(program: Command, surroundings: Surroundings): void {
+export function addDatasetCommands(program: Command, context: CliContext): void {
   const datasets = program
     .command("datasets")
     .description("show what is published, and choose what is served");
   const looks = [addList, addShow, addDiff, addVerify];
   const changes = [addPublish, addRollback, addPrune, addPin, addUnpin];
-  for (const add of [...looks, ...changes]) add(datasets, surroundings);
+  for (const add of [...looks, ...changes]) add(datasets, context);
 }
 
 const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
 
-function addList(datasets: Command, surroundings: Surroundings): void {
+function addList(datasets: Command, context: CliContext): void {
   datasets
     .command("list")
     .description("all datasets, oldest first")
     .option(...jsonOption)
     .action((options: OutputOptions) =>
-      lookAtDatasets(surroundings, (catalogue) => {
+      lookAtDatasets(context, (catalogue) => {
         const current = catalogue.currentVersion();
         const rows = catalogue.list().map((generation) => ({
           version: generation.version,
@@ -50,7 +50,7 @@ function addList(datasets: Command, surroundings: Surroundings): void {
           pinned: generation.pinned_at !== null,
           published_at: generation.published_at,
         }));
-        printResult(surroundings, options, rows, () =>
+        printResult(context, options, rows, () =>
           rows.length === 0
             ? noDataset
             : table(
@@ -72,20 +72,20 @@ const states = ["current", "staged", "outdated", "pinned"] as const;
 const stateText = (row: Record<(typeof states)[number], boolean>) =>
   states.filter((state) => row[state]).join(", ");
 
-function addShow(datasets: Command, surroundings: Surroundings): void {
+function addShow(datasets: Command, context: CliContext): void {
   datasets
     .command("show")
     .description("all that is known of one dataset")
     .argument("[version]", "the current one if left out")
     .option(...jsonOption)
     .action((version: string | undefined, options: OutputOptions) =>
-      lookAtDatasets(surroundings, (catalogue) => {
+      lookAtDatasets(context, (catalogue) => {
         const current = catalogue.currentVersion();
         const wanted = version ?? current;
         if (wanted === null) throw new CommandFault(exitCodes.conflict, noDataset);
         const generation = catalogue.find(wanted);
         const known = { ...generation, current: wanted === current };
-        printResult(surroundings, options, known, () => describe(catalogue, generation));
+        printResult(context, options, known, () => describe(catalogue, generation));
       }),
     );
 }
@@ -120,7 +120,7 @@ interface PublishOptions extends OutputOptions {
   discardNewer?: boolean;
 }
 
-function addPublish(datasets: Command, surroundings: Surroundings): void {
+function addPublish(datasets: Command, context: CliContext): void {
   datasets
     .command("publish")
     .description("serve this dataset; a running server takes it over within two seconds")
@@ -131,39 +131,39 @@ function addPublish(datasets: Command, surroundings: Surroundings): void {
     )
     .option(...jsonOption)
     .action((version: string, options: PublishOptions) =>
-      choose(surroundings, options, "dataset.published", (catalogue) =>
+      choose(context, options, "dataset.published", (catalogue) =>
         publishVersion(catalogue, {
           version,
           discardsNewer: options.discardNewer === true,
-          nowMilliseconds: surroundings.now(),
+          nowMilliseconds: context.now(),
         }),
       ),
     );
 }
 
-function addRollback(datasets: Command, surroundings: Surroundings): void {
+function addRollback(datasets: Command, context: CliContext): void {
   datasets
     .command("rollback")
     .description("serve the dataset again that was served before the current one was published")
     .option(...jsonOption)
     .action((options: OutputOptions) =>
-      choose(surroundings, options, "dataset.rolled_back", (catalogue) =>
-        rollBack(catalogue, surroundings.now()),
+      choose(context, options, "dataset.rolled_back", (catalogue) =>
+        rollBack(catalogue, context.now()),
       ),
     );
 }
 
 async function choose(
-  surroundings: Surroundings,
+  context: CliContext,
   options: OutputOptions,
   action: AuditAction,
   change: (catalogue: Catalogue) => Generation,
 ): Promise<void> {
-  await changeDatasets(surroundings, async (catalogue) => {
+  await changeDatasets(context, async (catalogue) => {
     const { version, published_at } = change(catalogue);
-    await noteChange(surroundings, { action, subject: version });
-    const { versions: pruned, text } = await pruneAfterPublication(surroundings, catalogue);
-    printResult(surroundings, options, { version, published_at, pruned }, () =>
+    await noteChange(context, { action, subject: version });
+    const { versions: pruned, text } = await pruneAfterPublication(context, catalogue);
+    printResult(context, options, { version, published_at, pruned }, () =>
       [`${version} is the current dataset.`, text].join("\n").trimEnd(),
     );
   });
@@ -175,7 +175,7 @@ interface PruneOptions extends OutputOptions {
   dryRun?: boolean;
 }
 
-function addPrune(datasets: Command, surroundings: Surroundings): void {
+function addPrune(datasets: Command, context: CliContext): void {
   datasets
     .command("prune")
     .description(
@@ -190,20 +190,20 @@ function addPrune(datasets: Command, surroundings: Surroundings): void {
     .option(...jsonOption)
     .action(async (options: PruneOptions) => {
       const isDryRun = options.dryRun === true;
-      const keep = options.keep ?? readConfig(surroundings.environment).datasetsKeep;
-      const pruned = await changeDatasets(surroundings, (catalogue) =>
-        prune(catalogue, { keep, isDryRun, nowMilliseconds: surroundings.now() }),
+      const keep = options.keep ?? readConfig(context.environment).datasetsKeep;
+      const pruned = await changeDatasets(context, (catalogue) =>
+        prune(catalogue, { keep, isDryRun, nowMilliseconds: context.now() }),
       );
-      if (!isDryRun) await notePruned(surroundings, pruned, operator);
+      if (!isDryRun) await notePruned(context, pruned, operator);
       const json = {
         removed: pruned.removed.map(({ version }) => version),
         bytes: bytesOf(pruned),
         pinned: pruned.pinned.map(({ version }) => version),
         dry_run: isDryRun,
       };
-      printResult(surroundings, options, json, () => pruneText(pruned, isDryRun));
+      printResult(context, options, json, () => pruneText(pruned, isDryRun));
       if (pruned.failures.length > 0)
-        throw dataFolderFault(pruned.failures[0]!.error, dataDirOf(surroundings));
+        throw dataFolderFault(pruned.failures[0]!.error, dataDirOf(context));
     });
 }
 
@@ -231,13 +231,9 @@ function parseKeep(text: string): number {
   return Number(text);
 }
 
-async function notePruned(
-  surroundings: Surroundings,
-  { removed }: Pruned,
-  actor: Actor,
-): Promise<void> {
+async function notePruned(context: CliContext, { removed }: Pruned, actor: Actor): Promise<void> {
   for (const { version: subject } of removed)
-    await noteChange(surroundings, { actor, action: "dataset.pruned", subject });
+    await noteChange(context, { actor, action: "dataset.pruned", subject });
 }
 
 /** What went after a publication, as its command reports it. */
@@ -252,13 +248,13 @@ export interface Cleared {
  * command is none the less a success. The caller holds the lock.
  */
 export async function pruneAfterPublication(
-  surroundings: Surroundings,
+  context: CliContext,
   catalogue: Catalogue,
 ): Promise<Cleared> {
-  const { datasetsKeep: keep } = readConfig(surroundings.environment);
+  const { datasetsKeep: keep } = readConfig(context.environment);
   if (keep === 0) return { versions: [], text: "" };
-  const pruned = tryToPrune(surroundings, catalogue, keep);
-  await notePruned(surroundings, pruned, service);
+  const pruned = tryToPrune(context, catalogue, keep);
+  await notePruned(context, pruned, service);
   const versions = pruned.removed.map(({ version }) => version);
   const text =
     versions.length === 0
@@ -267,12 +263,12 @@ export async function pruneAfterPublication(
   return { versions, text };
 }
 
-function tryToPrune(surroundings: Surroundings, catalogue: Catalogue, keep: number): Pruned {
+function tryToPrune(context: CliContext, catalogue: Catalogue, keep: number): Pruned {
   const warn = (what: string, error: Error) =>
-    surroundings.complain(
+    context.reportError(
       `warning: ${what} could not be deleted: ${error.message}. The next publication tries again, or 'gp-records datasets prune'.`,
     );
-  const order = { keep, isAutomatic: true, isDryRun: false, nowMilliseconds: surroundings.now() };
+  const order = { keep, isAutomatic: true, isDryRun: false, nowMilliseconds: context.now() };
   try {
     const pruned = prune(catalogue, order);
     for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
@@ -283,42 +279,42 @@ function tryToPrune(surroundings: Surroundings, catalogue: Catalogue, keep: numb
   }
 }
 
-function addPin(datasets: Command, surroundings: Surroundings): void {
+function addPin(datasets: Command, context: CliContext): void {
   datasets
     .command("pin")
     .description("keep a dataset for good, for figures that must be reproduced")
     .argument("<version>", "as `datasets list` shows it")
     .option(...jsonOption)
     .action((version: string, options: OutputOptions) =>
-      changePin(surroundings, options, version, true),
+      changePin(context, options, version, true),
     );
 }
 
-function addUnpin(datasets: Command, surroundings: Surroundings): void {
+function addUnpin(datasets: Command, context: CliContext): void {
   datasets
     .command("unpin")
     .description("let a dataset go that was pinned, once it is old enough")
     .argument("<version>", "as `datasets list` shows it")
     .option(...jsonOption)
     .action((version: string, options: OutputOptions) =>
-      changePin(surroundings, options, version, false),
+      changePin(context, options, version, false),
     );
 }
 
 async function changePin(
-  surroundings: Surroundings,
+  context: CliContext,
   options: OutputOptions,
   version: string,
   isPinned: boolean,
 ): Promise<void> {
-  const { isChange, pinned_at } = await changeDatasets(surroundings, (catalogue) => {
+  const { isChange, pinned_at } = await changeDatasets(context, (catalogue) => {
     const before = catalogue.find(version).pinned_at;
-    const after = pinVersion(catalogue, version, isPinned ? surroundings.now() : null);
+    const after = pinVersion(catalogue, version, isPinned ? context.now() : null);
     return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
   });
   const action = isPinned ? "dataset.pinned" : "dataset.unpinned";
-  if (isChange) await noteChange(surroundings, { action, subject: version });
-  printResult(surroundings, options, { version, pinned_at }, () =>
+  if (isChange) await noteChange(context, { action, subject: version });
+  printResult(context, options, { version, pinned_at }, () =>
     isPinned
       ? `${version} is pinned: nothing but you deletes it.`
       : `${version} is not pinned: it goes when it is old enough.`,
@@ -326,7 +322,7 @@ async function changePin(
 }
 
 /** `gp-records datasets verify`: checks every dataset byte by byte and record by record. */
-function addVerify(datasets: Command, surroundings: Surroundings): void {
+function addVerify(datasets: Command, context: CliContext): void {
   datasets
     .command("verify")
     .description(
@@ -335,7 +331,7 @@ function addVerify(datasets: Command, surroundings: Surroundings): void {
     .argument("[versions...]", "only these")
     .option(...jsonOption)
     .action((versions: string[], options: OutputOptions) =>
-      lookAtDatasets(surroundings, async (catalogue) => {
+      lookAtDatasets(context, async (catalogue) => {
         const { checkGenerations } = await import("#datasets/check-generations.ts");
         // What is known of one that is there may be what is wrong with it.
         for (const version of versions) if (!catalogue.has(version)) catalogue.find(version);
@@ -345,20 +341,20 @@ function addVerify(datasets: Command, surroundings: Surroundings): void {
         for (const check of checkGenerations(catalogue, true, chosen))
           progress.show(checks.push(check), "datasets checked");
         progress.clear();
-        report(surroundings, options, checks);
+        report(context, options, checks);
       }),
     );
 }
 
 function report(
-  surroundings: Surroundings,
+  context: CliContext,
   options: OutputOptions,
   checks: readonly GenerationCheck[],
 ): void {
   const json = checks.map(({ version, file, isCurrent, fault, mend }) => {
     return { version, file, current: isCurrent, fault, mend };
   });
-  printResult(surroundings, options, json, () => checks.map(checkText).join("\n"));
+  printResult(context, options, json, () => checks.map(checkText).join("\n"));
   const faulty = checks.filter(({ fault }) => fault !== null);
   const orUnread = faulty.some(({ wrong }) => wrong === "unread") ? ", or not to be read" : "";
   if (faulty.length > 0)

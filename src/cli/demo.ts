@@ -10,7 +10,7 @@ import { digestBytes, readKey } from "#keys/api-key.ts";
 import { issueKey, type KeyState, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
 import { showProgress } from "./progress.ts";
 
@@ -21,7 +21,7 @@ const keyLifetimeMilliseconds = 24 * 3_600_000;
  * The settings of a demo: everyone may sign up, nobody has to read mail, and only errors are logged unless LOG_LEVEL is set.
  * @throws ConfigFault where others than this machine could reach the demo.
  */
-export function demoConfig(config: Config, environment: Surroundings["environment"]): Config {
+export function demoConfig(config: Config, environment: CliContext["environment"]): Config {
   const { host, isProduction, publicUrl, trustedProxies } = config;
   const faults = [
     !isLoopback(host) && `HOST must be a loopback address for --demo, but is '${host}'.`,
@@ -69,7 +69,7 @@ export async function prepareDemo(
 export function renewDemoKey(
   { dataDir }: Config,
   present: DemoKey,
-  { now, print, complain }: Surroundings,
+  { now, print, reportError }: CliContext,
 ): () => void {
   let { key, expiresAt } = present;
   const renew = async () => {
@@ -81,7 +81,9 @@ export function renewDemoKey(
   };
   // Not once at the end: a machine that sleeps stops its timers, and the key expires by the clock.
   const timer = setInterval(() => {
-    renew().catch(({ message }: Error) => complain(`error: no new key could be made: ${message}`));
+    renew().catch(({ message }: Error) =>
+      reportError(`error: no new key could be made: ${message}`),
+    );
   }, 60_000);
   timer.unref();
   return () => clearInterval(timer);

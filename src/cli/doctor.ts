@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Result } from "#doctor/check.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 
@@ -10,7 +10,7 @@ interface DoctorOptions extends OutputOptions {
   thorough?: boolean;
 }
 
-export function addDoctorCommand(program: Command, surroundings: Surroundings): void {
+export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command("doctor")
     .description(
@@ -25,14 +25,14 @@ export function addDoctorCommand(program: Command, surroundings: Surroundings): 
       const { examine } = await import("#doctor/check.ts");
       const { checks } = await import("#doctor/index.ts");
       const results = await examine(checks, {
-        environment: surroundings.environment,
-        environmentFile: surroundings.environmentFile ?? null,
+        environment: context.environment,
+        environmentFile: context.environmentFile ?? null,
         program: programVersion(),
-        now: surroundings.now(),
+        now: context.now(),
         isThorough: options.thorough === true,
       });
       const failed = results.filter(({ status }) => status === "fail").length;
-      printResult(surroundings, options, { healthy: failed === 0, checks: results }, () =>
+      printResult(context, options, { healthy: failed === 0, checks: results }, () =>
         textOf(results),
       );
       if (failed > 0)

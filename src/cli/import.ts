@@ -6,7 +6,7 @@ import type { RejectedMax } from "#datasets/rejections.ts";
 import { type Encoding, encodings } from "#importers/encoding.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets.ts";
@@ -24,7 +24,7 @@ interface Input {
   open(): Promise<AsyncIterable<SourceEntry>>;
 }
 
-export function addImportCommands(program: Command, surroundings: Surroundings): void {
+export function addImportCommands(program: Command, context: CliContext): void {
   const family = program
     .command("import")
     .description("replace what is published of one source by the records in its files");
@@ -32,12 +32,12 @@ export function addImportCommands(program: Command, surroundings: Surroundings):
     addImportOptions(family.command(format).description(description));
   add("ndjson", "canonical records, one JSON object a line (docs/importing.md)").action(
     (files: string[], options: ImportOptions) =>
-      runImport(surroundings, options, ndjsonInput(files, options)),
+      runImport(context, options, ndjsonInput(files, options)),
   );
   add("csv", "rows of a table, through a mapping file (docs/importing.md)")
     .requiredOption("--map <file>", "the mapping from columns to records")
     .action((files: string[], options: ImportOptions) =>
-      runImport(surroundings, options, csvInput(files, options)),
+      runImport(context, options, csvInput(files, options)),
     );
 }
 
@@ -69,7 +69,7 @@ const csvInput = (files: readonly string[], options: ImportOptions): Input => ({
 
 /** What an import needs is loaded here: no other command should wait for it. */
 async function runImport(
-  surroundings: Surroundings,
+  context: CliContext,
   options: ImportOptions,
   { files, mapping, isWhole, open }: Input,
 ): Promise<void> {
@@ -79,9 +79,9 @@ async function runImport(
   await refuseSource(source);
   refuseTwice(files);
   refuseUnreadable([...mapping, ...files]);
-  const dataDir = dataDirOf(surroundings);
+  const dataDir = dataDirOf(context);
   const catalogue = openDatasets(dataDir);
-  const lock = takeImportLock(dataDir, surroundings.now());
+  const lock = takeImportLock(dataDir, context.now());
   const progress = showProgress();
   try {
     const result = await importSource(catalogue, {
@@ -94,16 +94,16 @@ async function runImport(
       isDryRun: options.dryRun === true,
       isStaged: options.stage === true,
       knownBytes: isWhole ? knownBytes(files) : 0,
-      nowMilliseconds: surroundings.now(),
+      nowMilliseconds: context.now(),
       onRead: (lines) => progress.show(lines, "lines read"),
       onWritten: (records) => progress.show(records, "records written"),
       onChecked: (records) => progress.show(records, "records checked"),
     });
     progress.clear();
-    await notePublished(surroundings, source, result);
-    const cleared = await clearOld(surroundings, catalogue, result);
+    await notePublished(context, source, result);
+    const cleared = await clearOld(context, catalogue, result);
     const isMerge = options.merge === true;
-    printResult(surroundings, options, importJson(source, isMerge, result, cleared), () =>
+    printResult(context, options, importJson(source, isMerge, result, cleared), () =>
       importText(source, result, cleared),
     );
     const refusal = importRefusal(source, result, options.maxShrink);
@@ -117,7 +117,7 @@ async function runImport(
 }
 
 async function notePublished(
-  surroundings: Surroundings,
+  context: CliContext,
   source: string,
   { published, changes }: ImportResult,
 ): Promise<void> {
@@ -125,7 +125,7 @@ async function notePublished(
   const { noteChange } = await import("./note-change.ts");
   const { added, updated: changed, removed } = changes;
   const detail = { source, added, changed, removed };
-  await noteChange(surroundings, {
+  await noteChange(context, {
     action: "dataset.published",
     subject: published.version,
     detail,
@@ -133,13 +133,13 @@ async function notePublished(
 }
 
 async function clearOld(
-  surroundings: Surroundings,
+  context: CliContext,
   catalogue: Catalogue,
   { published }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
   const { pruneAfterPublication } = await import("./datasets.ts");
-  return pruneAfterPublication(surroundings, catalogue);
+  return pruneAfterPublication(context, catalogue);
 }
 
 async function refuseSource(name: string): Promise<void> {

@@ -4,22 +4,22 @@ import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
 import { type IssuedKey, issueKey, type ListedKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { type LastUse, readLastUse } from "#usage/key-use.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { parseLifetime, parseOverlap } from "./option-values.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 
 const dayMilliseconds = 86_400_000;
 
-export function addKeyCommands(program: Command, surroundings: Surroundings): void {
+export function addKeyCommands(program: Command, context: CliContext): void {
   const keys = program.command("keys").description("make, show, end and replace API keys");
-  addCreate(keys, surroundings);
-  addList(keys, surroundings);
-  addRevoke(keys, surroundings);
-  addRotate(keys, surroundings);
+  addCreate(keys, context);
+  addList(keys, context);
+  addRevoke(keys, context);
+  addRotate(keys, context);
 }
 
-function addCreate(keys: Command, surroundings: Surroundings): void {
+function addCreate(keys: Command, context: CliContext): void {
   keys
     .command("create")
     .description("make a key; it is shown this once and stored nowhere")
@@ -36,8 +36,8 @@ function addCreate(keys: Command, surroundings: Surroundings): void {
         options: { account: string; name: string; expires?: number | "never" } & OutputOptions,
       ) => {
         const { name, expires = "never" } = options;
-        const now = surroundings.now();
-        const issued = await withControl(surroundings, async (control) => {
+        const now = context.now();
+        const issued = await withControl(context, async (control) => {
           const account = await requireOpenAccount(control.database, options.account);
           return issueKey(control, {
             account,
@@ -46,12 +46,12 @@ function addCreate(keys: Command, surroundings: Surroundings): void {
             now,
           });
         });
-        printResult(surroundings, options, issuedJson(issued), () => issuedText(issued));
+        printResult(context, options, issuedJson(issued), () => issuedText(issued));
       },
     );
 }
 
-function addList(keys: Command, surroundings: Surroundings): void {
+function addList(keys: Command, context: CliContext): void {
   keys
     .command("list")
     .description("show keys with their state and when they were last used (to the minute)")
@@ -59,29 +59,29 @@ function addList(keys: Command, surroundings: Surroundings): void {
     .option(...jsonOption)
     .action(async (options: { account?: string } & OutputOptions) => {
       const { account } = options;
-      const found = await withControl(surroundings, async (control) => {
+      const found = await withControl(context, async (control) => {
         const owner =
           account === undefined ? undefined : await requireAccount(control.database, account);
-        return listKeys(control, { accountNumber: owner?.number, now: surroundings.now() });
+        return listKeys(control, { accountNumber: owner?.number, now: context.now() });
       });
-      const lastUse = await withUsage(surroundings, (usage) => readLastUse(usage));
+      const lastUse = await withUsage(context, (usage) => readLastUse(usage));
       const json = found.map((key) => keyJson(key, lastUse.get(key.id)));
-      printResult(surroundings, options, json, () => keyTable(found, lastUse));
+      printResult(context, options, json, () => keyTable(found, lastUse));
     });
 }
 
-function addRevoke(keys: Command, surroundings: Surroundings): void {
+function addRevoke(keys: Command, context: CliContext): void {
   keys
     .command("revoke")
     .description("end a key for good, from the next request on")
     .argument("<id>", "its id, as `keys list` shows it")
     .option(...jsonOption)
     .action(async (id: string, options: OutputOptions) => {
-      const revokedAt = await withControl(surroundings, (control) =>
-        revokeKey(control, id, surroundings.now()),
+      const revokedAt = await withControl(context, (control) =>
+        revokeKey(control, id, context.now()),
       );
       printResult(
-        surroundings,
+        context,
         options,
         { id, revoked_at: revokedAt },
         () => `The key ${id} is revoked since ${timeText(revokedAt)}.`,
@@ -89,7 +89,7 @@ function addRevoke(keys: Command, surroundings: Surroundings): void {
     });
 }
 
-function addRotate(keys: Command, surroundings: Surroundings): void {
+function addRotate(keys: Command, context: CliContext): void {
   keys
     .command("rotate")
     .description("make a second key on the same quota; the old one ends after the overlap")
@@ -102,11 +102,11 @@ function addRotate(keys: Command, surroundings: Surroundings): void {
     .option(...jsonOption)
     .action(async (id: string, options: { overlap?: number } & OutputOptions) => {
       const overlapMilliseconds = options.overlap ?? dayMilliseconds;
-      const { issued, oldExpiresAt } = await withControl(surroundings, (control) =>
-        rotateKey(control, { id, overlapMilliseconds, now: surroundings.now() }),
+      const { issued, oldExpiresAt } = await withControl(context, (control) =>
+        rotateKey(control, { id, overlapMilliseconds, now: context.now() }),
       );
-      printResult(surroundings, options, issuedJson(issued), () =>
-        [issuedText(issued), oldText(id, oldExpiresAt, surroundings.now())].join("\n"),
+      printResult(context, options, issuedJson(issued), () =>
+        [issuedText(issued), oldText(id, oldExpiresAt, context.now())].join("\n"),
       );
     });
 }

@@ -1,15 +1,15 @@
 /** A command that is long at work makes way for whoever wants the processor: it has time, and who asks meanwhile has not. */
 import { readConfig } from "#config.ts";
-import { leaveCore, standBack } from "#datasets/priority.ts";
+import { leaveFirstCore, lowerProcessPriority } from "#datasets/priority.ts";
 import { serverLock } from "#doctor/locks.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
-type Environment = Surroundings["environment"];
+type Environment = CliContext["environment"];
 
-export function makeWay(environment: Environment): void {
-  standBack();
+export function lowerPriority(environment: Environment): void {
+  lowerProcessPriority();
   // Without a server nobody waits for a core, and with all of them the work is done sooner.
-  if (isServed(environment)) leaveCore();
+  if (isServed(environment)) leaveFirstCore();
 }
 
 function isServed(environment: Environment): boolean {

@@ -19,7 +19,8 @@ if (file?.ignored)
 
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (readAllRecords.has(args[0] ?? "")) (await import("./lower-priority.ts")).makeWay(environment);
+if (readAllRecords.has(args[0] ?? ""))
+  (await import("./lower-priority.ts")).lowerPriority(environment);
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,
@@ -31,7 +32,7 @@ const exitCode = await run(
       process.stdout.write(`${text}\n`, (error) => {
         printFault ??= error ?? undefined;
       }),
-    complain: (text) => process.stderr.write(`${text}\n`),
+    reportError: (text) => process.stderr.write(`${text}\n`),
   },
   await partsFor(args[0]),
 );

@@ -1,6 +1,6 @@
 /** Writes into the audit log what a command did outside of the control store: to datasets, which are files. */
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 
 interface Change {
@@ -16,16 +16,16 @@ interface Change {
  * @param subject version of a dataset.
  */
 export async function noteChange(
-  surroundings: Surroundings,
+  context: CliContext,
   { actor = operator, action, subject, detail = {} }: Change,
 ): Promise<void> {
-  const entry = { actor, action, subject, detail, now: surroundings.now() };
+  const entry = { actor, action, subject, detail, now: context.now() };
   try {
-    await withControl(surroundings, (control) =>
+    await withControl(context, (control) =>
       control.write((transaction) => writeAudit(transaction, entry)),
     );
   } catch (error) {
-    surroundings.complain(
+    context.reportError(
       `warning: ${action} of ${subject} is not in the audit log: ${(error as Error).message}`,
     );
   }

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { readConfig } from "#config.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
-export function addOpenapiCommand(program: Command, surroundings: Surroundings): void {
+export function addOpenapiCommand(program: Command, context: CliContext): void {
   program
     .command("openapi")
     .description("print the description of the API (OpenAPI 3.1)")
@@ -16,11 +16,11 @@ export function addOpenapiCommand(program: Command, surroundings: Surroundings):
       ),
     )
     .action(async (options: { write?: string; check?: string }) => {
-      const { pageSizeMax } = readConfig(surroundings.environment);
+      const { pageSizeMax } = readConfig(context.environment);
       const text = await describe(pageSizeMax);
       if (options.write !== undefined) write(options.write, text);
       else if (options.check !== undefined) compare(options.check, text);
-      else surroundings.print(text.trimEnd());
+      else context.print(text.trimEnd());
     });
 }
 

@@ -1,5 +1,5 @@
 /** What commands print: lines for people, or one JSON document for programs; nothing in it that a terminal obeys. */
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
 /** The options every command that prints a result has; give them to `.option(...jsonOption)`. */
 export const jsonOption = ["--json", "print the result as JSON"] as const;
@@ -10,7 +10,7 @@ export interface OutputOptions {
 
 /** @param json what programs read; @param text what people read, made only when asked for. */
 export function printResult(
-  { print }: Surroundings,
+  { print }: CliContext,
   options: OutputOptions,
   json: unknown,
   text: () => string,

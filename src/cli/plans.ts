@@ -1,19 +1,19 @@
 /** `gp-records plans`: quotas with a name, which any number of accounts share. */
 import type { Command } from "commander";
 import { listPlans, type Plan, removePlan, setPlan } from "#accounts/plans.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
 import { type QuotaOptions, quotasFrom, quotasText, withQuotaOptions } from "./quota-options.ts";
 
-export function addPlanCommands(program: Command, surroundings: Surroundings): void {
+export function addPlanCommands(program: Command, context: CliContext): void {
   const plans = program
     .command("plans")
     .description("make plans, which give accounts their quotas; `default` is for all on no other");
-  for (const add of [addSet, addList, addRemove]) add(plans, surroundings);
+  for (const add of [addSet, addList, addRemove]) add(plans, context);
 }
 
-function addSet(plans: Command, surroundings: Surroundings): void {
+function addSet(plans: Command, context: CliContext): void {
   const command = plans
     .command("set")
     .description("make a plan, or change the quotas that are given, from the next request on")
@@ -21,10 +21,10 @@ function addSet(plans: Command, surroundings: Surroundings): void {
   withQuotaOptions(command)
     .option(...jsonOption)
     .action(async (name: string, options: QuotaOptions & OutputOptions) => {
-      const order = { name, quotas: quotasFrom(options), now: surroundings.now() };
-      const plan = await withControl(surroundings, (control) => setPlan(control, order));
+      const order = { name, quotas: quotasFrom(options), now: context.now() };
+      const plan = await withControl(context, (control) => setPlan(control, order));
       printResult(
-        surroundings,
+        context,
         options,
         planJson(plan),
         () => `${plan.name}: ${quotasText(plan.quotas)}; ${accountsText(plan)} on it.`,
@@ -32,33 +32,26 @@ function addSet(plans: Command, surroundings: Surroundings): void {
     });
 }
 
-function addList(plans: Command, surroundings: Surroundings): void {
+function addList(plans: Command, context: CliContext): void {
   plans
     .command("list")
     .description("show all plans, and how many accounts are on each")
     .option(...jsonOption)
     .action(async (options: OutputOptions) => {
-      const found = await withControl(surroundings, ({ database }) => listPlans(database));
-      printResult(surroundings, options, found.map(planJson), () => plansText(found));
+      const found = await withControl(context, ({ database }) => listPlans(database));
+      printResult(context, options, found.map(planJson), () => plansText(found));
     });
 }
 
-function addRemove(plans: Command, surroundings: Surroundings): void {
+function addRemove(plans: Command, context: CliContext): void {
   plans
     .command("remove")
     .description("delete a plan that no account is on")
     .argument("<name>", "as `plans list` shows it")
     .option(...jsonOption)
     .action(async (name: string, options: OutputOptions) => {
-      await withControl(surroundings, (control) =>
-        removePlan(control, { name, now: surroundings.now() }),
-      );
-      printResult(
-        surroundings,
-        options,
-        { name, removed: true },
-        () => `Deleted the plan '${name}'.`,
-      );
+      await withControl(context, (control) => removePlan(control, { name, now: context.now() }));
+      printResult(context, options, { name, removed: true }, () => `Deleted the plan '${name}'.`);
     });
 }
 

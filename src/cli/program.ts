@@ -5,14 +5,14 @@ import { ConfigFault } from "#config.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { maskKeys } from "#problems.ts";
-import { StoreFault, type StoreFaultKind } from "#store/domain-error.ts";
+import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { CommandFault, type ExitCode, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { harmless, onOneLine } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 
 /** Adds one command, or a family of them, to the program. */
-export type AddCommands = (program: Command, surroundings: Surroundings) => void;
+export type AddCommands = (program: Command, context: CliContext) => void;
 
 /**
  * Whatever a command prints, from whichever file or argument it comes, reaches no terminal as a control character.
@@ -20,26 +20,26 @@ export type AddCommands = (program: Command, surroundings: Surroundings) => void
  */
 export async function run(
   args: readonly string[],
-  given: Surroundings,
+  given: CliContext,
   parts: readonly AddCommands[],
 ): Promise<ExitCode> {
-  const surroundings: Surroundings = {
+  const context: CliContext = {
     ...given,
     print: (text) => given.print(harmless(text)),
-    complain: (text) => given.complain(harmless(text)),
+    reportError: (text) => given.reportError(harmless(text)),
   };
-  const program = emptyProgram(surroundings);
-  for (const addCommands of parts) addCommands(program, surroundings);
+  const program = emptyProgram(context);
+  for (const addCommands of parts) addCommands(program, context);
   try {
     await program.parseAsync([...args], { from: "user" });
     return exitCodes.done;
   } catch (error) {
-    return report(error, surroundings);
+    return report(error, context);
   }
 }
 
 /** Commands made by `program.command()` inherit what is set here. */
-function emptyProgram({ print, complain }: Surroundings): Command {
+function emptyProgram({ print, reportError }: CliContext): Command {
   const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
   return new Command("gp-records")
     .description(
@@ -49,18 +49,18 @@ function emptyProgram({ print, complain }: Surroundings): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => print(withoutLastBreak(text)),
-      writeErr: (text) => complain(maskKeys(withoutLastBreak(text))),
+      writeErr: (text) => reportError(maskKeys(withoutLastBreak(text))),
       // What commander suggests stands on a line of its own; an error is one line.
       outputError: (text, write) => write(text.trim().replaceAll("\n", " ")),
     });
 }
 
 /** One line for what can be expected, a stack trace for a fault of the program. */
-function report(error: unknown, { complain }: Surroundings): ExitCode {
+function report(error: unknown, { reportError }: CliContext): ExitCode {
   const exitCode = exitCodeOf(error);
   // Commander has said what was wrong already.
   if (error instanceof CommanderError) return exitCode;
-  for (const line of linesOf(error, exitCode)) complain(maskKeys(`error: ${line}`));
+  for (const line of linesOf(error, exitCode)) reportError(maskKeys(`error: ${line}`));
   return exitCode;
 }
 
@@ -73,7 +73,7 @@ function linesOf(error: unknown, exitCode: ExitCode): readonly string[] {
   return [onOneLine(message)];
 }
 
-const storeExitCodes: Readonly<Record<StoreFaultKind, ExitCode>> = {
+const storeExitCodes: Readonly<Record<DomainErrorKind, ExitCode>> = {
   not_found: exitCodes.conflict,
   conflict: exitCodes.conflict,
   invalid: exitCodes.usage,
@@ -86,7 +86,7 @@ const storeExitCodes: Readonly<Record<StoreFaultKind, ExitCode>> = {
 
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandFault) return error.exitCode;
-  if (error instanceof StoreFault) return storeExitCodes[error.kind];
+  if (error instanceof DomainError) return storeExitCodes[error.kind];
   if (error instanceof ConfigFault) return exitCodes.usage;
   if (error instanceof ImportFault) return exitCodes.inputRefused;
   if (error instanceof DatasetFault || error instanceof BackupFault)

@@ -1,12 +1,12 @@
 /** `gp-records requests`: looks into the request log. */
 import type { Command } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { requestColumns } from "#usage/columns.ts";
 import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { momentParser, parseCount } from "./option-values.ts";
 import { table, timeText } from "./output.ts";
@@ -28,7 +28,7 @@ interface RequestOptions extends RowOptions {
 
 const limitDefault = 100;
 
-export function addRequestCommands(program: Command, surroundings: Surroundings): void {
+export function addRequestCommands(program: Command, context: CliContext): void {
   const requests = program
     .command("requests")
     .description("show what was asked, as far as USAGE_LOG_DAYS goes back");
@@ -37,19 +37,17 @@ export function addRequestCommands(program: Command, surroundings: Surroundings)
     .description("show the requests with this id, or those of an account, newest first")
     .argument("[id]", "request_id of an answer")
     .option("--account <account>", "only those of this account, by name or id");
-  withTimes(find, surroundings).action((id: string | undefined, options: RequestOptions) =>
-    show(surroundings, id, options),
+  withTimes(find, context).action((id: string | undefined, options: RequestOptions) =>
+    show(context, id, options),
   );
   const list = requests
     .command("list")
     .description("show the requests of an account, newest first")
     .requiredOption("--account <account>", "name or id");
-  withTimes(list, surroundings).action((options: RequestOptions) =>
-    show(surroundings, undefined, options),
-  );
+  withTimes(list, context).action((options: RequestOptions) => show(context, undefined, options));
 }
 
-function withTimes(command: Command, { now }: Surroundings): Command {
+function withTimes(command: Command, { now }: CliContext): Command {
   const parseMoment = momentParser(now);
   return withRowOptions(
     command
@@ -60,7 +58,7 @@ function withTimes(command: Command, { now }: Surroundings): Command {
 }
 
 async function show(
-  surroundings: Surroundings,
+  context: CliContext,
   id: string | undefined,
   options: RequestOptions,
 ): Promise<void> {
@@ -70,18 +68,18 @@ async function show(
   const owner =
     account === undefined
       ? undefined
-      : await withControl(surroundings, ({ database }) => requireAccount(database, account));
-  const namesOf = await readAccountNames(surroundings);
+      : await withControl(context, ({ database }) => requireAccount(database, account));
+  const namesOf = await readAccountNames(context);
   const columns = [
     ...accountColumns((request: LoggedRequest) => namesOf(request.account)),
     ...requestColumns,
   ];
-  await withUsage(surroundings, (usage) => {
+  await withUsage(context, (usage) => {
     const pages =
       id === undefined
         ? listed(usage, owner!.number, options)
         : found(usage, id, owner?.number, options);
-    return printRows(surroundings, options, { columns, text: requestTable }, pages);
+    return printRows(context, options, { columns, text: requestTable }, pages);
   });
 }
 
@@ -101,7 +99,7 @@ async function* found(
   const filter = { requestId: id, since, until };
   const requests = await findRequests(usage, { account, filter, limit });
   if (requests.length === 0)
-    throw new StoreFault(
+    throw new DomainError(
       "not_found",
       `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
     );

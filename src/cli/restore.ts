@@ -6,7 +6,7 @@ import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult, timeText } from "./output.ts";
@@ -17,7 +17,7 @@ interface RestoreOptions extends OutputOptions {
   dryRun?: boolean;
 }
 
-export function addRestoreCommand(program: Command, surroundings: Surroundings): void {
+export function addRestoreCommand(program: Command, context: CliContext): void {
   program
     .command("restore")
     .description("put a backup in place; the server must not run")
@@ -31,20 +31,20 @@ export function addRestoreCommand(program: Command, surroundings: Surroundings):
     .option(...jsonOption)
     .action(async (file: string, options: RestoreOptions) => {
       const { restoreBackup } = await import("#backups/restore.ts");
-      const dataDir = dataDirOf(surroundings);
+      const dataDir = dataDirOf(context);
       const isTrial = options.dryRun === true;
       const archive = openArchive(file);
       const restored = await restoreBackup({
         dataDir,
         archive,
-        now: surroundings.now(),
+        now: context.now(),
         mayReplace: options.replace === true || isTrial,
         undoesEndings: options.undoRevocations === true,
         isTrial,
       }).catch((error: unknown) => {
         throw dataFolderFault(error, dataDir);
       });
-      printResult(surroundings, options, restoredJson(restored, isTrial), () =>
+      printResult(context, options, restoredJson(restored, isTrial), () =>
         restoredText(restored, archive.name, isTrial),
       );
     });

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { listAccounts } from "#accounts/accounts.ts";
 import { type Column, csvHeading, csvRow, jsonRow } from "#usage/columns.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption } from "./output.ts";
 
@@ -28,7 +28,7 @@ interface RowOutput<Row> {
 
 /** CSV and JSON lines are printed as they come, so that they may be more than fits into memory. */
 export async function printRows<Row>(
-  { print }: Surroundings,
+  { print }: CliContext,
   options: RowOptions,
   { columns, text }: RowOutput<Row>,
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
@@ -64,9 +64,9 @@ const unknown = (number: number): AccountNames => ({
 });
 
 export async function readAccountNames(
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<(number: number) => AccountNames> {
-  const accounts = await withControl(surroundings, (control) =>
+  const accounts = await withControl(context, (control) =>
     listAccounts(control, { withClosed: true }),
   );
   const names = new Map(

@@ -5,11 +5,11 @@ import { type Config, readConfig } from "#config.ts";
 import { ListenFault } from "#http/admin.ts";
 import type { Service } from "#service.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import type { ServerLog } from "./log.ts";
 
-export function addServeCommand(program: Command, surroundings: Surroundings): void {
+export function addServeCommand(program: Command, context: CliContext): void {
   program
     .command("serve")
     .description("answer requests until SIGTERM or SIGINT; a second one ends at once")
@@ -18,9 +18,9 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
       "invent 65,000 records if there are none, and print a key that works for a day, over restarts too",
     )
     .action(async (options: { demo?: boolean }) => {
-      const given = readConfig(surroundings.environment);
+      const given = readConfig(context.environment);
       const demo = options.demo === true ? await import("./demo.ts") : null;
-      const config = demo?.demoConfig(given, surroundings.environment) ?? given;
+      const config = demo?.demoConfig(given, context.environment) ?? given;
       // What serving needs is loaded here: no other command should wait for it.
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
@@ -28,9 +28,9 @@ export function addServeCommand(program: Command, surroundings: Surroundings): v
       try {
         if (demo === null)
           await serve(service, config, (address) =>
-            surroundings.print(`gp-records answers at ${address}`),
+            context.print(`gp-records answers at ${address}`),
           );
-        else await serveDemo(service, config, demo, log, surroundings);
+        else await serveDemo(service, config, demo, log, context);
       } finally {
         await service.stop();
         await log.close();
@@ -44,13 +44,13 @@ async function serveDemo(
   config: Config,
   demo: typeof import("./demo.ts"),
   log: ServerLog,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<void> {
   await service.listen().catch((error: unknown) => {
     throw listenFault(error, config);
   });
-  const prepared = await demo.prepareDemo(config, surroundings.now());
-  const endRenewal = demo.renewDemoKey(config, prepared, surroundings);
+  const prepared = await demo.prepareDemo(config, context.now());
+  const endRenewal = demo.renewDemoKey(config, prepared, context);
   try {
     // The log is written later than standard output: another way there would overtake what was logged of the start.
     await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));

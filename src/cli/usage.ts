@@ -8,7 +8,7 @@ import {
   exportParts,
 } from "#usage/export-month.ts";
 import { isMonth } from "#usage/time.ts";
-import type { Surroundings } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { withUsage } from "./data-dir.ts";
 import { table } from "./output.ts";
 import {
@@ -25,14 +25,14 @@ interface ExportOptions extends RowOptions {
   by: readonly ExportPart[];
 }
 
-export function addUsageCommands(program: Command, surroundings: Surroundings): void {
+export function addUsageCommands(program: Command, context: CliContext): void {
   const usage = program.command("usage").description("show how much was asked");
   const exportCommand = usage
     .command("export")
     .description("add up the requests of a month of UTC")
     .requiredOption("--month <month>", "such as 2026-11", parseMonth)
     .requiredOption("--by <parts>", `what to tell apart: ${exportParts.join(",")}`, parseParts);
-  withRowOptions(exportCommand).action((options: ExportOptions) => show(surroundings, options));
+  withRowOptions(exportCommand).action((options: ExportOptions) => show(context, options));
 }
 
 function parseMonth(text: string): string {
@@ -47,14 +47,14 @@ function parseParts(text: string): readonly ExportPart[] {
   throw new InvalidArgumentError(`Write one or more of ${exportParts.join(", ")}, with commas.`);
 }
 
-async function show(surroundings: Surroundings, options: ExportOptions): Promise<void> {
+async function show(context: CliContext, options: ExportOptions): Promise<void> {
   const { month, by } = options;
-  const namesOf = await readAccountNames(surroundings);
+  const namesOf = await readAccountNames(context);
   const columns = columnsBy(by, ({ account }) => namesOf(account!));
-  const rows = await withUsage(surroundings, (usage) => exportMonth(usage, { month, by }));
+  const rows = await withUsage(context, (usage) => exportMonth(usage, { month, by }));
   const text = () =>
     rows.length === 0 ? `Nothing was asked in ${month}.` : usageTable(columns, rows);
-  await printRows(surroundings, options, { columns, text }, [rows]);
+  await printRows(context, options, { columns, text }, [rows]);
 }
 
 const columnsBy = (

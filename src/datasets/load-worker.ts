@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./catalogue.ts";
 import { loadGeneration } from "./load.ts";
-import { standBackAlone } from "./priority.ts";
+import { lowerOwnPriority } from "./priority.ts";
 import { arraysIn } from "./stored-arrays.ts";
 
 export interface LoadOrder {
@@ -16,7 +16,7 @@ export interface Loading extends LoadOrder {
 }
 
 const { path, generation, isTakeover } = workerData as Loading;
-if (isTakeover) standBackAlone();
+if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
 // Given away, not copied; and memory that V8 knows of, so that it is freed soon after another dataset is current.
 parentPort!.postMessage(parts, [

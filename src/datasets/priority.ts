@@ -6,12 +6,12 @@ import { constants, setPriority } from "node:os";
 const { PRIORITY_BELOW_NORMAL } = constants.priority;
 
 /** From here on, for every thread of the process. */
-export function standBack(): void {
+export function lowerProcessPriority(): void {
   for (const thread of threads()) lower(thread);
 }
 
 /** For the thread that calls it; where threads have no priority of their own nothing is changed. */
-export function standBackAlone(): void {
+export function lowerOwnPriority(): void {
   // To Linux 0 is the calling thread, elsewhere its process (setpriority(2)).
   if (process.platform === "linux") lower(0);
 }
@@ -36,7 +36,7 @@ const millisecondsMax = 1000;
  * From here on, for every thread of the process, the first core that it may use is not used.
  * Nothing is changed where it may use one only, and where there is no `taskset` (Linux), which Node needs for it.
  */
-export function leaveCore(): void {
+export function leaveFirstCore(): void {
   try {
     const [, ...others] = coresOf(readFileSync("/proc/self/status", "utf8"));
     if (others.length === 0) return;

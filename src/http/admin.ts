@@ -7,7 +7,7 @@ import { openEventLoopMetrics } from "#metrics/event-loop-metrics.ts";
 import { exposition, expositionType } from "#metrics/exposition.ts";
 import type { Metric } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
 import { createServer } from "./routes.ts";
 
@@ -25,14 +25,14 @@ interface Admin {
  */
 export function openAdmin(
   place: Config["adminAddress"],
-  door: FrontDoor,
+  http: HttpDependencies,
   metrics: readonly Metric[],
   wantedDataset: () => string | null,
 ): Admin {
   if (place === null) return { address: () => null, async listen() {}, async close() {} };
   const eventLoop = openEventLoopMetrics();
   const server = createAdminServer(
-    door,
+    http,
     [...metrics, ...eventLoop.metrics, ...processMetrics()],
     wantedDataset,
   );
@@ -45,9 +45,9 @@ export function openAdmin(
         throw new ListenFault("ADMIN_ADDRESS", place, error);
       });
       address = addressText(server.address() as AddressInfo);
-      door.log.info({ address }, "metrics are served");
+      http.log.info({ address }, "metrics are served");
       if (!isLoopback(place.host))
-        door.log.warn(
+        http.log.warn(
           { address },
           "metrics ask for no key: ADMIN_ADDRESS is not a loopback address",
         );
@@ -77,13 +77,13 @@ interface AdminAnswer {
 }
 
 function createAdminServer(
-  door: FrontDoor,
+  http: HttpDependencies,
   metrics: readonly Metric[],
   wantedDataset: () => string | null,
 ): Server {
   const ready = () => {
-    const reason = whyNotReady(door);
-    const dataset = { served: door.model()?.parts.version ?? null, wanted: wantedDataset() };
+    const reason = whyNotReady(http);
+    const dataset = { served: http.model()?.parts.version ?? null, wanted: wantedDataset() };
     return reason === undefined
       ? json(200, { status: "ok", dataset })
       : json(503, { status: "unavailable", reason, dataset });
@@ -103,7 +103,7 @@ function createAdminServer(
       try {
         answer(paths, request, response);
       } catch (error) {
-        door.log.error({ err: error }, "metrics cannot be read");
+        http.log.error({ err: error }, "metrics cannot be read");
         response.writeHead(500).end();
       }
     },

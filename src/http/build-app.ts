@@ -1,12 +1,12 @@
-/** The front door: one application, its routes in sight. Whoever builds it closes it. */
+/** The HTTP server: one application, its routes in sight. Whoever builds it closes it. */
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
 import { internalError, Problem } from "#problems.ts";
 import { bodyTooLarge, checkRequest } from "./check-request.ts";
 import { clientAddress, clientOf, presentedKey } from "./client-address.ts";
-import type { FrontDoor } from "./dependencies.ts";
-import { openTurns } from "./fair-queue.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { openFairQueue } from "./fair-queue.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
 import { logRequests, logUnrouted } from "./log-requests.ts";
@@ -36,7 +36,7 @@ interface App {
 }
 
 /** @param waits as `timeouts`, for tests that have less of it. */
-export function buildApp(door: FrontDoor, waits = timeouts): App {
+export function buildApp(http: HttpDependencies, waits = timeouts): App {
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
@@ -53,8 +53,8 @@ export function buildApp(door: FrontDoor, waits = timeouts): App {
       const problem = problemOf(error);
       // No hook runs for these, that of the log neither; nor has anything looked at where the request ends.
       request.isLast = true;
-      logUnrouted(door, request.id, problem);
-      sendProblem(door, request, reply, problem);
+      logUnrouted(http, request.id, problem);
+      sendProblem(http, request, reply, problem);
     },
     genReqId: (request) => requestIdOf(request),
     requestIdHeader: false,
@@ -71,9 +71,9 @@ export function buildApp(door: FrontDoor, waits = timeouts): App {
   app.server.removeAllListeners("clientError");
   // A client may close its side once it has asked (RFC 9112 §9.6); Node would drop an answer still under way.
   (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  const connections = guardConnections(app, door.config.connectionsMax, waits.linger);
-  const turns = openTurns();
-  answerParserFaults(app.server, door, turns);
+  const connections = guardConnections(app, http.config.connectionsMax, waits.linger);
+  const fairQueue = openFairQueue();
+  answerParserFaults(app.server, http, fairQueue);
   app.decorateRequest("caller", null);
   app.decorateRequest("asker", null);
   app.decorateRequest("problemCode", null);
@@ -83,7 +83,7 @@ export function buildApp(door: FrontDoor, waits = timeouts): App {
   app.decorateRequest("isLast", false);
   app.decorateRequest("isPrivate", false);
   app.decorateRequest("bodyBytes", 0);
-  logRequests(app, door);
+  logRequests(app, http);
 
   const known = new Map<string, RouteFacts>();
   app.addHook("onRoute", ({ url, config }) => {
@@ -93,26 +93,26 @@ export function buildApp(door: FrontDoor, waits = timeouts): App {
     const facts = factsOf(request, known);
     request.isPrivate = facts?.isPrivate === true;
     const enter = (whose: string | number) =>
-      turns.enter(whose, () => {
+      fairQueue.enter(whose, () => {
         try {
-          if (!checkRequest(door, known, request, reply, facts)) done();
+          if (!checkRequest(http, known, request, reply, facts)) done();
         } catch (error) {
           done(error as Error);
         }
       });
     if (facts?.operation === undefined)
-      return enter(clientAddress(request.raw, door.config.trustedProxies));
+      return enter(clientAddress(request.raw, http.config.trustedProxies));
     request.operation = facts.operation;
     const identified = (caller: KeyHolder) => {
       request.caller = caller;
       enter(queueOf(caller));
     };
-    const caller = door.api.identify(presentedKey(request.raw), clientOf(door.config, request.raw));
+    const caller = http.api.identify(presentedKey(request.raw), clientOf(http.config, request.raw));
     if (caller instanceof Promise) caller.then(identified, done);
     else identified(caller);
   });
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
-    refuse(door, request, reply, problemOf(error), error);
+    refuse(http, request, reply, problemOf(error), error);
   });
   // Reached through onRequest, which has thrown by then; kept so that Fastify's own 404 can never be sent.
   const neverReached = () => {
@@ -121,14 +121,14 @@ export function buildApp(door: FrontDoor, waits = timeouts): App {
   app.setNotFoundHandler(neverReached);
   mountOtherMethods(app, neverReached);
 
-  for (const operation of door.operations) mountOperation(app, door, operation);
-  mountPublicPaths(app, door);
-  mountHealth(app, door);
-  mountAccount(app, door);
+  for (const operation of http.operations) mountOperation(app, http, operation);
+  mountPublicPaths(app, http);
+  mountHealth(app, http);
+  mountAccount(app, http);
   return { app, connections };
 }
 
-/** Whom a request shares its turns with: its account, or whoever sends from its address without a valid key. */
+/** Whom a request shares its fairQueue with: its account, or whoever sends from its address without a valid key. */
 const queueOf = ({ key, client }: KeyHolder) =>
   key === null || key instanceof Problem ? client.address() : key.accountNumber;
 

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { nearest } from "#operations/edit-distance.ts";
 import { echo, Problem } from "#problems.ts";
 import { preflightHeaders } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
@@ -18,7 +18,7 @@ export const bodyBytesMax = 64 * 1024;
  * @throws Problem for what cannot be served.
  */
 export function checkRequest(
-  door: FrontDoor,
+  http: HttpDependencies,
   known: ReadonlyMap<string, RouteFacts>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -26,14 +26,14 @@ export function checkRequest(
 ): boolean {
   const { method } = request;
   refuseUnreadable(request);
-  if (facts?.isAlwaysOpen !== true) refuseWhileClosed(door);
+  if (facts?.isAlwaysOpen !== true) refuseWhileClosed(http);
   // Documents stay open: whoever is refused should be able to read why.
   if (facts === undefined || facts.operation !== undefined || facts.isPrivate === true)
-    refuseWhileOverloaded(door);
-  if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, door, known);
+    refuseWhileOverloaded(http);
+  if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, http, known);
   if (method === "OPTIONS" && facts.methods.includes(method)) {
     const headers = [...preflightHeaders, "allow", facts.methods.join(", ")];
-    sendAnswer(door, request, reply, { status: 204, headers, body: null });
+    sendAnswer(http, request, reply, { status: 204, headers, body: null });
     return true;
   }
   if (!facts.methods.includes(method))
@@ -155,15 +155,15 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-function refuseWhileClosed(door: FrontDoor): void {
-  const state = door.state();
+function refuseWhileClosed(http: HttpDependencies): void {
+  const state = http.state();
   if (state === "running") return;
   const detail =
     state === "starting" ? "The service is starting." : "The service is about to stop.";
   throw new Problem("unavailable", detail, { reason: state, retry_after: 1 });
 }
 
-function refuseWhileOverloaded({ overload, metrics }: FrontDoor): void {
+function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
   const cause = overload.cause();
   if (cause === null) return;
   metrics.overloaded(cause);
@@ -175,7 +175,7 @@ function refuseWhileOverloaded({ overload, metrics }: FrontDoor): void {
 
 function unknownPath(
   url: string,
-  { operations }: FrontDoor,
+  { operations }: HttpDependencies,
   known: ReadonlyMap<string, RouteFacts>,
 ): Problem {
   const path = url.split("?", 1)[0]!;

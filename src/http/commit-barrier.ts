@@ -1,10 +1,10 @@
 /** Sends what was counted only once the count is kept: one write for all requests of a turn of the event loop. */
 
 /** @param send is called at the end of this turn. */
-export type HoldAnswer = (send: () => void) => void;
+export type AfterCommit = (send: () => void) => void;
 
 /** @param keep writes what was counted, as `Counters.keep`. */
-export function openHeldAnswers(keep: () => void): HoldAnswer {
+export function openCommitBarrier(keep: () => void): AfterCommit {
   let held: (() => void)[] = [];
   const release = () => {
     const sending = held;

@@ -1,17 +1,17 @@
-/** What the front door is handed: it sees no store and no file. */
+/** What the HTTP server is handed: it sees no store and no file. */
 import type { Logger } from "pino";
-import type { OfficeAnswer, OfficeRequest } from "#account/messages.ts";
+import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import type { Api } from "#api/ask.ts";
 import type { Config } from "#config.ts";
 import type { Clock } from "#limits/clock.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnsweredRequest } from "#usage/recorder.ts";
-import type { HoldAnswer } from "./commit-barrier.ts";
+import type { AfterCommit } from "./commit-barrier.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
-export interface FrontDoor {
+export interface HttpDependencies {
   config: Config;
   operations: readonly Operation[];
   /** The one way to the records. */
@@ -21,9 +21,9 @@ export interface FrontDoor {
   /** Takes down a request that passed the key check, once it is answered. */
   recordRequest(request: AnsweredRequest): void;
   /** For answers to what was counted. */
-  hold: HoldAnswer;
+  afterCommit: AfterCommit;
   /** Answers `/account` and what is below it. */
-  office(request: OfficeRequest): Promise<OfficeAnswer>;
+  accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Milliseconds since 1970. */
   now(): number;
   clock: Clock;

@@ -4,28 +4,30 @@ import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
 import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-log.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { openRequestRecorder } from "./log-requests.ts";
 import { answerHeaders } from "./mount-operation.ts";
 import { makeRequestId } from "./request-id.ts";
 import { problemAnswer, reportProblem } from "./send-answer.ts";
 
 /** @returns a function that never rejects: what goes wrong is a problem, as it is over HTTP. */
-export function openExplorerCalls(door: FrontDoor): (call: ExplorerCall) => Promise<ApiAnswer> {
-  const record = openRequestRecorder(door);
+export function openExplorerCalls(
+  http: HttpDependencies,
+): (call: ExplorerCall) => Promise<ApiAnswer> {
+  const record = openRequestRecorder(http);
   return async ({ account, quotas, operation: name, query }) => {
     const startedAt = performance.now();
     const requestId = makeRequestId();
-    const operation = door.operations.find((one) => one.name === name)!;
-    const outcome = await door.api.ask({
+    const operation = http.operations.find((one) => one.name === name)!;
+    const outcome = await http.api.ask({
       caller: { account: { id: explorerKey, accountNumber: account, quotas } },
       operation,
       text: query,
       chooseFormat: () => json,
     });
     // As over HTTP, nothing is told of a count before it is kept.
-    await new Promise<void>((resolve) => door.hold(resolve));
-    const answered = answerOf(door, outcome, requestId);
+    await new Promise<void>((resolve) => http.afterCommit(resolve));
+    const answered = answerOf(http, outcome, requestId);
     const { result } = outcome;
     record({
       asker: outcome.asker,
@@ -44,14 +46,18 @@ export function openExplorerCalls(door: FrontDoor): (call: ExplorerCall) => Prom
   };
 }
 
-function answerOf(door: FrontDoor, { counted, result }: Outcome, requestId: string): ApiAnswer {
+function answerOf(
+  http: HttpDependencies,
+  { counted, result }: Outcome,
+  requestId: string,
+): ApiAnswer {
   // No tags are known to a page, so nothing is ever unchanged.
   if (result.kind === "unchanged") throw new Error("The explorer sends no tags.");
-  if (result.kind === "problem") reportProblem(door, result.problem, requestId, result.cause);
+  if (result.kind === "problem") reportProblem(http, result.problem, requestId, result.cause);
   const { status, headers, body } =
     result.kind === "problem"
       ? problemAnswer(result.problem, requestId)
-      : { status: 200, headers: answerHeaders(door, result.answer), body: result.answer.body };
+      : { status: 200, headers: answerHeaders(http, result.answer), body: result.answer.body };
   const quota = counted === null ? [] : rateLimitFields(counted.quotas, counted.status);
   const lines = ["x-request-id", requestId, ...headers, ...quota];
   const named: Record<string, string> = {};

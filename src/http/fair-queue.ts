@@ -1,6 +1,6 @@
 /** Shares the event loop out: in each of its turns a client gets a few requests answered, the next ones in later turns. */
 
-export interface Turns {
+export interface FairQueue {
   /**
    * Runs at once, or later if the client had its share of this turn.
    * @param client whoever is to be treated alike: an account, or an address without a valid key.
@@ -20,7 +20,7 @@ export const sharePerTurn = 2;
  * A client on a thousand connections costs others no more than one on two: what it is not answered yet, it cannot
  * ask again.
  */
-export function openTurns(share = sharePerTurn): Turns {
+export function openFairQueue(share = sharePerTurn): FairQueue {
   const clients = new Map<string | number, Client>();
   const serveNext = (client: Client) => {
     client.served = 0;

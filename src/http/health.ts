@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import { headerLines } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
@@ -16,7 +16,7 @@ const ok: Answer = {
 };
 const methods = ["GET", "HEAD", "OPTIONS"] as const;
 
-export function mountHealth(app: FastifyInstance, door: FrontDoor): void {
+export function mountHealth(app: FastifyInstance, http: HttpDependencies): void {
   const facts = { methods, isAlwaysOpen: true };
   const mount = (url: string, check: () => void) =>
     app.route({
@@ -25,12 +25,12 @@ export function mountHealth(app: FastifyInstance, door: FrontDoor): void {
       config: routeConfig(facts),
       handler(request, reply) {
         check();
-        sendAnswer(door, request, reply, ok);
+        sendAnswer(http, request, reply, ok);
       },
     });
   mount("/health", () => {});
   mount("/ready", () => {
-    const reason = whyNotReady(door);
+    const reason = whyNotReady(http);
     if (reason === undefined) return;
     throw new Problem("unavailable", reasons[reason], { reason, retry_after: 1 });
   });
@@ -43,7 +43,7 @@ const reasons = {
 } as const;
 
 /** An outage of a store after the start changes nothing here: keys that are known go on being served. */
-export function whyNotReady({ state, model }: FrontDoor): keyof typeof reasons | undefined {
+export function whyNotReady({ state, model }: HttpDependencies): keyof typeof reasons | undefined {
   const now = state();
   if (now !== "running") return now;
   return model() === null ? "no_dataset" : undefined;

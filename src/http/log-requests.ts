@@ -4,7 +4,7 @@ import { type Logger, symbols } from "pino";
 import type { Asker } from "#api/caller.ts";
 import { maskKeys, type Problem } from "#problems.ts";
 import type { AnsweredRequest } from "#usage/recorder.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 
 /** A request once it is answered. */
@@ -20,7 +20,7 @@ interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "que
 }
 
 /** Counts, logs and, where somebody's quota was counted, records a request that was answered. */
-export function openRequestRecorder({ config, log, metrics, recordRequest }: FrontDoor) {
+export function openRequestRecorder({ config, log, metrics, recordRequest }: HttpDependencies) {
   const write = openRequestLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
   return ({ asker, method, path, target, ...answered }: FinishedRequest): void => {
@@ -43,8 +43,8 @@ export function openRequestRecorder({ config, log, metrics, recordRequest }: Fro
   };
 }
 
-export function logRequests(app: FastifyInstance, door: FrontDoor): void {
-  const record = openRequestRecorder(door);
+export function logRequests(app: FastifyInstance, http: HttpDependencies): void {
+  const record = openRequestRecorder(http);
   app.addHook("onResponse", (request, reply, done) => {
     record({
       asker: request.asker,
@@ -65,7 +65,7 @@ export function logRequests(app: FastifyInstance, door: FrontDoor): void {
 
 /** The line of a request that found no route: its bytes or its path could not be read. */
 export function logUnrouted(
-  { log, metrics }: FrontDoor,
+  { log, metrics }: HttpDependencies,
   requestId: string,
   { status, code }: Problem,
 ): void {

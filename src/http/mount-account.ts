@@ -1,10 +1,10 @@
-/** Hands every request to `/account` over to the office, and sends back what it says. */
+/** Hands every request to `/account` over to the accountWorker, and sends back what it says. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type OfficeHeader, officeHeaders } from "#account/messages.ts";
+import { type PageHeader, pageRequestHeaders } from "#account/messages.ts";
 import { bodyBytesMax } from "./check-request.ts";
 import { clientAddress } from "./client-address.ts";
 import { headerLines, pageHeaders } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { routeConfig } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
@@ -21,8 +21,8 @@ const accountHeaders = [
 /** Two years, the least that lists of such hosts take (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
-export function mountAccount(app: FastifyInstance, door: FrontDoor): void {
-  const { publicUrl, trustedProxies } = door.config;
+export function mountAccount(app: FastifyInstance, http: HttpDependencies): void {
+  const { publicUrl, trustedProxies } = http.config;
   const headers = [...accountHeaders, ...(publicUrl?.startsWith("https:") ? secureTransport : [])];
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -34,17 +34,17 @@ export function mountAccount(app: FastifyInstance, door: FrontDoor): void {
         url,
         config: routeConfig({ methods: ["GET", "HEAD", "POST"], isPrivate: true }),
         async handler(request, reply) {
-          const answer = await door.office({
+          const answer = await http.accountWorker({
             ...targetOf(request),
             method: request.method as "GET" | "HEAD" | "POST",
             form: typeof request.body === "string" ? request.body : "",
             headers: headersOf(request),
             address: clientAddress(request.raw, trustedProxies),
-            now: door.now(),
-            monotonicMicroseconds: door.clock.monotonicMicroseconds(),
+            now: http.now(),
+            monotonicMicroseconds: http.clock.monotonicMicroseconds(),
           });
           // Never compressed: the length would tell of the secrets in it (BREACH; docs/running.md).
-          sendAnswer(door, request, reply, {
+          sendAnswer(http, request, reply, {
             status: answer.status,
             headers: [...headers, ...answer.headers.flat()],
             body: Buffer.from(answer.body),
@@ -62,9 +62,9 @@ function targetOf({ originalUrl }: FastifyRequest) {
 }
 
 /** Of a header that was sent twice nobody knows which one counts, so none does; Node joins only cookies. */
-function headersOf({ headers }: FastifyRequest): Partial<Record<OfficeHeader, string>> {
-  const found: Partial<Record<OfficeHeader, string>> = {};
-  for (const name of officeHeaders) {
+function headersOf({ headers }: FastifyRequest): Partial<Record<PageHeader, string>> {
+  const found: Partial<Record<PageHeader, string>> = {};
+  for (const name of pageRequestHeaders) {
     const value = headers[name];
     if (typeof value === "string") found[name] = value;
   }

@@ -4,7 +4,7 @@ import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import { Problem } from "#problems.ts";
 import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
@@ -37,7 +37,7 @@ export const immutable: Serving = {
 /** @param forms the first is sent to whoever has no preference. */
 export function mountDocument(
   app: FastifyInstance,
-  door: FrontDoor,
+  http: HttpDependencies,
   url: string,
   forms: readonly Form[],
   { cacheControl, methods }: Serving = changing,
@@ -60,7 +60,7 @@ export function mountDocument(
       const answer = isKnown
         ? { status: 304, headers, body: null }
         : await encodedAnswer(request, headers, body, etag, encoded);
-      sendAnswer(door, request, reply, answer);
+      sendAnswer(http, request, reply, answer);
     },
   });
 }

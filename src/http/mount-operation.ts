@@ -9,29 +9,33 @@ import { parameterBounds } from "#operations/parameter-names.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
 import { maskKeys } from "#problems.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { refuse, sendAnswer } from "./send-answer.ts";
 
 /** Under its own path, and under `/v1` with identical answers. */
-export function mountOperation(app: FastifyInstance, door: FrontDoor, operation: Operation): void {
+export function mountOperation(
+  app: FastifyInstance,
+  http: HttpDependencies,
+  operation: Operation,
+): void {
   for (const url of [operation.path, `/v1${operation.path}`])
     app.route({
       method: answeredMethods,
       url,
       config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: operation.name }),
-      handler: (request, reply) => serve(door, operation, request, reply),
+      handler: (request, reply) => serve(http, operation, request, reply),
     });
 }
 
 function serve(
-  door: FrontDoor,
+  http: HttpDependencies,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const outcome = door.api.ask({
+  const outcome = http.api.ask({
     caller: request.caller!,
     operation,
     text: queryText(request),
@@ -39,8 +43,8 @@ function serve(
     knownTags: request.headers["if-none-match"],
   });
   return outcome instanceof Promise
-    ? outcome.then((settled) => send(door, settled, request, reply))
-    : send(door, outcome, request, reply);
+    ? outcome.then((settled) => send(http, settled, request, reply))
+    : send(http, outcome, request, reply);
 }
 
 const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
@@ -56,7 +60,7 @@ function acceptedFormat({ headers }: FastifyRequest): Format | undefined {
 }
 
 function send(
-  door: FrontDoor,
+  http: HttpDependencies,
   { asker, counted, result }: Outcome,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -65,15 +69,15 @@ function send(
   if (counted !== null) request.quotaHeaders = rateLimitFields(counted.quotas, counted.status);
   switch (result.kind) {
     case "problem":
-      return refuse(door, request, reply, result.problem, result.cause);
+      return refuse(http, request, reply, result.problem, result.cause);
     case "unchanged": {
       request.datasetVersion = result.datasetVersion;
       const headers = headerLines(validators(result));
-      return sendAnswer(door, request, reply, { status: 304, headers, body: null });
+      return sendAnswer(http, request, reply, { status: 304, headers, body: null });
     }
     case "answer":
       request.datasetVersion = result.answer.datasetVersion;
-      return sendEncoded(door, result.answer, request, reply);
+      return sendEncoded(http, result.answer, request, reply);
   }
 }
 
@@ -85,24 +89,24 @@ const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: stri
 });
 
 function sendEncoded(
-  door: FrontDoor,
+  http: HttpDependencies,
   answer: ApiAnswer,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const identityHeaders = (answer.headers ??= answerHeaders(door, answer));
+  const identityHeaders = (answer.headers ??= answerHeaders(http, answer));
   const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
   const sendBody = (body: Buffer) => {
     const headers =
       body === answer.body ? identityHeaders : [...identityHeaders, "content-encoding", encoding!];
-    sendAnswer(door, request, reply, { status: 200, headers, body });
+    sendAnswer(http, request, reply, { status: 200, headers, body });
   };
-  const body = encoding === null ? answer.body : door.api.encode(answer, encoding);
+  const body = encoding === null ? answer.body : http.api.encode(answer, encoding);
   return body instanceof Promise ? body.then(sendBody) : sendBody(body);
 }
 
 /** What an answer says of itself, whoever asked. */
-export const answerHeaders = ({ config }: FrontDoor, answer: ApiAnswer): HeaderLines =>
+export const answerHeaders = ({ config }: HttpDependencies, answer: ApiAnswer): HeaderLines =>
   headerLines({
     ...validators(answer),
     "content-type": answer.format.contentType,

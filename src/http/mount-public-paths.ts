@@ -12,21 +12,21 @@ import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";
 import { problemCodes } from "#problems.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 import { type Form, immutable, mountDocument } from "./mount-document.ts";
 
-export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
-  const { publicUrl, pageSizeMax } = door.config;
+export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): void {
+  const { publicUrl, pageSizeMax } = http.config;
   const page = (make: () => string): Form[] => [
     { accept: "text/html", contentType: html, content: once(make) },
   ];
-  mountDocument(app, door, "/", [
-    { accept: "text/html", contentType: html, content: () => landingPage(factsOf(door)) },
+  mountDocument(app, http, "/", [
+    { accept: "text/html", contentType: html, content: () => landingPage(factsOf(http)) },
     {
       accept: "application/json",
       contentType: json,
-      content: () => JSON.stringify(landingIndex(factsOf(door))),
+      content: () => JSON.stringify(landingIndex(factsOf(http))),
     },
   ]);
   const quotas = windows.map(({ name, seconds }) => ({
@@ -40,30 +40,30 @@ export function mountPublicPaths(app: FastifyInstance, door: FrontDoor): void {
       pageSizeMax,
       quotas,
       formats: formats.map(({ mediaType }) => mediaType),
-      ...keyFactsOf(door),
+      ...keyFactsOf(http),
     });
-  mountDocument(app, door, "/docs", page(docs));
-  mountDocument(app, door, "/errors", page(errorsPage));
+  mountDocument(app, http, "/docs", page(docs));
+  mountDocument(app, http, "/errors", page(errorsPage));
   for (const code of problemCodes)
     mountDocument(
       app,
-      door,
+      http,
       `/errors/${code}`,
       page(() => errorPage(code)),
     );
   mountDocument(
     app,
-    door,
+    http,
     "/changelog",
     page(() => changelogPage(changelogEntries)),
   );
-  const description = () => JSON.stringify(describeApi(door.operations, pageSizeMax));
-  mountDocument(app, door, "/openapi.json", [
+  const description = () => JSON.stringify(describeApi(http.operations, pageSizeMax));
+  mountDocument(app, http, "/openapi.json", [
     { accept: "application/json", contentType: json, content: once(description) },
   ]);
   for (const { path, contentType, bytes } of readAssets()) {
     const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
-    mountDocument(app, door, path, [form], immutable);
+    mountDocument(app, http, path, [form], immutable);
   }
 }
 
@@ -73,19 +73,19 @@ function once(make: () => string): () => string {
   return () => (made ??= make());
 }
 
-function factsOf(door: FrontDoor): ServiceFacts {
-  const { config, model } = door;
+function factsOf(http: HttpDependencies): ServiceFacts {
+  const { config, model } = http;
   const current = model();
   return {
     counts: current === null ? null : recordCounts(current),
     datasetVersion: current?.parts.version ?? null,
     datasetUpdatedAt: current?.parts.updatedAt ?? null,
     publicUrl: config.publicUrl,
-    ...keyFactsOf(door),
+    ...keyFactsOf(http),
   };
 }
 
-function keyFactsOf({ config }: FrontDoor): KeyFacts {
+function keyFactsOf({ config }: HttpDependencies): KeyFacts {
   const url = accountUrl(config);
   const account = url === null ? null : { url, isOpen: config.signUp === "open" };
   return { account, isDemo: config.isDemo };

@@ -3,8 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
 import { commonHeaders, headerLines, type HeaderLines } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
-import type { Turns } from "./fair-queue.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import type { FairQueue } from "./fair-queue.ts";
 import { logUnrouted } from "./log-requests.ts";
 import { makeRequestId } from "./request-id.ts";
 import { STATUS_CODES } from "./routes.ts";
@@ -13,13 +13,17 @@ import { problemAnswer } from "./send-answer.ts";
 /** Node's default, which we keep: request line and headers together. */
 export const headerBytesMax = 16_384;
 
-export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns): void {
+export function answerParserFaults(
+  server: Server,
+  http: HttpDependencies,
+  fairQueue: FairQueue,
+): void {
   const refuse = (socket: Socket, problem: Problem) => {
     // What comes behind the last answer is no fault; it is dropped.
     if (!socket.writable) return;
     const requestId = makeRequestId();
-    logUnrouted(door, requestId, problem);
-    socket.write(wholeAnswer(problem, requestId, door));
+    logUnrouted(http, requestId, problem);
+    socket.write(wholeAnswer(problem, requestId, http));
     // The parser has lost its place in the stream, so the connection ends with the answer.
     socket.destroySoon();
   };
@@ -30,12 +34,12 @@ export function answerParserFaults(server: Server, door: FrontDoor, turns: Turns
     last.set(request.socket, { request, response, before });
   });
   /**
-   * What was asked before on the connection is answered first; of those that only wait, thousands at once take turns.
+   * What was asked before on the connection is answered first; of those that only wait, thousands at once take fairQueue.
    * @param response the last that was asked before.
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
-      turns.enter(`faults ${socket.remoteAddress}`, act);
+      fairQueue.enter(`faults ${socket.remoteAddress}`, act);
     else
       // Before Node hears of it, which ends the connection behind this answer if the client has closed its side.
       response.prependOnceListener("finish", () => {
@@ -86,8 +90,8 @@ interface Exchange {
 const isAnsweredAnyway = ({ request, response }: Exchange) =>
   request.method !== "POST" || response.headersSent;
 
-const everyAnswer = (door: FrontDoor, requestId: string): HeaderLines => [
-  ...commonHeaders(door.config.corsOrigins, undefined),
+const everyAnswer = (http: HttpDependencies, requestId: string): HeaderLines => [
+  ...commonHeaders(http.config.corsOrigins, undefined),
   "x-request-id",
   requestId,
 ];
@@ -109,10 +113,10 @@ function problemOf(code: string | undefined): Problem {
   }
 }
 
-function wholeAnswer(problem: Problem, requestId: string, door: FrontDoor): Buffer {
+function wholeAnswer(problem: Problem, requestId: string, http: HttpDependencies): Buffer {
   const { status, headers, body } = problemAnswer(problem, requestId);
   const all = [
-    ...everyAnswer(door, requestId),
+    ...everyAnswer(http, requestId),
     ...headers,
     ...headerLines({
       date: new Date().toUTCString(),

@@ -1,4 +1,4 @@
-/** What the front door knows of each path beside its handler. */
+/** What the HTTP server knows of each path beside its handler. */
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 import type { Asker, KeyHolder } from "#api/caller.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -49,7 +49,7 @@ export const answeredMethods: HTTPMethods[] = ["GET", "HEAD", "OPTIONS"];
 
 /**
  * Takes every other method, so that a wrong one is a 405 and not a 404: by one route for all paths, because one for
- * each path would take longer to make than all else of the front door.
+ * each path would take longer to make than all else of the HTTP server.
  * @param neverReached what `factsOf` leads to is decided before any handler runs.
  */
 export function mountOtherMethods(app: FastifyInstance, neverReached: () => never): void {
@@ -73,7 +73,7 @@ export function factsOf(
   return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
 }
 
-/** What the front door needs of node:http, without all that an `import` of it loads. */
+/** What the HTTP server needs of node:http, without all that an `import` of it loads. */
 // To import a module of Node reads each of its names, and one of these is a getter that loads a whole WebSocket
 // client: 15 MB and as much time as a third of a start.
 const http = process.getBuiltinModule("node:http");

@@ -10,7 +10,7 @@ import {
   html,
   pageHeaders,
 } from "./common-headers.ts";
-import type { FrontDoor } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { preferredType } from "./negotiate.ts";
 import { otherPaths } from "./request-metrics.ts";
 
@@ -32,7 +32,7 @@ const closing = headerLines({ connection: "close" });
  * its hooks, so nothing may be set on it before.
  */
 export function sendAnswer(
-  { config, state, hold }: FrontDoor,
+  { config, state, afterCommit }: HttpDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, body }: Answer,
@@ -53,7 +53,7 @@ export function sendAnswer(
   reply.hijack();
   reply.raw.writeHead(status, lines);
   const send = () => void (body === null ? reply.raw.end() : reply.raw.end(body));
-  if (quotaHeaders) hold(send);
+  if (quotaHeaders) afterCommit(send);
   else send();
 }
 
@@ -85,13 +85,13 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
 }
 
 export const sendProblem = (
-  door: FrontDoor,
+  http: HttpDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   problem: Problem,
 ): void => {
   const answerOf = isForPeople(request) ? pageAnswer : problemAnswer;
-  sendAnswer(door, request, reply, answerOf(problem, request.id));
+  sendAnswer(http, request, reply, answerOf(problem, request.id));
 };
 
 const programTypes = ["application/problem+json", "application/json"] as const;
@@ -114,7 +114,7 @@ const endConnection: ReadonlySet<ProblemCode> = new Set([
 
 /** Tells the metrics of a refusal, and the operator of a mistake of ours. */
 export function reportProblem(
-  { metrics, log }: FrontDoor,
+  { metrics, log }: HttpDependencies,
   problem: Problem,
   requestId: string,
   cause: unknown,
@@ -129,7 +129,7 @@ export function reportProblem(
  * @param cause what was thrown where the problem is a mistake of ours.
  */
 export function refuse(
-  door: FrontDoor,
+  http: HttpDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   problem: Problem,
@@ -138,6 +138,6 @@ export function refuse(
   // What follows on the connection is the rest of a body, or another protocol.
   if (endConnection.has(problem.code)) request.isLast = true;
   request.problemCode = problem.code;
-  reportProblem(door, problem, request.id, cause);
-  sendProblem(door, request, reply, problem);
+  reportProblem(http, problem, request.id, cause);
+  sendProblem(http, request, reply, problem);
 }

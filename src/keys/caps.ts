@@ -1,7 +1,7 @@
 /** How many keys people may make for an account by themselves. */
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 export const liveKeysMax = 10;
 export const createdADayMax = 20;
@@ -11,7 +11,7 @@ const dayMilliseconds = 86_400_000;
 /**
  * A key that was rotated and still works counts no more, so that ten keys can all be rotated.
  * @param order `addsLiveKey` is false for a rotation.
- * @throws StoreFault `conflict`.
+ * @throws DomainError `conflict`.
  */
 export async function refuseOverCaps(
   transaction: Transaction<ControlTables>,
@@ -29,7 +29,7 @@ export async function refuseOverCaps(
       (key.expires_at === null || Date.parse(key.expires_at) > now),
   );
   if (addsLiveKey && live.length >= liveKeysMax)
-    throw new StoreFault(
+    throw new DomainError(
       "conflict",
       `The account has ${live.length} keys that work; ${liveKeysMax} is the most. Revoke one that nobody uses.`,
     );
@@ -37,7 +37,7 @@ export async function refuseOverCaps(
     (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
   );
   if (today.length >= createdADayMax)
-    throw new StoreFault(
+    throw new DomainError(
       "conflict",
       `${today.length} keys were made within 24 hours; ${createdADayMax} is the most. Try again tomorrow.`,
     );

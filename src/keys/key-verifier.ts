@@ -4,7 +4,7 @@ import { watchControl } from "#store/control-watch.ts";
 import { digestBytes, readKey } from "./api-key.ts";
 import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
 
-interface KeyRing {
+interface KeyVerifier {
   /**
    * @param presented the value of `x-api-key` as it came.
    * @throws Problem `api-key-invalid`, `api-key-expired`, `api-key-revoked`, or `access-denied` for a suspended
@@ -14,19 +14,19 @@ interface KeyRing {
   close(): void;
 }
 
-interface KeyRingOptions extends Partial<KnownKeysOptions> {
+interface KeyVerifierOptions extends Partial<KnownKeysOptions> {
   path: string;
   /** Where whoever sends a key that has ended is told to go. */
   accountUrl?: string | null;
 }
 
-/** @throws StoreFault if the store cannot be read. */
-export function openKeyRing({
+/** @throws DomainError if the store cannot be read. */
+export function openKeyVerifier({
   path,
   now = Date.now,
   onFault = () => {},
   accountUrl = null,
-}: KeyRingOptions): KeyRing {
+}: KeyVerifierOptions): KeyVerifier {
   const keys = openKnownKeys({ path, now, onFault });
   const recent = openRecentDigests();
   let isFresh = false;
@@ -150,7 +150,7 @@ interface KnownKeysOptions {
 /** Read in one turn of the event loop: some 2 ms. */
 const rowsInATurn = 250;
 
-/** @throws StoreFault if the store cannot be read. */
+/** @throws DomainError if the store cannot be read. */
 export function openKnownKeys({ path, now, onFault }: KnownKeysOptions): KnownKeys {
   const watch = watchControl(path, now);
   let versionSeen = watch.version();

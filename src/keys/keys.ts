@@ -4,7 +4,7 @@ import { requireOpenNumber } from "#accounts/find-account.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { cleanName } from "#store/names.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -32,7 +32,7 @@ export interface KeyOrder {
   now: number;
 }
 
-/** @throws StoreFault `invalid` for a name that cannot be used, `conflict` for a closed account. */
+/** @throws DomainError `invalid` for a name that cannot be used, `conflict` for a closed account. */
 export function issueKey(control: ControlStore, order: KeyOrder): Promise<IssuedKey> {
   return control.write((transaction) => issueIn(transaction, order));
 }
@@ -129,7 +129,7 @@ export async function listKeys(
 /**
  * Ends a key for good. The row stays, so whoever still sends the key is told when it was revoked.
  * @returns since when it is revoked: a second revocation changes nothing.
- * @throws StoreFault `not_found`.
+ * @throws DomainError `not_found`.
  */
 export function revokeKey(
   control: ControlStore,
@@ -154,7 +154,7 @@ export async function revokeIn(
   return revoked_at;
 }
 
-/** @throws StoreFault `not_found`. */
+/** @throws DomainError `not_found`. */
 export async function requireKey(transaction: Transaction<ControlTables>, id: string) {
   const row = await transaction
     .selectFrom("api_key")
@@ -162,7 +162,7 @@ export async function requireKey(transaction: Transaction<ControlTables>, id: st
     .where("id", "=", id)
     .executeTakeFirst();
   if (row !== undefined) return row;
-  throw new StoreFault(
+  throw new DomainError(
     "not_found",
     `No key has the id '${echo(id)}'. An id begins with key_; \`gp-records keys list\` shows them all.`,
   );

@@ -3,7 +3,7 @@ import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/membership.ts";
 import { writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { cleanName } from "#store/names.ts";
 import { makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -36,7 +36,7 @@ interface Repeated {
 
 /**
  * @param order `form` is the one-time value of the form, so that a reload makes no second key.
- * @throws StoreFault `conflict` at a cap, `invalid` for a name or an end that cannot be used, `refused` for whoever is
+ * @throws DomainError `conflict` at a cap, `invalid` for a name or an end that cannot be used, `refused` for whoever is
  *   no member.
  */
 export async function createOwnKey(
@@ -45,7 +45,7 @@ export async function createOwnKey(
 ): Promise<{ issued: IssuedKey } | Repeated> {
   const { account, person, name, expiresAt, form, now } = order;
   if (expiresAt !== null && expiresAt <= now)
-    throw new StoreFault("invalid", "The end of the key must lie in the future.");
+    throw new DomainError("invalid", "The end of the key must lie in the future.");
   return control.write(async (transaction) => {
     await requireMember(transaction, account.number, person);
     const repeated = await madeBefore(transaction, account.number, form);
@@ -65,7 +65,7 @@ export async function createOwnKey(
 
 /**
  * @param order `overlapMilliseconds` one of `overlaps`.
- * @throws StoreFault `not_found` for a key of no such id in this account, `conflict` for one that has ended or was
+ * @throws DomainError `not_found` for a key of no such id in this account, `conflict` for one that has ended or was
  *   rotated already or at the cap of a day, `invalid` for another overlap.
  */
 export async function rotateOwnKey(
@@ -74,7 +74,7 @@ export async function rotateOwnKey(
 ): Promise<{ rotation: Rotation } | Repeated> {
   const { account, person: actor, overlapMilliseconds, form, now } = order;
   if (!overlaps.includes(overlapMilliseconds))
-    throw new StoreFault("invalid", "A replaced key ends at once, or after 1, 24 or 168 hours.");
+    throw new DomainError("invalid", "A replaced key ends at once, or after 1, 24 or 168 hours.");
   return withOwnKey(control, order, async (transaction, { id }) => {
     const repeated = await madeBefore(transaction, account.number, form);
     if (repeated !== undefined) return { repeatedId: repeated };
@@ -85,7 +85,7 @@ export async function rotateOwnKey(
   });
 }
 
-/** @throws StoreFault `not_found`, or `invalid` for a name that cannot be used. */
+/** @throws DomainError `not_found`, or `invalid` for a name that cannot be used. */
 export async function renameOwnKey(
   control: ControlStore,
   order: OwnKeys & { id: string; name: string },
@@ -99,7 +99,7 @@ export async function renameOwnKey(
   });
 }
 
-/** @returns since when it is revoked. @throws StoreFault `not_found`. */
+/** @returns since when it is revoked. @throws DomainError `not_found`. */
 export const revokeOwnKey = (
   control: ControlStore,
   order: OwnKeys & { id: string },
@@ -108,7 +108,7 @@ export const revokeOwnKey = (
     revokeIn(transaction, { id, actor: order.person, now: order.now }),
   );
 
-/** @throws StoreFault `not_found`. */
+/** @throws DomainError `not_found`. */
 export async function findOwnKey(
   control: ControlStore,
   order: OwnKeys & { id: string },
@@ -138,7 +138,7 @@ async function withOwnKey<R>(
     await writeAudit(transaction, { ...entry, action: "key.foreign" });
     return null;
   });
-  if (outcome === null) throw new StoreFault("not_found", "The account has no such key.");
+  if (outcome === null) throw new DomainError("not_found", "The account has no such key.");
   return outcome.done;
 }
 

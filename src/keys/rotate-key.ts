@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { insertKey, type IssuedKey, requireKey } from "./keys.ts";
 
@@ -27,7 +27,7 @@ interface RotationOrder {
 /**
  * Makes a second key of the same name on the same account, and so on the same quota. It is given as long a life as
  * the old one was; the old one ends after the overlap, or when it would have ended anyway if that is sooner.
- * @throws StoreFault `not_found`, or `conflict` for a key that is revoked, expired or rotated already.
+ * @throws DomainError `not_found`, or `conflict` for a key that is revoked, expired or rotated already.
  */
 export function rotateKey(control: ControlStore, order: RotationOrder): Promise<Rotation> {
   return control.write((transaction) => rotateIn(transaction, order));
@@ -63,7 +63,7 @@ export async function rotateIn(
 
 function refuseEnded(old: KeyRow, now: number): void {
   const refuse = (reason: string) => {
-    throw new StoreFault("conflict", `The key '${old.id}' ${reason}`);
+    throw new DomainError("conflict", `The key '${old.id}' ${reason}`);
   };
   const another = "Make a new one with `gp-records keys create`.";
   if (old.revoked_at !== null) refuse(`was revoked at ${old.revoked_at}. ${another}`);

@@ -2,7 +2,7 @@
 import type { Quotas, WindowName } from "./policy.ts";
 
 /** Where an account stands in one window, after the request that was just decided. */
-export interface WindowStanding {
+export interface WindowStatus {
   readonly name: WindowName;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -14,10 +14,10 @@ export interface WindowStanding {
   readonly waitSeconds: number;
 }
 
-export interface Standing {
+export interface QuotaStatus {
   readonly admitted: boolean;
   /** Minute, hour, day. */
-  readonly windows: readonly WindowStanding[];
+  readonly windows: readonly WindowStatus[];
   /** The windows that refuse, shortest first; empty if the request is admitted. */
   readonly violated: readonly WindowName[];
   /** Whole seconds, rounded up, until all windows would admit a request; 0 if this one is admitted. */
@@ -30,9 +30,9 @@ export interface Counters {
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
    * Whoever is told of it afterwards is told only once it is kept.
    */
-  take(account: number, quotas: Quotas): Standing | Promise<Standing>;
+  take(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /** What `take` would decide now; counts nothing. */
-  look(account: number, quotas: Quotas): Standing | Promise<Standing>;
+  look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /** After it returns the end of the process forgets nothing that was counted, a power failure at most the last second. */
   keep(): void;
   close(): void;

@@ -8,7 +8,7 @@ import { append, countIn, openLog, type SlidingLog, waitIn } from "./sliding-log
 export const failedKeysQuota = 30;
 export const failedKeysWindowSeconds = 60;
 
-export interface FailedKeysStanding {
+export interface FailedKeysStatus {
   readonly admitted: boolean;
   /** Whole seconds, rounded up, until a wrong key would be admitted; 0 if this one is. */
   readonly retryAfterSeconds: number;
@@ -16,7 +16,7 @@ export interface FailedKeysStanding {
 
 export interface FailedKeys {
   /** Counts one wrong key from an IP address (without a port), or refuses it and counts nothing. */
-  take(address: string): FailedKeysStanding;
+  take(address: string): FailedKeysStatus;
   networkCount(): number;
 }
 
@@ -42,7 +42,7 @@ export function openFailedKeys({
   };
 }
 
-function takeFailure(log: SlidingLog, now: number): FailedKeysStanding {
+function takeFailure(log: SlidingLog, now: number): FailedKeysStatus {
   const admitted = countIn(log, 0, now) < failedKeysQuota;
   if (admitted) append(log, now);
   return {

@@ -1,5 +1,5 @@
 /** The counters of one process: exact in memory, and kept in a journal over a restart. */
-import type { Counters, Standing } from "./counters.ts";
+import type { Counters, QuotaStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import type { Quotas } from "./policy.ts";
 import { shrink, type SlidingLog } from "./sliding-log.ts";
@@ -11,8 +11,8 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
 }
 
 export interface MemoryCounters extends Counters {
-  take(account: number, quotas: Quotas): Standing;
-  look(account: number, quotas: Quotas): Standing;
+  take(account: number, quotas: Quotas): QuotaStatus;
+  look(account: number, quotas: Quotas): QuotaStatus;
   /** Accounts held in memory: those that sent a request within about a day. */
   accountCount(): number;
 }
@@ -30,10 +30,10 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
   return {
     take(account, quotas) {
       now = Math.max(now, clock.monotonicMicroseconds());
-      const standing = takeFrom(logs.get(account) ?? addLog(logs, account), quotas, now);
-      if (standing.admitted) journal?.append(account, now);
+      const quotaStatus = takeFrom(logs.get(account) ?? addLog(logs, account), quotas, now);
+      if (quotaStatus.admitted) journal?.append(account, now);
       forgetOne(now);
-      return standing;
+      return quotaStatus;
     },
     look(account, quotas) {
       now = Math.max(now, clock.monotonicMicroseconds());

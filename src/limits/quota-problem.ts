@@ -1,18 +1,14 @@
 /** The 429: which quota is used up, and when to try again. */
 import { Problem } from "#problems.ts";
-import type { Standing, WindowStanding } from "./counters.ts";
-import {
-  type FailedKeysStanding,
-  failedKeysQuota,
-  failedKeysWindowSeconds,
-} from "./failed-keys.ts";
+import type { QuotaStatus, WindowStatus } from "./counters.ts";
+import { type FailedKeysStatus, failedKeysQuota, failedKeysWindowSeconds } from "./failed-keys.ts";
 
 /** What to answer to a request that the counters refused. */
-export function quotaProblem(standing: Standing): Problem {
-  return new Problem("quota-exceeded", quotaDetail(standing), {
-    "violated-policies": standing.violated,
-    retry_after: standing.retryAfterSeconds,
-    policies: standing.windows.map((window) => ({
+export function quotaProblem(quotaStatus: QuotaStatus): Problem {
+  return new Problem("quota-exceeded", quotaDetail(quotaStatus), {
+    "violated-policies": quotaStatus.violated,
+    retry_after: quotaStatus.retryAfterSeconds,
+    policies: quotaStatus.windows.map((window) => ({
       name: window.name,
       quota: window.quota,
       window: window.windowSeconds,
@@ -23,7 +19,7 @@ export function quotaProblem(standing: Standing): Problem {
 }
 
 /** What to answer to a wrong key from an address that sent too many. */
-export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStanding): Problem {
+export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStatus): Problem {
   const detail = `${failedKeysQuota} wrong keys came from your address within a minute.`;
   return new Problem("quota-exceeded", `${detail} ${tryAgain(retryAfterSeconds)}`, {
     "violated-policies": ["failed-keys"],
@@ -41,12 +37,12 @@ export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStanding): Pr
 }
 
 /** Names the window that decides how long to wait. */
-function quotaDetail({ windows, retryAfterSeconds }: Standing): string {
+function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus): string {
   const deciding = windows.filter((window) => window.waitSeconds === retryAfterSeconds);
   return [...deciding.slice(0, 1).map(allUsed), tryAgain(retryAfterSeconds)].join(" ");
 }
 
-function allUsed({ quota, name }: WindowStanding): string {
+function allUsed({ quota, name }: WindowStatus): string {
   if (quota === 1) return `The only request of this ${name} is used.`;
   return `All ${grouped(quota)} requests of this ${name} are used.`;
 }

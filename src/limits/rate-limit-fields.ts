@@ -1,5 +1,5 @@
 /** The header fields `RateLimit-Policy` and `RateLimit`: draft-ietf-httpapi-ratelimit-headers-11, structured fields. */
-import type { Standing } from "./counters.ts";
+import type { QuotaStatus } from "./counters.ts";
 import { type Quotas, windows } from "./policy.ts";
 
 const policyFields = new WeakMap<Quotas, string>();
@@ -17,17 +17,17 @@ export function rateLimitPolicyField(quotas: Quotas): string {
 }
 
 /** Both fields as a flat list of name, value, name, value. */
-export const rateLimitFields = (quotas: Quotas, standing: Standing): readonly string[] => [
+export const rateLimitFields = (quotas: Quotas, quotaStatus: QuotaStatus): readonly string[] => [
   "ratelimit-policy",
   rateLimitPolicyField(quotas),
   "ratelimit",
-  rateLimitField(standing),
+  rateLimitField(quotaStatus),
 ];
 
 /** The value of `RateLimit`: what is left, and the seconds until some of it returns. */
-export function rateLimitField(standing: Standing): string {
+export function rateLimitField(quotaStatus: QuotaStatus): string {
   let field = "";
-  for (const { name, remaining, resetSeconds } of standing.windows)
+  for (const { name, remaining, resetSeconds } of quotaStatus.windows)
     field += `${field === "" ? "" : ", "}"${name}";r=${remaining};t=${resetSeconds}`;
   return field;
 }

@@ -1,5 +1,5 @@
 /** Decides a request of one account in minute, hour and day at once, by exact sliding windows. */
-import type { Standing, WindowStanding } from "./counters.ts";
+import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { type Quotas, type WindowName, windows } from "./policy.ts";
 import { append, countIn, openLog, resetIn, type SlidingLog, waitIn } from "./sliding-log.ts";
 
@@ -15,36 +15,36 @@ export function openWindows(times?: ArrayLike<number>): SlidingLog {
 }
 
 /** Counts a request at `now` (µs, monotonic) in all windows, or in none. */
-export function takeFrom(log: SlidingLog, quotas: Quotas, now: number): Standing {
+export function takeFrom(log: SlidingLog, quotas: Quotas, now: number): QuotaStatus {
   const admitted = isAdmitted(log, quotas, now);
   if (admitted) append(log, now);
-  return standingOf(log, quotas, now, admitted);
+  return statusOf(log, quotas, now, admitted);
 }
 
 /** What `takeFrom` would decide now, without counting. */
-export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): Standing =>
-  standingOf(log, quotas, now, isAdmitted(log, quotas, now));
+export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatus =>
+  statusOf(log, quotas, now, isAdmitted(log, quotas, now));
 
-function standingOf(log: SlidingLog, quotas: Quotas, now: number, admitted: boolean): Standing {
+function statusOf(log: SlidingLog, quotas: Quotas, now: number, admitted: boolean): QuotaStatus {
   // Written out, not mapped: this runs on every request.
-  const standings = [
-    standingIn(log, 0, quotas, now, admitted),
-    standingIn(log, 1, quotas, now, admitted),
-    standingIn(log, 2, quotas, now, admitted),
+  const statuses = [
+    statusIn(log, 0, quotas, now, admitted),
+    statusIn(log, 1, quotas, now, admitted),
+    statusIn(log, 2, quotas, now, admitted),
   ];
   return admitted
-    ? { admitted, windows: standings, violated: none, retryAfterSeconds: 0 }
-    : refusal(standings);
+    ? { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 }
+    : refusal(statuses);
 }
 
-function refusal(standings: WindowStanding[]): Standing {
+function refusal(statuses: WindowStatus[]): QuotaStatus {
   const violated: WindowName[] = [];
   let retryAfterSeconds = 0;
-  for (const { name, waitSeconds } of standings) {
+  for (const { name, waitSeconds } of statuses) {
     if (waitSeconds > 0) violated.push(name);
     retryAfterSeconds = Math.max(retryAfterSeconds, waitSeconds);
   }
-  return { admitted: false, windows: standings, violated, retryAfterSeconds };
+  return { admitted: false, windows: statuses, violated, retryAfterSeconds };
 }
 
 /** Asks every window, for each has to move along even where another already refuses. */
@@ -55,13 +55,13 @@ function isAdmitted(log: SlidingLog, quotas: Quotas, now: number): boolean {
   return admitted;
 }
 
-function standingIn(
+function statusIn(
   log: SlidingLog,
   index: number,
   quotas: Quotas,
   now: number,
   admitted: boolean,
-): WindowStanding {
+): WindowStatus {
   const { name, seconds } = windows[index]!;
   const quota = quotas[name];
   return {

@@ -1,5 +1,5 @@
 /** Names that people give to accounts and keys. */
-import { StoreFault } from "./domain-error.ts";
+import { DomainError } from "./domain-error.ts";
 
 export const nameLengthMax = 100;
 
@@ -14,7 +14,7 @@ const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 export function cleanName(what: string, text: string): string {
   const name = text.normalize("NFC").trim();
   const reason = faultOf(name);
-  if (reason !== undefined) throw new StoreFault("invalid", `The name of the ${what} ${reason}.`);
+  if (reason !== undefined) throw new DomainError("invalid", `The name of the ${what} ${reason}.`);
   return name;
 }
 

@@ -16,7 +16,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { StoreFault } from "./domain-error.ts";
+import { DomainError, StoreFault } from "./domain-error.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import { stepTable } from "./schema-steps.ts";
 import { sqliteFault } from "./sqlite-fault.ts";
@@ -144,7 +144,7 @@ async function isBehind(
   const taken = await stepsTaken(database);
   const unknown = taken.find((name) => !Object.hasOwn(migrations, name));
   if (unknown !== undefined)
-    throw new StoreFault(
+    throw new DomainError(
       "conflict",
       `${file} was written by a newer gp-records: its schema has '${unknown}', which this version does not know. Nothing was changed. Start the newer version, or restore a backup made before it.`,
     );

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openOffice } from "#account/account-worker.ts";
+import { openAccountWorker } from "#account/account-worker.ts";
 import { issueKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { day } from "../support/control.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { openPeople } from "../support/people.ts";
-import { standingClock } from "../support/service.ts";
+import { fixedClock } from "../support/service.ts";
 
-test("an office that is opened sends what is due without anybody's visit, and closes once it is sent", async (t) => {
+test("an accountWorker that is opened sends what is due without anybody's visit, and closes once it is sent", async (t) => {
   const mail = await startMailServer(t);
   const { dataDir, control, signUp } = await openPeople(t);
   const { account } = await signUp("ada@example.org");
@@ -22,7 +22,7 @@ test("an office that is opened sends what is due without anybody's visit, and cl
   const complaints: string[] = [];
   const counters = openMemoryCounters({
     dir: null,
-    clock: standingClock(),
+    clock: fixedClock(),
     onFault: assert.ifError,
   });
   const settings = {
@@ -37,18 +37,18 @@ test("an office that is opened sends what is due without anybody's visit, and cl
     auditDays: 0,
     pageSizeMax: 100,
   } as const;
-  const office = openOffice({
+  const accountWorker = openAccountWorker({
     settings: () => settings,
     counters: () => counters,
     answerCall: () => assert.fail("no explorer in this test"),
-    complain: (complaint) => void complaints.push(complaint),
+    reportError: (complaint) => void complaints.push(complaint),
   });
-  t.after(() => office.close());
-  office.open();
+  t.after(() => accountWorker.close());
+  accountWorker.open();
   const { headers, text } = await mail.letterTo("ada@example.org");
   assert.match(headers["subject"]!, /expires soon/);
   assert.match(text, new RegExp(`https://records\\.example/account/keys/${id}`));
-  await office.close();
-  assert.equal(mail.letters.length, 1);
+  await accountWorker.close();
+  assert.equal(mail.messages.length, 1);
   assert.deepEqual(complaints, []);
 });

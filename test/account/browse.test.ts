@@ -31,7 +31,7 @@ function choices({ text }: Page): Map<string, number> {
 const queryOf = (path: string) => new URL(path, "http://a").searchParams;
 
 test("over the cast", async (t) => {
-  const { service, visitor } = await openPages(t);
+  const { service, user } = await openPages(t);
   await setMinuteQuota(service, 10_000);
 
   await t.test(
@@ -40,7 +40,7 @@ test("over the cast", async (t) => {
       const model = openCurrent(openCatalogue(join(service.dataDir, "datasets")));
       let compared = 0;
       const compare = async (path: string): Promise<string[]> => {
-        const page = await visitor.get(path);
+        const page = await user.get(path);
         const chosen = queryOf(path);
         for (const [href, count] of choices(page)) {
           const query = queryOf(href);
@@ -69,8 +69,8 @@ test("over the cast", async (t) => {
       const ids = cast
         .filter(({ record }) => record === "gp")
         .map(({ id }) => mintId("gp", "own", id));
-      for (const href of choices(await visitor.get("/account/browse")).keys()) {
-        const page = await visitor.get(href);
+      for (const href of choices(await user.get("/account/browse")).keys()) {
+        const page = await user.get(href);
         const listed = [...page.text.matchAll(/<th scope="row">\s*<a href="[^"]*\/(gp_\w+)"/g)].map(
           ([, id]) => id!,
         );
@@ -90,7 +90,7 @@ test("over the cast", async (t) => {
     async () => {
       const { body } = await service.get("/fetch-signals?limit=100");
       const all: { type: string; market: string | null; title: string }[] = body.data;
-      const page = await visitor.get("/account/browse/signals");
+      const page = await user.get("/account/browse/signals");
       assert.equal(headingOf(page), `${all.length} signals`);
       const counts = choices(page);
       const types = new Set(all.map(({ type }) => type));
@@ -98,7 +98,7 @@ test("over the cast", async (t) => {
       for (const [href, count] of counts) {
         const ofType = all.filter(({ type }) => type === queryOf(href).get("type"));
         assert.equal(count, ofType.length);
-        const { text } = await visitor.get(href);
+        const { text } = await user.get(href);
         for (const { title } of all)
           assert.equal(
             text.includes(title),
@@ -112,7 +112,7 @@ test("over the cast", async (t) => {
   await t.test(
     "a GP's page has its names, its people, signals and projects, and who says so how surely",
     async () => {
-      const { text } = await visitor.get(`/account/browse/gp/${mintId("gp", "own", "northwind")}`);
+      const { text } = await user.get(`/account/browse/gp/${mintId("gp", "own", "northwind")}`);
       const page = textOf(text).replaceAll(/\s+/g, " ");
       for (const said of [
         "Northwind Residential Partners, LLC",
@@ -136,11 +136,11 @@ test("over the cast", async (t) => {
   await t.test(
     "what nothing carries is named with what is near it, and a misspelt name is a fault as for the operations",
     async () => {
-      const unknown = await visitor.get("/account/browse?market=Dalas");
+      const unknown = await user.get("/account/browse?market=Dalas");
       assert.equal(headingOf(unknown), "0 GPs in Dalas");
       const near = /Did you mean\s*<a href="([^"]*)"/.exec(unknown.text)![1]!;
-      assert.match(headingOf(await visitor.get(textOf(near))), /^2 GPs/);
-      const fault = await visitor.get("/account/browse?markt=Dallas");
+      assert.match(headingOf(await user.get(textOf(near))), /^2 GPs/);
+      const fault = await user.get("/account/browse?markt=Dallas");
       assert.equal(fault.status, 400);
       assert.match(
         textOf(fault.text),
@@ -151,8 +151,8 @@ test("over the cast", async (t) => {
 });
 
 test("looking at records uses up nothing of the quota, and a quota that is used up hides none", async (t) => {
-  const { service, visitor } = await openPages(t);
-  const { key } = await createKey(visitor);
+  const { service, user } = await openPages(t);
+  const { key } = await createKey(user);
   await setMinuteQuota(service, 2);
   const asked = () => service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
   const paths = {
@@ -166,7 +166,7 @@ test("looking at records uses up nothing of the quota, and a quota that is used 
   };
   const lookAtAll = async () => {
     for (const [path, status] of Object.entries(paths)) {
-      const page = await visitor.get(path);
+      const page = await user.get(path);
       assert.equal(page.status, status, path);
       assert.equal(page.headers.get("ratelimit"), null, path);
     }
@@ -180,7 +180,7 @@ test("looking at records uses up nothing of the quota, and a quota that is used 
 });
 
 test("a suspended account, and whoever is not signed in, see no records", async (t) => {
-  const { service, visitor } = await openPages(t);
+  const { service, user } = await openPages(t);
   const stranger = await fetch(`${service.url}/account/browse`);
   assert.equal(stranger.status, 401);
   assert.doesNotMatch(await stranger.text(), /Northwind/);
@@ -189,15 +189,15 @@ test("a suspended account, and whoever is not signed in, see no records", async 
       await suspendAccount(control, id, service.clock.now());
   });
   for (const path of ["/account/browse", "/account/explorer"]) {
-    const { status, text } = await visitor.get(path);
+    const { status, text } = await user.get(path);
     assert.equal(status, 403, path);
     assert.doesNotMatch(text, /Northwind/);
   }
 });
 
 test("without records the page says so and counts nothing; what is published then is shown without a restart", async (t) => {
-  const { service, visitor } = await openPages(t, { records: null });
-  const empty = await visitor.get("/account/browse");
+  const { service, user } = await openPages(t, { records: null });
+  const empty = await user.get("/account/browse");
   assert.equal(empty.status, 503);
   assert.equal(empty.headers.get("retry-after"), "5");
   assert.equal(headingOf(empty), "No records yet");
@@ -212,19 +212,19 @@ test("without records the page says so and counts nothing; what is published the
     while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
       await setTimeout(50);
     service.clock.advance(61);
-    assert.match(headingOf(await visitor.get("/account/browse")), new RegExp(`^${count} GP`));
+    assert.match(headingOf(await user.get("/account/browse")), new RegExp(`^${count} GP`));
   }
 });
 
 test("a former id of a GP leads to it, and an unknown one to a page that says so", async (t) => {
   const former = "gp_0123456789abcdef";
-  const { visitor } = await openPages(t, {
+  const { user } = await openPages(t, {
     records: [{ record: "gp", id: "one", name: "One Name", former_ids: [former] }],
   });
-  const known = await visitor.get(`/account/browse/gp/${former}`);
+  const known = await user.get(`/account/browse/gp/${former}`);
   assert.equal(headingOf(known), "One Name");
   assert.ok(known.text.includes(former));
-  const unknown = await visitor.get("/account/browse/gp/gp_fedcba9876543210");
+  const unknown = await user.get("/account/browse/gp/gp_fedcba9876543210");
   assert.equal(unknown.status, 404);
   assert.equal(headingOf(unknown), "There is no such GP");
 });

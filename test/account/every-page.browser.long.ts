@@ -8,21 +8,25 @@ import { browser } from "../support/browser.ts";
 import { keysIn } from "../support/key-forms.ts";
 import { assertReadable } from "../support/reader.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { signedIn, testPassword, type Visitor } from "../support/user.ts";
+import { signedIn, testPassword, type TestUser } from "../support/user.ts";
 
 const email = "a-rather-long-address-that-somebody-has@a-long-name-of-a-company.example.org";
 const accountName = `Northwind Acquisitions and ${"Very".repeat(12)} Long Words GmbH`;
 
 interface World {
   service: TestService;
-  ada: Visitor;
+  ada: TestUser;
   /** Paths for whoever is signed in, and for whoever is not. */
   inside: string[];
   outside: string[];
 }
 
 /** Not for eyes: JSON and a file to download. */
-const notPages = ["/account/explorer/suggest", "/account/requests.csv", "/account/usage/standing"];
+const notPages = [
+  "/account/explorer/suggest",
+  "/account/requests.csv",
+  "/account/usage/quotaStatus",
+];
 const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
 
 /** A person with a key that was used well and badly, and every page there is. */

@@ -14,9 +14,9 @@ const explorer = (operation: string, query: string) =>
   `/account/explorer?operation=${operation}&${query}`;
 
 test("each operation has a form with all its parameters, and known values to choose from", async (t) => {
-  const { visitor } = await openPages(t);
+  const { user } = await openPages(t);
   for (const operation of operations) {
-    const { text } = await visitor.get(`/account/explorer?operation=${operation.name}`);
+    const { text } = await user.get(`/account/explorer?operation=${operation.name}`);
     const form = /<form[^>]*explorer.*?<\/form>/s.exec(text)![0];
     const names = [...form.matchAll(/<input\s[^>]*name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ["operation", ...parametersOf(operation)]);
@@ -29,7 +29,7 @@ test("each operation has a form with all its parameters, and known values to cho
 });
 
 test("the answer shown is the API's own, with its headers, and the lines send that call; empty fields are left out", async (t) => {
-  const { service, visitor } = await openPages(t);
+  const { service, user } = await openPages(t);
   for (const [operation, query, sent] of [
     ["fetch-gp", "gp_name=northwind&tag=", "?gp_name=northwind"],
     [
@@ -41,7 +41,7 @@ test("the answer shown is the API's own, with its headers, and the lines send th
     ["fetch-projects", "gp_name=kk", "?gp_name=kk"],
     ["fetch-gp", "gp_name=northwnd", "?gp_name=northwnd"],
   ] as const) {
-    const page = await visitor.get(explorer(operation, query));
+    const page = await user.get(explorer(operation, query));
     const { body, headers } = await service.get(`/${operation}${sent}`);
     assert.equal(page.status, 200);
     assert.deepEqual(JSON.parse(block(page, "Body of the answer")), body);
@@ -58,9 +58,9 @@ test("the answer shown is the API's own, with its headers, and the lines send th
 });
 
 test("faults of parameters are said as the API says them, and what was typed stays", async (t) => {
-  const { service, visitor } = await openPages(t);
+  const { service, user } = await openPages(t);
   const query = "gp_nme=x&limit=500&offset=-1&tag=a";
-  const page = await visitor.get(explorer("fetch-signals", query));
+  const page = await user.get(explorer("fetch-signals", query));
   const { body } = await service.get(`/fetch-signals?${query}`);
   assert.equal(page.status, 400);
   const { request_id: id, ...shown } = JSON.parse(block(page, "Body of the answer"));
@@ -76,8 +76,8 @@ test("faults of parameters are said as the API says them, and what was typed sta
 
 test("the service's own public address stands in the lines", async (t) => {
   const settings = { PUBLIC_URL: "https://records.example.org/api" };
-  const { visitor } = await openPages(t, { settings });
-  const { status, text } = await visitor.get(explorer("fetch-projects", "limit=1"));
+  const { user } = await openPages(t, { settings });
+  const { status, text } = await user.get(explorer("fetch-projects", "limit=1"));
   assert.equal(status, 200);
   assert.ok(text.includes("https://records.example.org/api/fetch-projects?limit=1"));
 });
@@ -90,8 +90,8 @@ test("a long answer is cut, says so, and keeps its end", async (t) => {
     summary: "&<\"' ".repeat(200),
     date: "2026",
   }));
-  const { service, visitor } = await openPages(t, { records });
-  const page = await visitor.get(explorer("fetch-signals", "limit=100"));
+  const { service, user } = await openPages(t, { records });
+  const page = await user.get(explorer("fetch-signals", "limit=100"));
   const { text, body } = await service.get("/fetch-signals?limit=100");
   const shown = block(page, "Body of the answer");
   assert.ok(Buffer.byteLength(page.text) < 40_000);
@@ -105,9 +105,9 @@ const suggest = (name: string, text: string) =>
   `/account/explorer/suggest?${new URLSearchParams({ name, text }).toString()}`;
 
 test("suggestions are known values, the likeliest first, free of charge", async (t) => {
-  const { visitor } = await openPages(t);
+  const { user } = await openPages(t);
   const ask = async (name: string, text: string) =>
-    JSON.parse((await visitor.get(suggest(name, text))).text) as string[];
+    JSON.parse((await user.get(suggest(name, text))).text) as string[];
   assert.deepEqual(await ask("gp_name", "nor"), ["Northwind Residential Partners"]);
   assert.deepEqual(await ask("gp_name", "stone"), [
     "Stonehaven Realty",
@@ -120,15 +120,15 @@ test("suggestions are known values, the likeliest first, free of charge", async 
   assert.deepEqual(await ask("theme", "BUILD to"), ["build_to_rent"]);
   assert.deepEqual(await ask("type", "new_o"), ["new_offering"]);
   for (const name of ["limit", "__proto__", ""]) assert.deepEqual(await ask(name, "a"), []);
-  assert.match((await visitor.get("/account/usage/standing")).text, /"used":"0 of 60"/);
+  assert.match((await user.get("/account/usage/quotaStatus")).text, /"used":"0 of 60"/);
 });
 
 test("a call counts one request of the quota and looking at the form none; over it the answer is the API's 429", async (t) => {
-  const { service, visitor } = await openPages(t);
+  const { service, user } = await openPages(t);
   await setMinuteQuota(service, 2);
-  const ask = () => visitor.get(explorer("fetch-gp", "gp_name=kkr"));
+  const ask = () => user.get(explorer("fetch-gp", "gp_name=kkr"));
   for (const left of [1, 0]) {
-    assert.equal((await visitor.get("/account/explorer")).status, 200);
+    assert.equal((await user.get("/account/explorer")).status, 200);
     const page = await ask();
     assert.equal(page.status, 200);
     assert.match(textOf(page.text), new RegExp(`"minute";r=${left};t=60, "hour";r=`));
@@ -143,17 +143,17 @@ test("a call counts one request of the quota and looking at the form none; over 
   assert.equal(problem.detail, "All 2 requests of this minute are used. Try again in 40 seconds.");
   assert.equal(problem.retry_after, 40);
   assert.match(refused.text, /value="kkr"/);
-  assert.equal((await visitor.get("/account/explorer")).status, 200);
-  assert.equal((await visitor.get(suggest("gp_name", "kkr"))).text, '["KKR"]');
+  assert.equal((await user.get("/account/explorer")).status, 200);
+  assert.equal((await user.get(suggest("gp_name", "kkr"))).text, '["KKR"]');
   service.clock.advance(40);
   assert.equal((await ask()).status, 200);
 });
 
 test("without records there are no suggestions, and nothing to explore", async (t) => {
-  const { visitor } = await openPages(t, { records: null });
-  assert.equal((await visitor.get(suggest("gp_name", "kkr"))).text, "[]");
-  assert.equal((await visitor.get(explorer("fetch-gp", "gp_name=kkr"))).status, 503);
-  assert.match((await visitor.get("/account/usage/standing")).text, /"used":"0 of 60"/);
+  const { user } = await openPages(t, { records: null });
+  assert.equal((await user.get(suggest("gp_name", "kkr"))).text, "[]");
+  assert.equal((await user.get(explorer("fetch-gp", "gp_name=kkr"))).status, 503);
+  assert.match((await user.get("/account/usage/quotaStatus")).text, /"used":"0 of 60"/);
 });
 
 test("a body too long to be read as a whole shows its first record and its end", async (t) => {
@@ -163,8 +163,8 @@ test("a body too long to be read as a whole shows its first record and its end",
     name: `Acme ${i} "\\}{`,
     description: `}"\\{`.repeat(2500),
   }));
-  const { service, visitor } = await openPages(t, { records });
-  const page = await visitor.get(explorer("fetch-gp", "gp_name=acme&limit=100"));
+  const { service, user } = await openPages(t, { records });
+  const page = await user.get(explorer("fetch-gp", "gp_name=acme&limit=100"));
   const { text, body } = await service.get("/fetch-gp?gp_name=acme&limit=100");
   assert.ok(text.length > 1_000_000);
   const shown = block(page, "Body of the answer");
@@ -178,15 +178,13 @@ test("a body too long to be read as a whole shows its first record and its end",
 test("with script the values come as one types", async (t) => {
   const chrome = await browser(t);
   if (chrome === null) return;
-  const { service, visitor } = await openPages(t);
+  const { service, user } = await openPages(t);
   const page = await chrome.newPage();
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   await page
     .context()
-    .addCookies(
-      Array.from(visitor.cookies, ([name, value]) => ({ name, value, url: service.url })),
-    );
+    .addCookies(Array.from(user.cookies, ([name, value]) => ({ name, value, url: service.url })));
   await page.goto(`${service.url}/account/explorer`);
   await page.locator('[name="gp_name"]').fill("societe");
   await page.locator('#known-gp_name:not(:has([value="KKR"]))').waitFor({ state: "attached" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import { openOfficeInside } from "../support/inside-worker.ts";
+import { openInsideWorker } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startService } from "../support/service.ts";
 import { signedIn } from "../support/user.ts";
@@ -41,10 +41,10 @@ test("a link that is mailed leads to where the service listens, whatever Host th
   }
 });
 
-test("the link that a demo shows on its page leads to where its visitor came from, the one in the mail does not", async (t) => {
-  const { post, letters } = await openOfficeInside(t, { isDemo: true });
+test("the link that a demo shows on its page leads to where its user came from, the one in the mail does not", async (t) => {
+  const { post, messages } = await openInsideWorker(t, { isDemo: true });
   const headers = { host: "localhost:9000" };
   const answer = await post("/account/sign-up", { email: "ada@example.org" }, { headers });
   assert.match(answer.body, /http:\/\/localhost:9000\/account\/link\?token=/);
-  assert.match(letters[0]!.text, /http:\/\/127\.0\.0\.1:8080\/account\/link\?token=/);
+  assert.match(messages[0]!.text, /http:\/\/127\.0\.0\.1:8080\/account\/link\?token=/);
 });

@@ -2,57 +2,57 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { openPost } from "#account/mailer.ts";
+import { openMailer } from "#account/mailer.ts";
 import { startMailServer } from "../support/mail-server.ts";
 
 const mailFrom = "Records <records@example.com>";
 const hasty = { pausesMilliseconds: [1, 2], closeMilliseconds: 30_000 };
 const link = `https://records.example/account/link?token=${"a=.b_-".repeat(7)}x`;
-const letter = {
+const message = {
   to: "zoë@example.com",
   subject: "Grüße",
   text: `Hello.\n\n.${link}\n\nBye — now.\n`,
 };
 
-test("a letter arrives word for word, long links and other scripts included", async (t) => {
+test("a message arrives word for word, long links and other scripts included", async (t) => {
   const mail = await startMailServer(t);
   const complaints: string[] = [];
-  const post = await openPost({ smtpUrl: mail.url, mailFrom }, (one) => complaints.push(one));
-  post.send({ ...letter, to: "zoe@example.com" });
+  const post = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => complaints.push(one));
+  post.send({ ...message, to: "zoe@example.com" });
   const { from, headers, text } = await mail.letterTo("zoe@example.com");
   assert.equal(from, "records@example.com");
   assert.equal(headers["from"], mailFrom);
   assert.equal(headers["to"], "zoe@example.com");
   assert.equal(headers["subject"], "=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=");
   assert.equal(headers["auto-submitted"], "auto-generated");
-  assert.equal(text.trimEnd(), letter.text.trimEnd());
+  assert.equal(text.trimEnd(), message.text.trimEnd());
   await post.close();
   assert.deepEqual(complaints, []);
 });
 
-test("letters go one after the other, and a line break in a subject makes no header", async (t) => {
+test("messages go one after the other, and a line break in a subject makes no header", async (t) => {
   const mail = await startMailServer(t);
-  const post = await openPost({ smtpUrl: mail.url, mailFrom }, assert.fail);
+  const post = await openMailer({ smtpUrl: mail.url, mailFrom }, assert.fail);
   for (const to of ["a@example.com", "b@example.com", "c@example.com"])
     post.send({ to, subject: "One\r\nBcc: d@example.com", text: "x" });
   await post.close();
   assert.deepEqual(
-    mail.letters.map(({ to }) => to),
+    mail.messages.map(({ to }) => to),
     ["a@example.com", "b@example.com", "c@example.com"],
   );
-  assert.equal(mail.letters[0]!.headers["bcc"], undefined);
+  assert.equal(mail.messages[0]!.headers["bcc"], undefined);
 });
 
-test("a letter that is refused for now is tried three times, then told of once without its address", async (t) => {
+test("a message that is refused for now is tried three times, then told of once without its address", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("RCPT", "451 4.7.1 <zoe@example.com> come back later");
   const complaints: string[] = [];
-  const post = await openPost(
+  const post = await openMailer(
     { smtpUrl: mail.url, mailFrom },
     (one) => complaints.push(one),
     hasty,
   );
-  post.send({ ...letter, to: "zoe@example.com" });
+  post.send({ ...message, to: "zoe@example.com" });
   await post.close();
   assert.equal(mail.connections, 3);
   assert.equal(complaints.length, 1);
@@ -60,33 +60,33 @@ test("a letter that is refused for now is tried three times, then told of once w
   assert.doesNotMatch(complaints[0]!, /zoe|token|example/);
 });
 
-test("a letter that is refused for good is not tried again, and the next one is sent", async (t) => {
+test("a message that is refused for good is not tried again, and the next one is sent", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("RCPT TO:<nobody", "550 5.1.1 no such user");
   const complaints: string[] = [];
-  const post = await openPost(
+  const post = await openMailer(
     { smtpUrl: mail.url, mailFrom },
     (one) => complaints.push(one),
     hasty,
   );
-  post.send({ ...letter, to: "nobody@example.com" });
-  post.send({ ...letter, to: "zoe@example.com" });
+  post.send({ ...message, to: "nobody@example.com" });
+  post.send({ ...message, to: "zoe@example.com" });
   await mail.letterTo("zoe@example.com");
   await post.close();
   assert.equal(mail.connections, 2);
   assert.equal(complaints.length, 1);
 });
 
-test("a mail server that says nothing keeps nobody waiting at the end, and the log tells of the letter", async (t) => {
+test("a mail server that says nothing keeps nobody waiting at the end, and the log tells of the message", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("EHLO", null);
   const complaints: string[] = [];
-  const post = await openPost({ smtpUrl: mail.url, mailFrom }, (one) => complaints.push(one), {
+  const post = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => complaints.push(one), {
     ...hasty,
     closeMilliseconds: 10,
   });
-  post.send(letter);
-  post.send(letter);
+  post.send(message);
+  post.send(message);
   await post.close();
   assert.equal(complaints.length, 2);
 });
@@ -98,16 +98,16 @@ test("a mail server that is away is told of by its name, never with the password
   server.close();
   const complaints: string[] = [];
   const smtpUrl = `smtp://user:s3cret@127.0.0.1:${port}`;
-  const post = await openPost({ smtpUrl, mailFrom }, (one) => complaints.push(one), hasty);
-  post.send(letter);
+  const post = await openMailer({ smtpUrl, mailFrom }, (one) => complaints.push(one), hasty);
+  post.send(message);
   await post.close();
   assert.match(complaints.join(), new RegExp(`127\\.0\\.0\\.1:${port} \\(ESOCKET ECONNREFUSED\\)`));
   assert.doesNotMatch(complaints.join(), /s3cret/);
 });
 
-test("without a mail server the post is off and takes letters without a word", async () => {
-  const post = await openPost({ smtpUrl: null, mailFrom }, assert.fail);
-  post.send(letter);
+test("without a mail server the post is off and takes messages without a word", async () => {
+  const post = await openMailer({ smtpUrl: null, mailFrom }, assert.fail);
+  post.send(message);
   await post.close();
   assert.equal(post.isOff, true);
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { day, noon } from "../support/control.ts";
-import { cookiesOf, openOfficeInside, tokenFor } from "../support/inside-worker.ts";
+import { cookiesOf, openInsideWorker, tokenFor } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";
 import { startService } from "../support/service.ts";
-import { openVisitor, signedIn, testPassword, type Visitor } from "../support/user.ts";
+import { openUser, signedIn, testPassword, type TestUser } from "../support/user.ts";
 
 test("members of an account", async (t) => {
   const mail = await startMailServer(t);
@@ -19,12 +19,12 @@ test("members of an account", async (t) => {
     const { text } = await mail.letterTo(email);
     return /(\/account\/link\?token=\S+)/.exec(text)?.[1] ?? assert.fail(text);
   };
-  const idOf = async (visitor: Visitor, email: string) => {
-    const { text } = await visitor.get("/account/members");
+  const idOf = async (user: TestUser, email: string) => {
+    const { text } = await user.get("/account/members");
     const row = text.slice(text.indexOf(`<span class="name">${email}`));
     return /members\/(pe_\w+)/.exec(row)?.[1] ?? assert.fail(text);
   };
-  const bob = openVisitor(service);
+  const bob = openUser(service);
 
   await t.test(
     "an owner invites somebody, who chooses a password and is in the account",
@@ -66,7 +66,7 @@ test("members of an account", async (t) => {
       const link = await invited("eve@example.org", "owner");
       const withdrawn = await ada.submit("/account/members", "/account/members/withdraw");
       assert.equal(withdrawn.location, "/account/members?done=withdrawn");
-      assert.equal((await openVisitor(service).get(link)).status, 404);
+      assert.equal((await openUser(service).get(link)).status, 404);
       const again = await ada.post("/account/members/invite", {
         email: "BOB@example.org",
         role: "member",
@@ -128,24 +128,27 @@ test("members of an account", async (t) => {
 });
 
 test("an account sends fifty invitations a day and no more", async (t) => {
-  const office = await openOfficeInside(t);
+  const accountWorker = await openInsideWorker(t);
   const email = "ada@example.org";
-  await office.post("/account/sign-up", { email });
-  const token = tokenFor(office.letters, email);
-  const cookie = cookiesOf(await office.post("/account/link", { token, password: goodPassword }));
+  await accountWorker.post("/account/sign-up", { email });
+  const token = tokenFor(accountWorker.messages, email);
+  const cookie = cookiesOf(
+    await accountWorker.post("/account/link", { token, password: goodPassword }),
+  );
   const inviting = async (i: number, now = noon) => {
     const fields = { email: `person${i}@example.org`, role: "member" };
-    return (await office.post("/account/members/invite", fields, { headers: { cookie }, now }))
-      .status;
+    return (
+      await accountWorker.post("/account/members/invite", fields, { headers: { cookie }, now })
+    ).status;
   };
   for (let i = 0; i < 50; i++) assert.equal(await inviting(i), 303);
   assert.equal(await inviting(50), 429);
-  assert.equal(office.letters.length, 51);
+  assert.equal(accountWorker.messages.length, 51);
   const fields = { email, password: goodPassword };
   const now = noon + day + 1;
-  const later = cookiesOf(await office.post("/account/sign-in", fields, { now }));
+  const later = cookiesOf(await accountWorker.post("/account/sign-in", fields, { now }));
   const headers = { cookie: later };
-  const next = await office.post(
+  const next = await accountWorker.post(
     "/account/members/invite",
     { email: "x@example.org" },
     { headers, now },

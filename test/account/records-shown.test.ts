@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { mintId } from "#datasets/draft-record.ts";
 import { readAssets } from "#pages/assets.ts";
 import { openPages, textOf } from "../support/record-pages.ts";
-import type { Page, Visitor } from "../support/user.ts";
+import type { Page, TestUser } from "../support/user.ts";
 
 const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;
 
@@ -52,17 +52,17 @@ test("what a record holds is shown as text", async (t) => {
       provenance,
     },
   ];
-  const { visitor } = await openPages(t, { records });
-  const gp = await visitor.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
+  const { user } = await openPages(t, { records });
+  const gp = await user.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
   const asked = `/account/explorer?operation=fetch-gp&gp_name=alert&tag=${encodeURIComponent(hostile)}`;
   const pages = [
     gp,
-    await visitor.get("/account/browse"),
-    await visitor.get("/account/browse/signals"),
-    await visitor.get(`/account/browse?market=${encodeURIComponent(hostile)}`),
-    await visitor.get("/account/explorer"),
-    await visitor.get(asked),
-    await visitor.get(`${asked}&limit=${encodeURIComponent(hostile)}`),
+    await user.get("/account/browse"),
+    await user.get("/account/browse/signals"),
+    await user.get(`/account/browse?market=${encodeURIComponent(hostile)}`),
+    await user.get("/account/explorer"),
+    await user.get(asked),
+    await user.get(`${asked}&limit=${encodeURIComponent(hostile)}`),
   ];
   for (const { status, text } of pages) {
     assert.ok(status === 200 || status === 400);
@@ -110,8 +110,8 @@ function enormous() {
   ];
 }
 
-async function assertSmall(visitor: Visitor, path: string): Promise<Page> {
-  const page = await visitor.get(path);
+async function assertSmall(user: TestUser, path: string): Promise<Page> {
+  const page = await user.get(path);
   assert.equal(page.status, 200, path);
   const assets = readAssets()
     .filter(({ path: asset }) => page.text.includes(`"${asset}"`))
@@ -122,9 +122,9 @@ async function assertSmall(visitor: Visitor, path: string): Promise<Page> {
 }
 
 test("a page stays small whatever its records hold, has the true totals, and leads to the rest", async (t) => {
-  const { service, visitor } = await openPages(t, { records: enormous() });
+  const { service, user } = await openPages(t, { records: enormous() });
   const id = mintId("gp", "own", "big");
-  const { text } = await assertSmall(visitor, `/account/browse/gp/${id}`);
+  const { text } = await assertSmall(user, `/account/browse/gp/${id}`);
   assert.match(text, /130 signals/);
   for (const operation of ["fetch-principals", "fetch-signals", "fetch-projects"]) {
     const [, shown, path] = new RegExp(
@@ -136,10 +136,10 @@ test("a page stays small whatever its records hold, has the true totals, and lea
     assert.equal(body.pagination.total, 130);
   }
   const chosen = Array.from({ length: 10 }, (_, i) => `market=${"m".repeat(90)}${i}`).join("&");
-  await assertSmall(visitor, "/account/browse");
-  await assertSmall(visitor, `/account/browse?${chosen}`);
-  await assertSmall(visitor, "/account/browse/signals");
-  await assertSmall(visitor, "/account/explorer");
-  await assertSmall(visitor, `/account/explorer?operation=fetch-gp&gp_name=${id}`);
-  await assertSmall(visitor, `/account/explorer?operation=fetch-signals&limit=100`);
+  await assertSmall(user, "/account/browse");
+  await assertSmall(user, `/account/browse?${chosen}`);
+  await assertSmall(user, "/account/browse/signals");
+  await assertSmall(user, "/account/explorer");
+  await assertSmall(user, `/account/explorer?operation=fetch-gp&gp_name=${id}`);
+  await assertSmall(user, `/account/explorer?operation=fetch-signals&limit=100`);
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isSameOrigin } from "#account/answer-request.ts";
-import type { OfficeRequest } from "#account/messages.ts";
+import type { PageRequest } from "#account/messages.ts";
 
 const own = "https://records.example";
-const isOurs = (headers: OfficeRequest["headers"]) => isSameOrigin({ headers }, own);
+const isOurs = (headers: PageRequest["headers"]) => isSameOrigin({ headers }, own);
 
 test("what the browser says of where a form comes from counts most", () => {
   assert.ok(isOurs({ "sec-fetch-site": "same-origin" }));
@@ -12,7 +12,7 @@ test("what the browser says of where a form comes from counts most", () => {
     assert.ok(!isOurs({ "sec-fetch-site": site, origin: own }), site);
 });
 
-test("where it does not say so, Origin has to be our own to the letter", () => {
+test("where it does not say so, Origin has to be our own to the message", () => {
   assert.ok(isOurs({ origin: own }));
   for (const origin of ["https://evil.example", "null", "http://records.example", `${own}:444`])
     assert.ok(!isOurs({ origin }), origin);

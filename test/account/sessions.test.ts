@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../support/service.ts";
-import { openVisitor, signedIn, testPassword } from "../support/user.ts";
+import { openUser, signedIn, testPassword } from "../support/user.ts";
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -9,7 +9,7 @@ test("a person sees the browsers they are signed in with, ends one of them or al
   const service = await startService(t, { records: null });
   const ada = await signedIn(service);
   const bob = await signedIn(service, { email: "bob@example.org" });
-  const other = openVisitor(service);
+  const other = openUser(service);
   const fields = { email: "ada@example.org", password: testPassword };
   await other.post("/account/sign-in", fields, { "user-agent": firefox });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startMailServer } from "../support/mail-server.ts";
 import { startService } from "../support/service.ts";
-import { openVisitor, signedIn, testPassword } from "../support/user.ts";
+import { openUser, signedIn, testPassword } from "../support/user.ts";
 
 const email = "ada@example.org";
 const password = testPassword;
@@ -133,7 +133,7 @@ test("ways out", async (t) => {
     const stays = await zoe.submit(path, path, { password });
     assert.equal(stays.status, 409);
     assert.match(stays.text, /only owner/);
-    const nobody = openVisitor(service);
+    const nobody = openUser(service);
     assert.equal((await nobody.get(path)).status, 401);
   });
 });

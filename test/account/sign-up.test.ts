@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { invite } from "#accounts/invites.ts";
 import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { day, hour, noon } from "../support/control.ts";
-import { openOfficeInside, tokenFor } from "../support/inside-worker.ts";
+import { openInsideWorker, tokenFor } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";
 import { startService } from "../support/service.ts";
-import { openVisitor, testPassword } from "../support/user.ts";
+import { openUser, testPassword } from "../support/user.ts";
 
 const email = "ada@example.org";
 
@@ -17,15 +17,15 @@ test("whoever signs up gets a link by mail, chooses a password and is signed in 
     records: null,
     settings: { SIGN_UP: "open", SMTP_URL: mail.url, MAIL_FROM: "Records <records@example.org>" },
   });
-  const ada = openVisitor(service);
+  const ada = openUser(service);
   assert.equal((await ada.get("/account")).location, "/account/sign-in");
   const asked = await ada.submit("/account/sign-up", "/account/sign-up", { email });
   assert.equal(asked.status, 200);
-  assert.match(asked.text, /A letter to .*ada@example\.org.* is on its way/);
+  assert.match(asked.text, /A message to .*ada@example\.org.* is on its way/);
   assert.doesNotMatch(asked.text, /token=/);
-  const letter = await mail.letterTo(email);
-  assert.equal(letter.headers["from"], "Records <records@example.org>");
-  const [url = ""] = /^http\S+$/m.exec(letter.text) ?? [];
+  const message = await mail.letterTo(email);
+  assert.equal(message.headers["from"], "Records <records@example.org>");
+  const [url = ""] = /^http\S+$/m.exec(message.text) ?? [];
   assert.ok(url.startsWith(`${service.url}/account/link?token=`), url);
 
   const path = url.slice(service.url.length);
@@ -55,20 +55,20 @@ test("whoever signs up gets a link by mail, chooses a password and is signed in 
 });
 
 test("a link is looked at without being used, and is dead once it is used, expired or unknown", async (t) => {
-  const office = await openOfficeInside(t);
-  await office.post("/account/sign-up", { email });
-  const token = tokenFor(office.letters, email);
-  const look = (now = noon) => office.get(`/account/link?token=${token}`, { now });
+  const accountWorker = await openInsideWorker(t);
+  await accountWorker.post("/account/sign-up", { email });
+  const token = tokenFor(accountWorker.messages, email);
+  const look = (now = noon) => accountWorker.get(`/account/link?token=${token}`, { now });
   for (let i = 0; i < 3; i++) assert.equal((await look()).status, 200);
   const expired = await look(noon + day);
   assert.equal(expired.status, 404);
   const follow = (now: number) =>
-    office.post("/account/link", { token, password: goodPassword }, { now });
+    accountWorker.post("/account/link", { token, password: goodPassword }, { now });
   assert.equal((await follow(noon + day)).status, 404);
   assert.equal((await follow(noon + day - 1)).status, 303);
   const used = await look();
-  const unknown = await office.get(`/account/link?token=${"x".repeat(43)}`);
-  for (const dead of [used, unknown, await office.get("/account/link")]) {
+  const unknown = await accountWorker.get(`/account/link?token=${"x".repeat(43)}`);
+  for (const dead of [used, unknown, await accountWorker.get("/account/link")]) {
     assert.equal(dead.status, 404);
     assert.equal(dead.body, expired.body);
   }
@@ -81,64 +81,71 @@ test("where sign-up is closed or by invitation, nobody signs up by themselves an
     ["closed", /Ask the operator of this service for one/],
     ["invite", /Ask an owner of an account or the operator of this service for one/],
   ] as const) {
-    const office = await openOfficeInside(t, { signUp });
+    const accountWorker = await openInsideWorker(t, { signUp });
     for (const answer of [
-      await office.get("/account/sign-up"),
-      await office.post("/account/sign-up", { email }),
+      await accountWorker.get("/account/sign-up"),
+      await accountWorker.post("/account/sign-up", { email }),
     ]) {
       assert.equal(answer.status, 403);
       assert.match(answer.body, whom);
     }
-    assert.deepEqual(office.letters, []);
-    assert.doesNotMatch((await office.get("/account/sign-in")).body, /href="\/account\/sign-up"/);
-    const { control } = office;
+    assert.deepEqual(accountWorker.messages, []);
+    assert.doesNotMatch(
+      (await accountWorker.get("/account/sign-in")).body,
+      /href="\/account\/sign-up"/,
+    );
+    const { control } = accountWorker;
     const made = await makeSignUpLink(control, { address: email, actor: "operator", now: noon });
     const fields = { token: made.token, password: goodPassword };
-    assert.equal((await office.post("/account/link", fields)).status, 303);
+    assert.equal((await accountWorker.post("/account/link", fields)).status, 303);
   }
 });
 
 test("without a mail server the pages say who makes the link, and make none", async (t) => {
   const service = await startService(t, { records: null, settings: { SIGN_UP: "open" } });
-  const visitor = openVisitor(service);
+  const user = openUser(service);
   for (const path of ["/account/sign-up", "/account/forgot"])
-    for (const page of [await visitor.get(path), await visitor.post(path, { email })]) {
+    for (const page of [await user.get(path), await user.post(path, { email })]) {
       assert.equal(page.status, 403);
       assert.match(page.text, /No mail leaves this service\. Ask its operator for a link/);
     }
 });
 
 test("a demo shows the link that would be mailed", async (t) => {
-  const office = await openOfficeInside(t, { isDemo: true });
-  const { body } = await office.post("/account/sign-up", { email });
+  const accountWorker = await openInsideWorker(t, { isDemo: true });
+  const { body } = await accountWorker.post("/account/sign-up", { email });
   const [, href = ""] =
     /href="http:\/\/127\.0\.0\.1:8080(\/account\/link\?token=[\w-]{43})"/.exec(body) ?? [];
-  assert.match((await office.get(href)).body, /Choose a password/);
+  assert.match((await accountWorker.get(href)).body, /Choose a password/);
 });
 
 test("an invitation to an account of one's own asks for a password and a name, one to an account that is there for none of them from whoever has a password", async (t) => {
-  const office = await openOfficeInside(t, { signUp: "closed" });
-  const { control } = office;
+  const accountWorker = await openInsideWorker(t, { signUp: "closed" });
+  const { control } = accountWorker;
   const order = { role: "owner", actor: "operator", now: noon } as const;
   const own = await invite(control, { ...order, account: null, address: email });
-  const { body } = await office.get(`/account/link?token=${own.token}`);
+  const { body } = await accountWorker.get(`/account/link?token=${own.token}`);
   assert.match(body, /<h1[^>]*>Take your account<\/h1>/);
   assert.match(body, /name="password"/);
   assert.match(body, /name="account"/);
   const fields = { token: own.token, password: goodPassword, account: "Ada Ltd" };
-  assert.equal((await office.post("/account/link", fields)).status, 303);
+  assert.equal((await accountWorker.post("/account/link", fields)).status, 303);
   const other = await invite(control, { ...order, account: null, address: "bob@example.org" });
-  await office.post("/account/link", { ...fields, token: other.token, account: "Bob & Co <b>" });
+  await accountWorker.post("/account/link", {
+    ...fields,
+    token: other.token,
+    account: "Bob & Co <b>",
+  });
   const bobs = await control.database
     .selectFrom("account")
     .select("number")
     .where("name", "=", "Bob & Co <b>")
     .executeTakeFirstOrThrow();
   const joining = await invite(control, { ...order, account: bobs.number, address: email });
-  const page = await office.get(`/account/link?token=${joining.token}`);
+  const page = await accountWorker.get(`/account/link?token=${joining.token}`);
   assert.match(page.body, /Join Bob &amp; Co &lt;b&gt;/);
   assert.doesNotMatch(page.body, /type="password"/);
-  const joined = await office.post("/account/link", { token: joining.token });
+  const joined = await accountWorker.post("/account/link", { token: joining.token });
   assert.deepEqual(
     joined.headers.filter(([name]) => name === "location" || name === "set-cookie"),
     [["location", "/account/sign-in?done=joined"]],
@@ -146,17 +153,17 @@ test("an invitation to an account of one's own asks for a password and a name, o
 });
 
 test("an hour is what a link for a new password lasts, and an older one ends with the first that is used", async (t) => {
-  const office = await openOfficeInside(t);
-  await office.post("/account/sign-up", { email });
-  const first = tokenFor(office.letters, email);
-  await office.post("/account/link", { token: first, password: goodPassword });
+  const accountWorker = await openInsideWorker(t);
+  await accountWorker.post("/account/sign-up", { email });
+  const first = tokenFor(accountWorker.messages, email);
+  await accountWorker.post("/account/link", { token: first, password: goodPassword });
   const ask = async () => {
-    await office.post("/account/forgot", { email });
-    return tokenFor(office.letters, email);
+    await accountWorker.post("/account/forgot", { email });
+    return tokenFor(accountWorker.messages, email);
   };
   const [older, newer] = [await ask(), await ask()];
   const follow = async (token: string, now: number) =>
-    (await office.post("/account/link", { token, password: "a new long password" }, { now }))
+    (await accountWorker.post("/account/link", { token, password: "a new long password" }, { now }))
       .status;
   assert.equal(await follow(newer, noon + hour), 404);
   assert.equal(await follow(newer, noon + hour - 1), 303);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Letter } from "#account/mail-templates.ts";
+import type { Mail } from "#account/mail-templates.ts";
 import { watchNotices } from "#account/watch-notices.ts";
 import { suspendAccount } from "#accounts/accounts.ts";
 import { readAddress } from "#accounts/addresses.ts";
@@ -10,11 +10,11 @@ import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Role } from "#store/control-tables.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
-import { standingClock } from "../support/service.ts";
+import { fixedClock } from "../support/service.ts";
 
 const base = "https://records.example";
 
-/** An account with two owners and a member, and the letters that were sent to them. */
+/** An account with two owners and a member, and the messages that were sent to them. */
 async function watched(t: TestContext, { isOff = false } = {}) {
   const { control, account, issue } = await controlWithAccount(t);
   const add = (address: string, role: Role) =>
@@ -26,33 +26,33 @@ async function watched(t: TestContext, { isOff = false } = {}) {
   await add("ada@example.org", "owner");
   await add("bob@example.org", "owner");
   await add("cem@example.org", "member");
-  const clock = standingClock(noon);
+  const clock = fixedClock(noon);
   const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
-  const desk = {
+  const quotaRpc = {
     call: () => assert.fail("nobody is in the explorer"),
     look: async (...with_: Parameters<typeof counters.look>) => counters.look(...with_),
   };
-  const letters: Letter[] = [];
-  const post = {
+  const messages: Mail[] = [];
+  const mailer = {
     isOff,
-    send: (letter: Letter) => void letters.push(letter),
+    send: (message: Mail) => void messages.push(message),
     close: async () => {},
   };
   /** One round, and who was sent what in it. */
   const round = async (now: number) => {
-    letters.length = 0;
-    await watchNotices({ control, desk, post, base }, now, new AbortController().signal);
-    return letters.map(({ to, subject }) => `${to}: ${subject}`).toSorted();
+    messages.length = 0;
+    await watchNotices({ control, quotaRpc, mailer, base }, now, new AbortController().signal);
+    return messages.map(({ to, subject }) => `${to}: ${subject}`).toSorted();
   };
   const use = (count: number) => {
     for (let i = 0; i < count; i++)
       counters.take(account.number, { minute: 1e6, hour: 1e6, day: 1e6 });
   };
-  return { control, account, issue, clock, letters, round, use };
+  return { control, account, issue, clock, messages, round, use };
 }
 
 test("owners hear of a key 14 days and 3 days before it expires, once each, and nobody else does", async (t) => {
-  const { issue, round, letters } = await watched(t);
+  const { issue, round, messages } = await watched(t);
   const { id } = await issue({ name: "nightly", expiresAt: noon + 90 * day });
   assert.deepEqual(await round(noon + 70 * day), []);
   const told = await round(noon + 77 * day);
@@ -60,7 +60,7 @@ test("owners hear of a key 14 days and 3 days before it expires, once each, and 
     "ada@example.org: A key of Acme expires soon",
     "bob@example.org: A key of Acme expires soon",
   ]);
-  assert.match(letters[0]!.text, new RegExp(`"nightly".*${base}/account/keys/${id}\n`, "s"));
+  assert.match(messages[0]!.text, new RegExp(`"nightly".*${base}/account/keys/${id}\n`, "s"));
   assert.deepEqual(await round(noon + 77 * day + hour), []);
   assert.equal((await round(noon + 88 * day)).length, 2);
   assert.deepEqual(await round(noon + 89 * day), []);
@@ -78,14 +78,14 @@ test("nobody is told of a key that was revoked, nor of those of a suspended acco
 });
 
 test("owners hear once that 80 % of the day's quota is used, and again only after it was less than half", async (t) => {
-  const { clock, round, letters, use } = await watched(t);
+  const { clock, round, messages, use } = await watched(t);
   use(7999);
   assert.deepEqual(await round(clock.now()), []);
   use(1);
   const told = await round(clock.now());
   assert.equal(told.length, 2);
   assert.equal(told[0], "ada@example.org: Acme has used 80 % of its day");
-  assert.match(letters[0]!.text, new RegExp(`8000 of the 10000.*${base}/account/usage\n`, "s"));
+  assert.match(messages[0]!.text, new RegExp(`8000 of the 10000.*${base}/account/usage\n`, "s"));
   use(500);
   assert.deepEqual(await round(clock.now()), []);
   clock.advance(86_401);

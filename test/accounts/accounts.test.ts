@@ -10,7 +10,7 @@ import {
 } from "#accounts/accounts.ts";
 import { findAccount, requireAccount } from "#accounts/find-account.ts";
 import { quotaMax } from "#limits/policy.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { openControl } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
@@ -24,7 +24,7 @@ async function openAccounts(t: TestContext) {
 }
 
 const kindOf = (kind: string) => (error: unknown) =>
-  error instanceof StoreFault && error.kind === kind;
+  error instanceof DomainError && error.kind === kind;
 
 test("a new account has an id, a number of its own and the service's default quotas", async (t) => {
   const { control, create } = await openAccounts(t);

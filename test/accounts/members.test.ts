@@ -60,9 +60,9 @@ test("an invitation makes somebody new a person and a member, signed in and look
   await assert.rejects(accept(token), faultOf("invalid", /at least 8/));
   const { signedIn, accountId } = await accept(token, goodPassword);
   assert.equal(accountId, ada.accountId);
-  const visitor = await findSession(control, signedIn!.sessionToken, noon);
-  assert.equal(visitor?.account?.number, account);
-  assert.deepEqual(visitor?.accounts.length, 1);
+  const user = await findSession(control, signedIn!.sessionToken, noon);
+  assert.equal(user?.account?.number, account);
+  assert.deepEqual(user?.accounts.length, 1);
   assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
 });
 
@@ -123,9 +123,9 @@ test("only the operator invites to an account of one's own, and only people who 
   await assert.rejects(own("ada@example.com"), faultOf("conflict"));
   const [one, other] = [await own("bob@example.com"), await own("eve@example.com")];
   const { signedIn, accountId } = await accept(one.token, goodPassword);
-  const visitor = await findSession(control, signedIn!.sessionToken, noon);
-  assert.equal(visitor?.account?.id, accountId);
-  assert.equal(visitor?.account?.name, "bob");
+  const user = await findSession(control, signedIn!.sessionToken, noon);
+  assert.equal(user?.account?.id, accountId);
+  assert.equal(user?.account?.name, "bob");
   await signUp("eve@example.com");
   await assert.rejects(accept(other.token), faultOf("conflict"));
 });

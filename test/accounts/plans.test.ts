@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setQuotas } from "#accounts/accounts.ts";
 import { closeAccount } from "#accounts/close-account.ts";
 import { listPlans, putOnPlan, quotasInForce, removePlan, setPlan } from "#accounts/plans.ts";
-import { openKeyRing } from "#keys/key-verifier.ts";
+import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
 import { faultOf } from "../support/people.ts";
 
@@ -13,18 +13,18 @@ async function openPlans(t: Parameters<typeof controlWithAccount>[0]) {
   const { control, account, path } = world;
   const set = (name: string, quotas: object) => setPlan(control, { name, quotas, now: noon });
   const put = (plan: string | null) => putOnPlan(control, { idOrName: "Acme", plan, now: noon });
-  const ring = openKeyRing({ path, now: () => noon });
-  t.after(() => ring.close());
+  const verifier = openKeyVerifier({ path, now: () => noon });
+  t.after(() => verifier.close());
   const { key } = await world.issue();
   /** What a request with the key is given, and what the account page shows, which must agree. */
   const quotas = async () => {
     await nextTurn();
-    const { minute, hour, day } = ring.verify(key).quotas;
+    const { minute, hour, day } = verifier.verify(key).quotas;
     const shown = await quotasInForce(control.database, account.number);
     assert.deepEqual([minute ?? 60, hour ?? 1000, day ?? 10_000], Object.values(shown));
     return [minute, hour, day];
   };
-  return { ...world, set, put, quotas, ring, key };
+  return { ...world, set, put, quotas, verifier, key };
 }
 
 test("a quota is the account's own number, else its plan's, else that of the plan default, else the service's", async (t) => {
@@ -90,12 +90,12 @@ test("a name or a quota that cannot be used, and a plan that is not there, are r
 });
 
 test("the keys of a closed account are refused as those of a suspended one are", async (t) => {
-  const { control, account, ring, key } = await openPlans(t);
+  const { control, account, verifier, key } = await openPlans(t);
   await control.database
     .updateTable("account")
     .set({ closed_at: new Date(noon).toISOString() })
     .where("number", "=", account.number)
     .execute();
   await nextTurn();
-  assert.throws(() => ring.verify(key), { code: "access-denied" });
+  assert.throws(() => verifier.verify(key), { code: "access-denied" });
 });

@@ -103,7 +103,7 @@ test("all other sessions of a person end together", async (t) => {
   assert.ok(await findSession(control, ada.sessionToken, noon));
 });
 
-test("a visitor looks at an account of theirs: the chosen one, else the oldest, never a closed one", async (t) => {
+test("a user looks at an account of theirs: the chosen one, else the oldest, never a closed one", async (t) => {
   const { control, signUp } = await openPeople(t);
   const ada = await signUp("ada@example.com");
   const bob = await signUp("bob@example.com");
@@ -126,9 +126,9 @@ test("a visitor looks at an account of theirs: the chosen one, else the oldest, 
   await closeAccount(control, { account: bob.account.number, actor: bob.person.id, now: noon });
   assert.equal(await chosen(), ada.accountId);
   await closeAccount(control, { account: ada.account.number, actor: person, now: noon });
-  const visitor = await findSession(control, ada.sessionToken, noon);
-  assert.deepEqual(visitor?.accounts, []);
-  assert.equal(visitor?.account, null);
+  const user = await findSession(control, ada.sessionToken, noon);
+  assert.deepEqual(user?.accounts, []);
+  assert.equal(user?.account, null);
 });
 
 test("what has ended is deleted from the store in time", async (t) => {

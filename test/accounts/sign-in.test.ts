@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { confirmPassword, signIn } from "#accounts/sign-in.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { noon } from "../support/control.ts";
 import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
 
@@ -36,7 +36,7 @@ test("a wrong password and an address of nobody's are refused in the same words,
   const outcomeOf = async (address: string) => {
     const before = await entries();
     const fault: unknown = await tryIn(address, "wrong password").catch((error) => error);
-    assert.ok(fault instanceof StoreFault);
+    assert.ok(fault instanceof DomainError);
     return { kind: fault.kind, message: fault.message, written: (await entries()) - before };
   };
   const known = await outcomeOf("ada@example.com");

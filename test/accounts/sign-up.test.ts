@@ -20,11 +20,11 @@ test("a link makes the person, an account of theirs and a session, in one step",
   const { person, sessionToken, accountId } = await complete(token);
   assert.match(person.id, /^pe_[0-9a-z]{16}$/);
   assert.equal(person.email, "Ada@Example.com");
-  const visitor = await findSession(control, sessionToken, noon);
-  assert.deepEqual(visitor?.person, person);
-  assert.equal(visitor?.account?.id, accountId);
-  assert.equal(visitor?.account?.name, "Ada");
-  assert.equal(visitor?.account?.role, "owner");
+  const user = await findSession(control, sessionToken, noon);
+  assert.deepEqual(user?.person, person);
+  assert.equal(user?.account?.id, accountId);
+  assert.equal(user?.account?.name, "Ada");
+  assert.equal(user?.account?.role, "owner");
 });
 
 test("two sign-ups of one address at the same instant make one person and one account", async (t) => {

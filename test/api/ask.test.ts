@@ -14,7 +14,7 @@ import { operations } from "#operations/index.ts";
 import { Problem } from "#problems.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf, openCurrent } from "../support/dataset.ts";
-import { standingClock, startService } from "../support/service.ts";
+import { fixedClock, startService } from "../support/service.ts";
 
 const nobody: Client = {
   address: () => "192.0.2.7",
@@ -28,7 +28,7 @@ const account = {
 };
 
 async function openTestApi(t: TestContext, otherwise: Partial<ApiDependencies> = {}) {
-  const clock = standingClock();
+  const clock = fixedClock();
   const model = await modelOf(t, cast);
   const steps: string[] = [];
   const counters = openMemoryCounters({ dir: null, clock, onFault() {} });
@@ -121,7 +121,7 @@ test("the embedded counters and keys cost no promise", async (t) => {
 });
 
 test("counters and keys that are asked over a network give the same outcomes", async (t) => {
-  const memory = openMemoryCounters({ dir: null, clock: standingClock(), onFault() {} });
+  const memory = openMemoryCounters({ dir: null, clock: fixedClock(), onFault() {} });
   const counters: Pick<Counters, "take"> = {
     take: async (number, quotas) => memory.take(number, quotas),
   };

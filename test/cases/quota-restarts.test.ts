@@ -6,7 +6,7 @@ import { newKey, startOwnProcess } from "../support/own-process.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { ask } from "../support/raw-client.ts";
 import { startServer } from "../support/server-process.ts";
-import { standingClock, startService, type TestService } from "../support/service.ts";
+import { fixedClock, startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { someQuotas, someSeconds } from "./quota/schedule.ts";
 
@@ -49,7 +49,7 @@ test("C55 · over random arrivals, restarts and steps of the wall clock no windo
   for (let seed = 1; seed <= 2; seed++) {
     const random = randomFrom(seed);
     const dataDir = temporaryFolder(t);
-    const clock = standingClock();
+    const clock = fixedClock();
     let wallOffset = 0;
     const stepping = { ...clock, wallMilliseconds: () => clock.wallMilliseconds() + wallOffset };
     const quotas = someQuotas(random);

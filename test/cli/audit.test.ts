@@ -173,8 +173,8 @@ function leavesOf(command: Command, path: string[] = []): string[] {
 test("every command that changes something is in the audit log, as often as it changes something", async (t) => {
   const world = await openWorld(t);
   const program = new Command("gp-records");
-  const surroundings = { environment: {}, now: () => 0, print() {}, complain() {} };
-  for (const addCommands of commandParts) addCommands(program, surroundings);
+  const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
+  for (const addCommands of commandParts) addCommands(program, context);
   assert.deepEqual(Object.keys(walks).toSorted(), leavesOf(program).toSorted());
   const entries = async () => world.json("audit", "list", "--limit", "1000");
   for (const [command, walk] of Object.entries(walks)) {

@@ -274,13 +274,13 @@ test("a demo that runs on when its key expires prints another, once a day", asyn
   let now = noon;
   const printed: string[] = [];
   let isPrinted = Promise.withResolvers<void>();
-  const surroundings = {
+  const context = {
     environment: {},
     now: () => now,
     print: (text: string) => (printed.push(text), isPrinted.resolve()),
-    complain: (text: string) => isPrinted.reject(new Error(text)),
+    reportError: (text: string) => isPrinted.reject(new Error(text)),
   };
-  t.after(renewDemoKey(readConfig({ DATA_DIR: dataDir }), first, surroundings));
+  t.after(renewDemoKey(readConfig({ DATA_DIR: dataDir }), first, context));
   for (const day of ["2026-11-22", "2026-11-23"]) {
     now = Date.parse(`${day}T11:59:59.999Z`);
     t.mock.timers.tick(60_000);

@@ -11,18 +11,18 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 /** Runs `gp-records fail`, a command that throws. */
 async function failWith(error: unknown) {
   const complaints: string[] = [];
-  const surroundings = {
+  const context = {
     environment: {},
     now: () => 0,
     print: (text: string) => assert.fail(text),
-    complain: (text: string) => void complaints.push(text),
+    reportError: (text: string) => void complaints.push(text),
   };
   const addFail: AddCommands = (program) => {
     program.command("fail").action(() => {
       throw error;
     });
   };
-  return { exitCode: await run(["fail"], surroundings, [addFail]), complaints };
+  return { exitCode: await run(["fail"], context, [addFail]), complaints };
 }
 
 test("what a command throws on purpose ends it with its code and one line", async () => {
@@ -85,14 +85,14 @@ test("a wrong command, option or argument ends with 2 and one line that names it
 
 test("a wrong setting ends with 2 and names the setting", async () => {
   const complaints: string[] = [];
-  const surroundings = {
+  const context = {
     environment: { DATA_DIR: "/nowhere", PORT: "many" },
     now: () => 0,
     print: () => {},
-    complain: (text: string) => void complaints.push(text),
+    reportError: (text: string) => void complaints.push(text),
   };
   const { addKeyCommands } = await import("#cli/keys.ts");
-  assert.equal(await run(["keys", "list"], surroundings, [addKeyCommands]), exitCodes.usage);
+  assert.equal(await run(["keys", "list"], context, [addKeyCommands]), exitCodes.usage);
   assert.match(complaints.join("\n"), /^error: PORT .*'many'\.$/);
 });
 

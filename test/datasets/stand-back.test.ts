@@ -11,8 +11,8 @@ test(
     const before = getPriority(process.pid);
     const script = `
       const { parentPort } = require("node:worker_threads");
-      import("${import.meta.resolve("#datasets/priority.ts")}").then(({ standBackAlone }) => {
-        standBackAlone();
+      import("${import.meta.resolve("#datasets/priority.ts")}").then(({ lowerOwnPriority }) => {
+        lowerOwnPriority();
         parentPort.postMessage(require("node:os").getPriority(0));
       });`;
     const [itsPriority] = await once(new Worker(script, { eval: true }), "message");

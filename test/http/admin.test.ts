@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { versionShape } from "#datasets/catalogue.ts";
 import { openAdmin } from "#http/admin.ts";
 import type { ServiceState } from "#http/dependencies.ts";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService } from "../support/service.ts";
 
@@ -136,9 +136,9 @@ interface AdminReady {
 
 test("/ready of the admin address tells which dataset is served and which is wanted", async (t) => {
   let state: ServiceState = "running";
-  const { get, door } = await openDoor(t, { state: () => state });
+  const { get, http } = await openHttpServer(t, { state: () => state });
   let wanted: string | null = "20261122T030000Z-00000000";
-  const admin = openAdmin({ host: "127.0.0.1", port: 0 }, door, [], () => wanted);
+  const admin = openAdmin({ host: "127.0.0.1", port: 0 }, http, [], () => wanted);
   await admin.listen();
   t.after(() => admin.close());
   const served = (await get("/fetch-gp?gp_name=kkr")).body.meta.dataset_version;

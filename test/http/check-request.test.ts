@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { askBytes, statusesIn } from "../support/raw-client.ts";
 
@@ -54,7 +54,7 @@ const noHosts = [
 ];
 
 test("a Host that is no host is a 400 and ends the connection, one that is a host is taken", async (t) => {
-  const { port } = await openDoor(t);
+  const { port } = await openHttpServer(t);
   const behind = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n";
   for (const version of ["1.1", "1.0"])
     for (const host of noHosts) {
@@ -72,7 +72,7 @@ test("a Host that is no host is a 400 and ends the connection, one that is a hos
 });
 
 test("the same holds for the host in a whole URL, which may not be empty", async (t) => {
-  const { port } = await openDoor(t);
+  const { port } = await openHttpServer(t);
   const ask = (target: string) => askBytes(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
   const noTarget = /[ \t?/\\]/;
   for (const host of [...noHosts.filter((one) => !noTarget.test(one)), "", ":80"])
@@ -87,7 +87,7 @@ test("the same holds for the host in a whole URL, which may not be empty", async
 });
 
 test("what a host was judged once does not stick to the next one", async (t) => {
-  const { port } = await openDoor(t);
+  const { port } = await openHttpServer(t);
   const statusOf = async (host: string) =>
     (await askBytes(port, `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status;
   for (const [host, status] of [

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { readConfig } from "#config.ts";
 import { drain } from "#http/connections.ts";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 import { sendRaw } from "../support/raw-request.ts";
 
 const brief = { headers: 60, request: 60, keepAlive: 60, checkEvery: 10, linger: 20 };
@@ -32,14 +32,14 @@ const request = (id: number | string, path = "/health") =>
 const idsIn = (text: string) => [...text.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id);
 
 test("requests sent ahead are all answered, in their order", async (t) => {
-  const { port } = await openDoor(t);
+  const { port } = await openHttpServer(t);
   const ids = Array.from({ length: 1000 }, (_, i) => String(i));
   const { text } = await sendRaw(port, ids.map((id) => request(id)).join(""));
   assert.deepEqual(idsIn(text), ids);
 });
 
 test("a client that sends thousands of requests ahead holds up nobody else", async (t) => {
-  const { port, log } = await openDoor(t);
+  const { port, log } = await openHttpServer(t);
   const greedy = await open(t, port);
   const other = await open(t, port);
   greedy.pause();
@@ -52,7 +52,7 @@ test("a client that sends thousands of requests ahead holds up nobody else", asy
 });
 
 test("of what a client sends ahead and does not read, one answer at a time is made", async (t) => {
-  const { port, connections, log } = await openDoor(t);
+  const { port, connections, log } = await openHttpServer(t);
   const socket = await open(t, port);
   socket.pause();
   const count = 2000;
@@ -79,7 +79,7 @@ async function firstOf<V>(map: ReadonlyMap<unknown, V>): Promise<V> {
 }
 
 test("a connection that sends nothing, half a request or form, or one line after the other is ended with a 408", async (t) => {
-  const { port } = await openDoor(t, {}, brief);
+  const { port } = await openHttpServer(t, {}, brief);
   const silent = await open(t, port);
   const half = await open(t, port);
   half.write("GET /health HTTP/1.1\r\nHos");
@@ -98,14 +98,14 @@ test("a connection that sends nothing, half a request or form, or one line after
 });
 
 test("a connection is idle for so long after an answer, then it is closed", async (t) => {
-  const { port } = await openDoor(t, {}, brief);
+  const { port } = await openHttpServer(t, {}, brief);
   const socket = await open(t, port);
   socket.write(request(1));
   assert.match(await readAll(socket), /^HTTP\/1\.1 200 OK\r\n/);
 });
 
 test("a client that leaves its side open after the end is let go", async (t) => {
-  const { port, connections } = await openDoor(t, {}, brief);
+  const { port, connections } = await openHttpServer(t, {}, brief);
   const faults = ["no request\r\n\r\n", "", "GET /health HTTP/1.1\r\nHos"];
   for (const fault of faults) {
     const socket = await open(t, port);
@@ -120,7 +120,7 @@ test("a client that leaves its side open after the end is let go", async (t) => 
 
 test("a connection beyond CONNECTIONS_MAX is closed at once, and one more fits when one has gone", async (t) => {
   const config = readConfig({ CONNECTIONS_MAX: "2" });
-  const { port, connections } = await openDoor(t, { config });
+  const { port, connections } = await openHttpServer(t, { config });
   const first = await open(t, port);
   await open(t, port);
   const third = await open(t, port);
@@ -134,7 +134,7 @@ test("a connection beyond CONNECTIONS_MAX is closed at once, and one more fits w
 });
 
 test("what comes behind a request to close does not destroy the answers before it", async (t) => {
-  const { port } = await openDoor(t);
+  const { port } = await openHttpServer(t);
   const bytes = `${request(1, "/openapi.json")}GET /openapi.json HTTP/1.1\r\nHost: x\r\nx-request-id: 2\r\nConnection: close\r\n\r\n${request(3).repeat(3000)}`;
   for (let round = 0; round < 20; round++) {
     const socket = await open(t, port);
@@ -153,7 +153,7 @@ test("what comes behind a request to close does not destroy the answers before i
 const unreadable = "GET /health HTTP/1.1\r\n\r\n";
 
 test("a connection is gone as soon as its client has closed, also where requests came behind the last answer", async (t) => {
-  const { port, connections } = await openDoor(t, {}, { linger: 600_000 });
+  const { port, connections } = await openHttpServer(t, {}, { linger: 600_000 });
   for (const before of ["", request(1, "/openapi.json")]) {
     const socket = await open(t, port);
     socket.write(before + unreadable + request(3).repeat(3));
@@ -167,7 +167,7 @@ test("a connection is gone as soon as its client has closed, also where requests
 });
 
 test("of what comes behind the last answer hardly anything is parsed", async (t) => {
-  const { port, server } = await openDoor(t);
+  const { port, server } = await openHttpServer(t);
   let parsed = 0;
   server.on("request", () => parsed++);
   for (const before of ["", request(1, "/openapi.json")]) {
@@ -183,8 +183,8 @@ test("of what comes behind the last answer hardly anything is parsed", async (t)
 });
 
 test("a server that drains waits for no client that asked to CONNECT before it had its answers", async (t) => {
-  const office = () => new Promise<never>(() => {});
-  const { port, connections, server } = await openDoor(t, { office });
+  const accountWorker = () => new Promise<never>(() => {});
+  const { port, connections, server } = await openHttpServer(t, { accountWorker });
   const socket = await open(t, port);
   socket.write(request(1, "/account") + "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
   await once(server, "connect");
@@ -197,8 +197,8 @@ test("a server that drains waits for no client that asked to CONNECT before it h
 });
 
 test("however much follows a fault that waits for its turn, it is one fault", async (t) => {
-  const office = () => new Promise<never>(() => {});
-  const { port, connections, server } = await openDoor(t, { office });
+  const accountWorker = () => new Promise<never>(() => {});
+  const { port, connections, server } = await openHttpServer(t, { accountWorker });
   let asked: ServerResponse | undefined;
   server.on("request", (_request, response) => (asked = response));
   const socket = await open(t, port);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openExplorerCalls } from "#http/explorer-calls.ts";
 import { defaultQuotas } from "#limits/policy.ts";
 import type { AnsweredRequest } from "#usage/recorder.ts";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 
 const call = { account: 7, quotas: defaultQuotas, operation: "fetch-signals", query: "" } as const;
 
@@ -19,8 +19,8 @@ test("a call that cannot be answered is the problem the API would send, counted 
   ]) {
     const recorded: AnsweredRequest[] = [];
     const recordRequest = (request: AnsweredRequest) => void recorded.push(request);
-    const { door, log } = await openDoor(t, { model, recordRequest });
-    const answered = await openExplorerCalls(door)(call);
+    const { http, log } = await openHttpServer(t, { model, recordRequest });
+    const answered = await openExplorerCalls(http)(call);
     const problem = JSON.parse(Buffer.from(answered.body).toString());
     const id = answered.headers["x-request-id"];
     assert.equal(answered.status, status);

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openTurns, sharePerTurn } from "#http/fair-queue.ts";
+import { openFairQueue, sharePerTurn } from "#http/fair-queue.ts";
 import { startService } from "../support/service.ts";
 
 test("a client gets its share at once and the rest in later turns, in order", async () => {
-  const turns = openTurns(3);
+  const turns = openFairQueue(3);
   const done: number[] = [];
   for (let i = 0; i < 8; i++) turns.enter("one", () => done.push(i));
   assert.deepEqual(done, [0, 1, 2]);
@@ -18,7 +18,7 @@ test("a client gets its share at once and the rest in later turns, in order", as
 });
 
 test("whoever asks for the first time waits for nobody", () => {
-  const turns = openTurns(3);
+  const turns = openFairQueue(3);
   let isServed = false;
   for (let i = 0; i < 1000; i++) turns.enter("greedy", () => {});
   turns.enter("other", () => (isServed = true));
@@ -26,7 +26,7 @@ test("whoever asks for the first time waits for nobody", () => {
 });
 
 test("what waited goes before what comes later, also when that comes first in a turn", async () => {
-  const turns = openTurns(1);
+  const turns = openFairQueue(1);
   const done: string[] = [];
   for (const name of ["first", "second", "third"]) turns.enter(1, () => done.push(name));
   await nextTurn();

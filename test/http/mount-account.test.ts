@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { OfficeAnswer, OfficeRequest } from "#account/messages.ts";
+import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import { readConfig } from "#config.ts";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 import { askBytes, requestText } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";
 
-const hello: OfficeAnswer = {
+const hello: PageAnswer = {
   status: 200,
   headers: [
     ["content-type", "text/html; charset=utf-8"],
@@ -16,22 +16,22 @@ const hello: OfficeAnswer = {
   body: "<h1>Grüß Gott</h1>",
 };
 
-/** A front door whose office writes down what it is asked. */
+/** An HTTP server whose accountWorker writes down what it is asked. */
 async function open(t: TestContext, settings: Record<string, string> = {}) {
-  const asked: OfficeRequest[] = [];
-  const door = await openDoor(t, {
+  const asked: PageRequest[] = [];
+  const http = await openHttpServer(t, {
     config: readConfig(settings),
-    async office(request) {
+    async accountWorker(request) {
       asked.push(request);
       return hello;
     },
   });
-  return { ...door, asked };
+  return { ...http, asked };
 }
 
 const host = "Host: 127.0.0.1";
 
-test("a form reaches the office whole, with the few headers it looks at", async (t) => {
+test("a form reaches the accountWorker whole, with the few headers it looks at", async (t) => {
   const { port, asked } = await open(t);
   const form = "name=a%20b&note=%C3%A9";
   const lines = [
@@ -47,7 +47,7 @@ test("a form reaches the office whole, with the few headers it looks at", async 
     "Connection: close",
   ];
   await sendRaw(port, `${lines.join("\r\n")}\r\n\r\n${form}`);
-  const [{ now, monotonicMicroseconds, ...request }] = asked as [OfficeRequest];
+  const [{ now, monotonicMicroseconds, ...request }] = asked as [PageRequest];
   assert.equal(typeof now, "number");
   assert.equal(typeof monotonicMicroseconds, "number");
   assert.deepEqual(request, {
@@ -86,7 +86,7 @@ test("a page of an account is kept nowhere, framed nowhere, and no other site ma
 
 test("a page of an account is not compressed, for its length would tell of what is secret in it", async (t) => {
   const body = "<h1>gpr_ and what was asked</h1>".repeat(200);
-  const { get } = await openDoor(t, { office: async () => ({ ...hello, body }) });
+  const { get } = await openHttpServer(t, { accountWorker: async () => ({ ...hello, body }) });
   for (const path of ["/account", "/account/keys"]) {
     const { headers, text } = await get(path, { "accept-encoding": "br, gzip" });
     assert.equal(text, body);
@@ -101,7 +101,7 @@ test("browsers are told to come back over https alone where that is how the publ
   assert.equal(headers.get("strict-transport-security"), "max-age=63072000");
 });
 
-test("methods a page does not know are a 405 and never reach the office, a preflight neither", async (t) => {
+test("methods a page does not know are a 405 and never reach the accountWorker, a preflight neither", async (t) => {
   const { get, asked } = await open(t);
   for (const method of ["PUT", "DELETE", "OPTIONS", "PATCH"])
     for (const path of ["/account", "/account/keys", "/account/keys/key_1"]) {
@@ -191,9 +191,9 @@ test("a body whose type cannot be read is a 415 page, a problem for whoever pref
   );
 });
 
-test("an office that fails is a 500 page with a request id, and the next request is tried again", async (t) => {
-  const { get, log } = await openDoor(t, {
-    office: () => Promise.reject(new Error("The thread ended.")),
+test("an accountWorker that fails is a 500 page with a request id, and the next request is tried again", async (t) => {
+  const { get, log } = await openHttpServer(t, {
+    accountWorker: () => Promise.reject(new Error("The thread ended.")),
   });
   for (let i = 0; i < 2; i++) {
     const { status, headers, text } = await get("/account/keys");

@@ -12,7 +12,7 @@ import {
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { exposition } from "#metrics/exposition.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 
 /** A guard whose clock and memory a test turns. */
 function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
@@ -76,7 +76,7 @@ test("the log hears once of an overload that comes and goes, and once that it is
 
 test("while overloaded, requests with a key and unknown paths are a 503 before anything of them is looked at", async (t) => {
   const metrics = openRequestMetrics();
-  const { get } = await openDoor(t, {
+  const { get } = await openHttpServer(t, {
     metrics,
     overload: { cause: () => "memory" },
     counters: {
@@ -96,7 +96,7 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
 });
 
 test("while overloaded, health and public documents are answered", async (t) => {
-  const { get } = await openDoor(t, { overload: { cause: () => "event_loop_delay" } });
+  const { get } = await openHttpServer(t, { overload: { cause: () => "event_loop_delay" } });
   for (const path of ["/health", "/ready", "/openapi.json"])
     assert.equal((await get(path)).status, 200, path);
 });

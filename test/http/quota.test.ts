@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandDone } from "../support/command-line.ts";
-import { standingClock, startService } from "../support/service.ts";
+import { fixedClock, startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
@@ -144,7 +144,7 @@ test("behind a trusted proxy the right-most address that is not a proxy's counts
 
 test("counts survive a restart", async (t) => {
   const dataDir = temporaryFolder(t);
-  const clock = standingClock();
+  const clock = fixedClock();
   const first = await startService(t, { dataDir, clock });
   for (let i = 0; i < 40; i++) await first.get(path);
   await first.stop();

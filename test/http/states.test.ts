@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDoor } from "../support/http-server.ts";
+import { openHttpServer } from "../support/http-server.ts";
 
 test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
   for (const state of ["starting", "draining"] as const) {
-    const { get } = await openDoor(t, { state: () => state });
+    const { get } = await openHttpServer(t, { state: () => state });
     for (const path of ["/fetch-gp?gp_name=kkr", "/nowhere", "/openapi.json"]) {
       const { status, headers, body } = await get(path);
       assert.equal(status, 503, path);
@@ -19,7 +19,7 @@ test("while it starts or drains the service answers 503 before it looks at path 
 });
 
 test("a fault of our own is a 500 that tells the caller nothing but its id, and the log everything", async (t) => {
-  const { get, log } = await openDoor(t, {
+  const { get, log } = await openHttpServer(t, {
     model() {
       throw new Error("secret detail at /srv/file.ts");
     },
@@ -33,14 +33,14 @@ test("a fault of our own is a 500 that tells the caller nothing but its id, and 
 });
 
 test("with the cache switched off answers are the same", async (t) => {
-  const { get } = await openDoor(t);
+  const { get } = await openHttpServer(t);
   const first = await get("/fetch-gp?gp_name=northwind");
   const second = await get("/fetch-gp?gp_name=northwind");
   assert.deepEqual(second.body, first.body);
 });
 
 test("a request is one log line of known fields, and no line holds a key, a query or a header", async (t) => {
-  const { get, log } = await openDoor(t);
+  const { get, log } = await openHttpServer(t);
   await get("/fetch-gp?gp_name=northwind");
   await get("/nowhere?api_key=gpr_secret");
   const lines = log.map((line) => JSON.parse(line));

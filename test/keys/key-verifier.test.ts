@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setQuotas, suspendAccount } from "#accounts/accounts.ts";
 import { makeKey } from "#keys/api-key.ts";
-import { openKeyRing } from "#keys/key-verifier.ts";
+import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { revokeKey } from "#keys/keys.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { Problem } from "#problems.ts";
@@ -19,13 +19,13 @@ async function openRing(t: TestContext) {
   const clock = { now: noon };
   const faults: (Error | null)[] = [];
   const onFault = (fault: Error | null) => void faults.push(fault);
-  const ring = openKeyRing({ path: control.path, now: () => clock.now, onFault });
-  t.after(() => ring.close());
+  const verifier = openKeyVerifier({ path: control.path, now: () => clock.now, onFault });
+  t.after(() => verifier.close());
   /** The problem of the next request with this key; null if it is let in. */
   const refusal = async (key: string) => {
     await nextTurn();
     try {
-      ring.verify(key);
+      verifier.verify(key);
       return null;
     } catch (error) {
       assert.ok(error instanceof Problem, String(error));
@@ -33,17 +33,17 @@ async function openRing(t: TestContext) {
       return { status, code, members };
     }
   };
-  return { ...control, clock, faults, ring, refusal };
+  return { ...control, clock, faults, verifier, refusal };
 }
 
 const invalid = (reason: string) => ({ status: 401, code: "api-key-invalid", members: { reason } });
 
 test("a valid key is let in with everything a request needs to know of it", async (t) => {
-  const { control, account, ring, issue } = await openRing(t);
+  const { control, account, verifier, issue } = await openRing(t);
   const { id, key } = await issue({ name: "web" });
   await setQuotas(control, account.id, { hour: 5000 }, noon);
   await nextTurn();
-  const live = ring.verify(key);
+  const live = verifier.verify(key);
   assert.deepEqual(live, {
     id,
     hint: key.slice(0, 8),
@@ -52,13 +52,13 @@ test("a valid key is let in with everything a request needs to know of it", asyn
     isDemo: false,
   });
   await nextTurn();
-  assert.equal(ring.verify(key).quotas, live.quotas);
+  assert.equal(verifier.verify(key).quotas, live.quotas);
 });
 
 test("a demo's key is told from others", async (t) => {
-  const { ring, issue } = await openRing(t);
+  const { verifier, issue } = await openRing(t);
   const { key } = await issue({ isDemo: true });
-  assert.equal(ring.verify(key).isDemo, true);
+  assert.equal(verifier.verify(key).isDemo, true);
 });
 
 test("a key that is no key is refused with the reason: its shape, its check, its being unknown", async (t) => {
@@ -117,12 +117,12 @@ test("a key of a suspended account may do nothing, though it is still a key", as
 });
 
 test("no refusal tells more of a key than its hint", async (t) => {
-  const { control, ring, issue } = await openRing(t);
+  const { control, verifier, issue } = await openRing(t);
   const { id, key } = await issue();
   await revokeKey(control, id, noon);
   for (const presented of [key, `${key}x`, `${key.slice(0, 39)}!`])
     assert.throws(
-      () => ring.verify(presented),
+      () => verifier.verify(presented),
       (error: Problem) =>
         !(error.message + JSON.stringify(error.members)).includes(key.slice(8, 30)),
     );
@@ -151,7 +151,7 @@ test("what another process does to a key or an account is seen by the next reque
 });
 
 test("during a rotation both keys work, and after the overlap only the new one, on the same quota", async (t) => {
-  const { control, account, refusal, ring, clock, issue } = await openRing(t);
+  const { control, account, refusal, verifier, clock, issue } = await openRing(t);
   const old = await issue();
   const { issued } = await rotateKey(control, {
     id: old.id,
@@ -161,8 +161,8 @@ test("during a rotation both keys work, and after the overlap only the new one, 
   clock.now = noon + 24 * hour - 1;
   assert.equal(await refusal(old.key), null);
   assert.equal(await refusal(issued.key), null);
-  assert.equal(ring.verify(old.key).accountNumber, account.number);
-  assert.equal(ring.verify(issued.key).accountNumber, account.number);
+  assert.equal(verifier.verify(old.key).accountNumber, account.number);
+  assert.equal(verifier.verify(issued.key).accountNumber, account.number);
   clock.now = noon + 24 * hour;
   assert.equal((await refusal(old.key))?.code, "api-key-expired");
   assert.equal(await refusal(issued.key), null);
@@ -205,18 +205,18 @@ test("a store put in the place of another is not read into the old one's keys, a
 
 test("a store that is not there is refused by name", async (t) => {
   assert.throws(
-    () => openKeyRing({ path: `${temporaryFolder(t)}/control.sqlite` }),
+    () => openKeyVerifier({ path: `${temporaryFolder(t)}/control.sqlite` }),
     /control\.sqlite is not there/,
   );
 });
 
 test("the store is asked once in a turn of the event loop, and again in the next", async (t) => {
-  const { path, ring, refusal, issue } = await openRing(t);
+  const { path, verifier, refusal, issue } = await openRing(t);
   const { key } = await issue();
   const other = new DatabaseSync(path);
   t.after(() => other.close());
-  ring.verify(key);
+  verifier.verify(key);
   other.exec("update api_key set revoked_at = '2026-11-21T12:00:00.000Z'");
-  ring.verify(key);
+  verifier.verify(key);
   assert.equal((await refusal(key))?.code, "api-key-revoked");
 });

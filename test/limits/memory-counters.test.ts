@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultQuotas, openMemoryCounters, type Quotas, type Standing } from "#limits/index.ts";
+import { defaultQuotas, openMemoryCounters, type Quotas, type QuotaStatus } from "#limits/index.ts";
 import { clockOf, day, hour, minute, openWorld, second } from "../support/limits-world.ts";
 
 function begin() {
@@ -14,16 +14,17 @@ function begin() {
   return { world, counters, take, takeMany };
 }
 
-const leftIn = (standing: Standing) => standing.windows.map(({ remaining }) => remaining);
-const resetOf = (standing: Standing) => standing.windows.map(({ resetSeconds }) => resetSeconds);
+const leftIn = (quotaStatus: QuotaStatus) => quotaStatus.windows.map(({ remaining }) => remaining);
+const resetOf = (quotaStatus: QuotaStatus) =>
+  quotaStatus.windows.map(({ resetSeconds }) => resetSeconds);
 
 test("60 requests of a minute are admitted, the 61st is refused and told when to come again", () => {
   const { world, take } = begin();
   for (let left = 59; left >= 0; left--) {
-    const standing = take();
-    assert.ok(standing.admitted);
-    assert.deepEqual(leftIn(standing), [left, 940 + left, 9940 + left]);
-    assert.equal(standing.retryAfterSeconds, 0);
+    const quotaStatus = take();
+    assert.ok(quotaStatus.admitted);
+    assert.deepEqual(leftIn(quotaStatus), [left, 940 + left, 9940 + left]);
+    assert.equal(quotaStatus.retryAfterSeconds, 0);
     world.now += 0.5 * second;
   }
   const refused = take();

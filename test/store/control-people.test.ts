@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { digestKey, makeKey } from "#keys/api-key.ts";
-import { openKeyRing } from "#keys/key-verifier.ts";
+import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { createOwnKey } from "#keys/own-keys.ts";
 import { up as firstStep } from "#store/migrations/control-0001-accounts-and-keys.ts";
 import { openStore } from "#store/open-store.ts";
@@ -34,9 +34,9 @@ test("accounts and keys of a store from before there were people work on, with t
     .run(digestKey(key), key.slice(0, 8));
   database.close();
   await readyControl(dataDir);
-  const ring = openKeyRing({ path: file, now: () => noon });
-  t.after(() => ring.close());
-  assert.deepEqual(ring.verify(key).quotas, { minute: 5, hour: null, day: null });
+  const verifier = openKeyVerifier({ path: file, now: () => noon });
+  t.after(() => verifier.close());
+  assert.deepEqual(verifier.verify(key).quotas, { minute: 5, hour: null, day: null });
   const control = await openControl(dataDir);
   t.after(() => control.close());
   const account = await control.database

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { sql } from "kysely";
-import { StoreFault, type StoreFaultKind } from "#store/domain-error.ts";
+import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { controlMigrations } from "#store/migrations/index.ts";
 import { openStore, type StoreShape } from "#store/open-store.ts";
 import { controlFile, openControl, openUsage, usageFile } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const faultOf = (kind: StoreFaultKind, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof StoreFault, String(error));
+const faultOf = (kind: DomainErrorKind, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof DomainError, String(error));
   assert.equal(error.kind, kind);
   assert.match(error.message, words);
   return true;

@@ -10,13 +10,13 @@ export function allCommands(dataDir: string, settings: Record<string, string> = 
   const start = async (...args: string[]): Promise<Outcome> => {
     let out = "";
     let err = "";
-    const surroundings = {
+    const context = {
       environment: { DATA_DIR: dataDir, ...settings },
       now: () => noon,
       print: (text: string) => void (out += `${text}\n`),
-      complain: (text: string) => void (err += `${text}\n`),
+      reportError: (text: string) => void (err += `${text}\n`),
     };
-    return { exitCode: await run(args, surroundings, commandParts), out, err };
+    return { exitCode: await run(args, context, commandParts), out, err };
   };
   /** What the command prints; it must succeed. */
   const text = async (...args: string[]) => {

@@ -18,13 +18,13 @@ export async function command(
 ): Promise<Outcome> {
   let out = "";
   let err = "";
-  const surroundings = {
+  const context = {
     environment: { DATA_DIR: dataDir },
     now,
     print: (text: string) => void (out += `${text}\n`),
-    complain: (text: string) => void (err += `${text}\n`),
+    reportError: (text: string) => void (err += `${text}\n`),
   };
-  const exitCode = await run(args, surroundings, [addAccountCommands, addKeyCommands]);
+  const exitCode = await run(args, context, [addAccountCommands, addKeyCommands]);
   return { exitCode, out, err };
 }
 

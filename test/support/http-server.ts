@@ -1,11 +1,11 @@
-/** A front door on a free port without the rooms behind it, for states that a whole service is hard to bring into. */
+/** An HTTP server on a free port without the services behind it, for states that a whole service is hard to bring into. */
 import type { TestContext } from "node:test";
 import pino from "pino";
 import { type ApiDependencies, openApi } from "#api/ask.ts";
 import { readConfig } from "#config.ts";
 import { buildApp, timeouts } from "#http/build-app.ts";
-import { openHeldAnswers } from "#http/commit-barrier.ts";
-import type { FrontDoor } from "#http/dependencies.ts";
+import { openCommitBarrier } from "#http/commit-barrier.ts";
+import type { HttpDependencies } from "#http/dependencies.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
@@ -13,15 +13,15 @@ import { operations } from "#operations/index.ts";
 import { cast } from "./cast.ts";
 import { modelOf } from "./dataset.ts";
 import { assertDescribed } from "./described.ts";
-import { standingClock } from "./service.ts";
+import { fixedClock } from "./service.ts";
 
-/** A front door over a real dataset, with what a test wants to be otherwise. */
-export async function openDoor(
+/** An HTTP server over a real dataset, with what a test wants to be otherwise. */
+export async function openHttpServer(
   t: TestContext,
-  otherwise: Partial<FrontDoor & ApiDependencies> = {},
+  otherwise: Partial<HttpDependencies & ApiDependencies> = {},
   waits: Partial<typeof timeouts> = {},
 ) {
-  const clock = standingClock();
+  const clock = fixedClock();
   const model = await modelOf(t, cast);
   const log: string[] = [];
   const key = {
@@ -46,23 +46,23 @@ export async function openDoor(
     model: () => model,
     ...otherwise,
   });
-  const door: FrontDoor = {
+  const http: HttpDependencies = {
     config,
     operations,
     api,
     model: () => model,
     recordRequest() {},
-    office: () => Promise.reject(new Error("There is no office in this test.")),
+    accountWorker: () => Promise.reject(new Error("There is no accountWorker in this test.")),
     now: clock.now,
     clock,
-    hold: openHeldAnswers(() => {}),
+    afterCommit: openCommitBarrier(() => {}),
     state: () => "running",
     overload: { cause: () => null },
     metrics: openRequestMetrics(),
     log: pino({ base: null }, { write: (line) => void log.push(line) }),
     ...otherwise,
   };
-  const { app, connections } = buildApp(door, { ...timeouts, ...waits });
+  const { app, connections } = buildApp(http, { ...timeouts, ...waits });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   t.after(() => {
     app.server.closeAllConnections();
@@ -78,5 +78,5 @@ export async function openDoor(
     assertDescribed({ status, headers: received, json: body });
     return { status, headers: received, text, body };
   };
-  return { door, log, get, connections, server: app.server, port: Number(new URL(url).port) };
+  return { http, log, get, connections, server: app.server, port: Number(new URL(url).port) };
 }

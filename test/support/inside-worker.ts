@@ -1,11 +1,11 @@
-/** The account office without its thread: its visits one function call each, every hash and every query counted. */
+/** The account accountWorker without its thread: its visits one function call each, every hash and every query counted. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { Kysely } from "kysely";
-import { answerVisit } from "#account/answer-request.ts";
-import type { Letter } from "#account/mail-templates.ts";
-import type { OfficeAnswer, OfficeRequest, OfficeSettings } from "#account/messages.ts";
+import { answerRequest } from "#account/answer-request.ts";
+import type { Mail } from "#account/mail-templates.ts";
+import type { PageAnswer, PageRequest, AccountWorkerSettings } from "#account/messages.ts";
 import { openPersonLimiter } from "#account/person-limits.ts";
 import { routes } from "#account/screens/index.ts";
 import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
@@ -17,35 +17,35 @@ import { noon } from "./control.ts";
 import { cheap } from "./people.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-export interface OfficeInside {
+export interface InsideWorker {
   control: ControlStore;
   passwords: Passwords;
   /** Sent so far. */
-  letters: Letter[];
+  messages: Mail[];
   /** Texts of the queries so far. */
   queries: string[];
   hashes: { count: number; running: number; most: number };
-  get(path: string, request?: Partial<OfficeRequest>): Promise<OfficeAnswer>;
+  get(path: string, request?: Partial<PageRequest>): Promise<PageAnswer>;
   post(
     path: string,
     fields: Readonly<Record<string, string>>,
-    request?: Partial<OfficeRequest>,
-  ): Promise<OfficeAnswer>;
+    request?: Partial<PageRequest>,
+  ): Promise<PageAnswer>;
 }
 
-export async function openOfficeInside(
+export async function openInsideWorker(
   t: TestContext,
-  settings: Partial<OfficeSettings> = {},
-): Promise<OfficeInside> {
+  settings: Partial<AccountWorkerSettings> = {},
+): Promise<InsideWorker> {
   const dataDir = temporaryFolder(t);
   const queries: string[] = [];
   const control = await watchedControl(dataDir, queries);
   const usage = await openUsage(dataDir);
   t.after(() => Promise.all([control.close(), usage.close()]));
   const hashes = { count: 0, running: 0, most: 0 };
-  const letters: Letter[] = [];
+  const messages: Mail[] = [];
   const passwords = countedPasswords(hashes);
-  const rooms = {
+  const services = {
     settings: {
       dataDir,
       publicUrl: null,
@@ -62,14 +62,18 @@ export async function openOfficeInside(
     control,
     usage,
     passwords,
-    post: { send: (letter: Letter) => void letters.push(letter), isOff: false, async close() {} },
-    desk: { call: () => assert.fail(), look: () => assert.fail() },
+    mailer: {
+      send: (message: Mail) => void messages.push(message),
+      isOff: false,
+      async close() {},
+    },
+    quotaRpc: { call: () => assert.fail(), look: () => assert.fail() },
     personLimiter: openPersonLimiter(),
     model: () => null,
-    complain: (complaint: string) => assert.fail(complaint),
+    reportError: (complaint: string) => assert.fail(complaint),
   };
-  const ask = (request: Partial<OfficeRequest>) =>
-    answerVisit(rooms, routes, {
+  const ask = (request: Partial<PageRequest>) =>
+    answerRequest(services, routes, {
       method: "GET",
       path: "/account",
       query: "",
@@ -83,7 +87,7 @@ export async function openOfficeInside(
   return {
     control,
     passwords,
-    letters,
+    messages,
     queries,
     hashes,
     get(target, request = {}) {
@@ -119,7 +123,7 @@ async function watchedControl(dataDir: string, queries: string[]): Promise<Contr
   };
 }
 
-function countedPasswords(hashes: OfficeInside["hashes"]): Passwords {
+function countedPasswords(hashes: InsideWorker["hashes"]): Passwords {
   const passwords = openPasswords(cheap);
   const counted = async <R>(work: Promise<R>): Promise<R> => {
     hashes.count += 1;
@@ -138,13 +142,15 @@ function countedPasswords(hashes: OfficeInside["hashes"]): Passwords {
 }
 
 /** The token in what was written to somebody last. */
-export function tokenFor(letters: readonly Letter[], address: string): string {
-  const letter = letters.findLast(({ to }) => to === address);
-  return /token=([\w-]{43})/.exec(letter?.text ?? "")?.[1] ?? assert.fail(`no link for ${address}`);
+export function tokenFor(messages: readonly Mail[], address: string): string {
+  const message = messages.findLast(({ to }) => to === address);
+  return (
+    /token=([\w-]{43})/.exec(message?.text ?? "")?.[1] ?? assert.fail(`no link for ${address}`)
+  );
 }
 
 /** What a browser sends back after an answer that set cookies. */
-export const cookiesOf = ({ headers }: OfficeAnswer): string =>
+export const cookiesOf = ({ headers }: PageAnswer): string =>
   headers
     .filter(([name, value]) => name === "set-cookie" && !value.includes("Max-Age=0"))
     .map(([, value]) => value.split(";")[0])

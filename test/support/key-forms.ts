@@ -1,6 +1,6 @@
 /** The forms of the key pages as a person sends them, and the keys their answers show. */
 import assert from "node:assert/strict";
-import type { Page, Visitor } from "./user.ts";
+import type { Page, TestUser } from "./user.ts";
 
 /** Whole keys in a text, each once. */
 export const keysIn = (text: string): string[] => [
@@ -9,10 +9,10 @@ export const keysIn = (text: string): string[] => [
 
 /** Sends the form that creates a key. */
 export const orderKey = (
-  visitor: Visitor,
+  user: TestUser,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<Page> =>
-  visitor.submit("/account/keys", "/account/keys", { name: "first", expiry: "90", ...fields });
+  user.submit("/account/keys", "/account/keys", { name: "first", expiry: "90", ...fields });
 
 export interface MadeKey {
   id: string;
@@ -30,9 +30,9 @@ export function shownKey(page: Page): MadeKey {
 }
 
 export const createKey = async (
-  visitor: Visitor,
+  user: TestUser,
   fields?: Readonly<Record<string, string>>,
-): Promise<MadeKey> => shownKey(await orderKey(visitor, fields));
+): Promise<MadeKey> => shownKey(await orderKey(user, fields));
 
-export const orderRotation = (visitor: Visitor, id: string, overlap: string): Promise<Page> =>
-  visitor.submit(`/account/keys/${id}`, `/account/keys/${id}/rotate`, { overlap });
+export const orderRotation = (user: TestUser, id: string, overlap: string): Promise<Page> =>
+  user.submit(`/account/keys/${id}`, `/account/keys/${id}/rotate`, { overlap });

@@ -9,14 +9,14 @@ const world = openWorld();
 const onFault = (fault: Error | null) => writeSync(1, `${fault?.message ?? "well again"}\n`);
 const counters = openMemoryCounters({ dir: process.argv[2]!, clock: clockOf(world), onFault });
 const takeOne = () => {
-  const standing = counters.take(1, quotas);
+  const quotaStatus = counters.take(1, quotas);
   counters.keep();
-  return standing;
+  return quotaStatus;
 };
 for (let request = 0; request < 300; request++) takeOne();
 // Long enough for a sync, which succeeds on a full disk and must not pass for a recovery.
 for (let passed = 0; passed < 100; passed++) await access(import.meta.dirname);
 world.now += hour;
-const standing = takeOne();
-writeSync(1, `${standing.windows.map(({ remaining }) => remaining).join(" ")}\n`);
+const quotaStatus = takeOne();
+writeSync(1, `${quotaStatus.windows.map(({ remaining }) => remaining).join(" ")}\n`);
 process.kill(process.pid, "SIGKILL");

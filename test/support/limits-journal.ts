@@ -18,9 +18,9 @@ export function beginJournal(t: TestContext) {
     /** Without keeping it. */
     const count = (account: number) => counters.take(account, quotas).admitted;
     const takeOne = (account: number) => {
-      const standing = counters.take(account, quotas);
+      const quotaStatus = counters.take(account, quotas);
       counters.keep();
-      return standing;
+      return quotaStatus;
     };
     const take = (count = 1, account = 1) =>
       Array.from({ length: count }, () => takeOne(account)).filter(({ admitted }) => admitted)

@@ -4,7 +4,7 @@ import {
   type MemoryCounters,
   openMemoryCounters,
   type Quotas,
-  type Standing,
+  type QuotaStatus,
 } from "#limits/index.ts";
 import { assertRight } from "./limits-oracle.ts";
 import type { Random } from "./limits-random.ts";
@@ -76,16 +76,16 @@ export const someQuotas = (random: Random): Quotas => ({
   day: random.between(1, 25),
 });
 
-export function take(life: Life, account: number): Standing {
+export function take(life: Life, account: number): QuotaStatus {
   const { world, tally } = life;
   const quotas = life.quotas[account]!;
   const epoch = epochOf(life);
   const before = life.admitted[account]!.filter(
     ({ at }) => world.now - at < day + bridgeMicroseconds,
   );
-  const standing = life.counters.take(account + 1, quotas);
+  const quotaStatus = life.counters.take(account + 1, quotas);
   life.counters.keep();
-  assertRight(standing, {
+  assertRight(quotaStatus, {
     quotas,
     now: world.now,
     truly: before.map(({ at }) => at),
@@ -93,14 +93,14 @@ export function take(life: Life, account: number): Standing {
       ? null
       : before.map((request) => request.at + (request.epoch === epoch ? 0 : bridgeMicroseconds)),
   });
-  tally[standing.admitted ? "admitted" : "refused"]++;
-  if (!standing.admitted) return standing;
+  tally[quotaStatus.admitted ? "admitted" : "refused"]++;
+  if (!quotaStatus.admitted) return quotaStatus;
   life.admitted[account] = [...before, { at: world.now, epoch }];
   life.epochs.set(epoch, {
     wallOffsetMilliseconds: world.wallOffsetMilliseconds,
     lastAt: world.now,
   });
-  return standing;
+  return quotaStatus;
 }
 
 export function epochOf({ world, runs }: Life): string {

@@ -1,6 +1,6 @@
 /** Says by counting one by one what a limiter must answer: slow, and too plain to be wrong. */
 import assert from "node:assert/strict";
-import { type Quotas, type Standing, windows } from "#limits/index.ts";
+import { type Quotas, type QuotaStatus, windows } from "#limits/index.ts";
 
 /** What is to be held against an answer: the times (µs) of all requests of the account admitted before. */
 export interface Expectation {
@@ -12,23 +12,23 @@ export interface Expectation {
   atTheLatest: readonly number[] | null;
 }
 
-export function assertRight(standing: Standing, expected: Expectation): void {
+export function assertRight(quotaStatus: QuotaStatus, expected: Expectation): void {
   const { quotas, now, truly, atTheLatest } = expected;
-  if (standing.admitted) {
+  if (quotaStatus.admitted) {
     assert.ok(isBelowEveryQuota(truly, quotas, now), "a window admitted more than its quota");
-    assert.equal(standing.retryAfterSeconds, 0);
-    assert.deepEqual(standing.violated, []);
-  } else assertRightRefusal(standing, expected);
-  assert.ok(standing.windows.every(isWithinItsBounds), "remaining or reset is out of bounds");
+    assert.equal(quotaStatus.retryAfterSeconds, 0);
+    assert.deepEqual(quotaStatus.violated, []);
+  } else assertRightRefusal(quotaStatus, expected);
+  assert.ok(quotaStatus.windows.every(isWithinItsBounds), "remaining or reset is out of bounds");
   const isExact = atTheLatest?.every((time, index) => time === truly[index]) ?? false;
-  if (isExact) assertExact(standing, standing.admitted ? [...truly, now] : truly, expected);
+  if (isExact) assertExact(quotaStatus, quotaStatus.admitted ? [...truly, now] : truly, expected);
 }
 
 function assertRightRefusal(
-  standing: Standing,
+  quotaStatus: QuotaStatus,
   { quotas, now, truly, atTheLatest }: Expectation,
 ): void {
-  const { violated, retryAfterSeconds } = standing;
+  const { violated, retryAfterSeconds } = quotaStatus;
   const longest = Math.max(
     ...windows.map(({ name, seconds }) => (violated.includes(name) ? seconds : 0)),
   );
@@ -53,13 +53,13 @@ function isWithinItsBounds({
   remaining,
   resetSeconds,
   windowSeconds,
-}: Standing["windows"][number]): boolean {
+}: QuotaStatus["windows"][number]): boolean {
   return remaining >= 0 && remaining <= quota && resetSeconds >= 0 && resetSeconds <= windowSeconds;
 }
 
 /** Compares every member of the windows and which of them refuse. */
 function assertExact(
-  standing: Standing,
+  quotaStatus: QuotaStatus,
   times: readonly number[],
   { quotas, now }: Expectation,
 ): void {
@@ -75,9 +75,9 @@ function assertExact(
         inside.length === 0 ? 0 : Math.ceil((Math.min(...inside) + seconds * 1e6 - now) / 1e6),
     };
   });
-  assert.partialDeepStrictEqual(standing.windows, expected);
+  assert.partialDeepStrictEqual(quotaStatus.windows, expected);
   const full = expected.filter((window) => window.remaining === 0).map((window) => window.name);
-  if (!standing.admitted) assert.deepEqual(standing.violated, full);
+  if (!quotaStatus.admitted) assert.deepEqual(quotaStatus.violated, full);
 }
 
 function isBelowEveryQuota(times: readonly number[], quotas: Quotas, now: number): boolean {

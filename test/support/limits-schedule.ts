@@ -70,9 +70,9 @@ function burst(life: Life): void {
   const account = life.random.between(0, life.quotas.length - 1);
   const requests = life.random.between(1, 8);
   for (let request = 0; request < requests; request++) {
-    const standing = take(life, account);
-    if (!standing.admitted && life.random.chance(0.3))
-      retry(life, account, standing.retryAfterSeconds);
+    const quotaStatus = take(life, account);
+    if (!quotaStatus.admitted && life.random.chance(0.3))
+      retry(life, account, quotaStatus.retryAfterSeconds);
     if (life.random.chance(0.5)) life.world.now += life.random.between(0, 2 * second);
   }
 }

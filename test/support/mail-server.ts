@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 
-export interface ReceivedLetter {
+export interface ReceivedMail {
   from: string;
   to: string;
   /** Lower-case names. */
@@ -15,13 +15,13 @@ export interface ReceivedLetter {
 export interface MailServer {
   /** For `SMTP_URL`. */
   url: string;
-  letters: ReceivedLetter[];
+  messages: ReceivedMail[];
   /** What to say to commands that begin so, instead of taking them; null says nothing at all. */
   refusals: Map<string, string | null>;
   /** How often somebody connected. */
   connections: number;
-  /** The first letter to an address, once it is there. */
-  letterTo(address: string): Promise<ReceivedLetter>;
+  /** The first message to an address, once it is there. */
+  letterTo(address: string): Promise<ReceivedMail>;
 }
 
 export async function startMailServer(t: TestContext): Promise<MailServer> {
@@ -30,8 +30,8 @@ export async function startMailServer(t: TestContext): Promise<MailServer> {
   const server = createServer((socket) => {
     mail.connections += 1;
     sockets.add(socket.on("error", () => {}));
-    const take = (letter: ReceivedLetter) => {
-      mail.letters.push(letter);
+    const take = (message: ReceivedMail) => {
+      mail.messages.push(message);
       for (const look of arrivals) look();
     };
     // Whoever breaks off in the middle has sent nothing.
@@ -46,13 +46,13 @@ export async function startMailServer(t: TestContext): Promise<MailServer> {
   const { port } = server.address() as { port: number };
   const mail: MailServer = {
     url: `smtp://127.0.0.1:${port}`,
-    letters: [],
+    messages: [],
     refusals: new Map(),
     connections: 0,
     letterTo: (address) =>
       new Promise((resolve) => {
         const look = () => {
-          const found = mail.letters.find(({ to }) => to === address);
+          const found = mail.messages.find(({ to }) => to === address);
           if (found !== undefined) resolve(found);
         };
         arrivals.push(look);
@@ -65,7 +65,7 @@ export async function startMailServer(t: TestContext): Promise<MailServer> {
 async function converse(
   socket: Socket,
   { refusals }: MailServer,
-  take: (letter: ReceivedLetter) => void,
+  take: (message: ReceivedMail) => void,
 ): Promise<void> {
   const say = (line: string) => socket.write(`${line}\r\n`);
   say("220 mail.test ready");
@@ -96,7 +96,7 @@ async function converse(
   }
 }
 
-function read(lines: readonly string[]): Pick<ReceivedLetter, "headers" | "text"> {
+function read(lines: readonly string[]): Pick<ReceivedMail, "headers" | "text"> {
   const end = lines.indexOf("");
   const unfolded = lines
     .slice(0, end)

@@ -5,7 +5,7 @@ import { listAudit } from "#accounts/list-audit.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
-import { StoreFault, type StoreFaultKind } from "#store/domain-error.ts";
+import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { openControl } from "#store/stores.ts";
 import { noon } from "./control.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -57,6 +57,6 @@ export async function openPeople(t: TestContext) {
 }
 
 export const faultOf =
-  (kind: StoreFaultKind, words = /./) =>
+  (kind: DomainErrorKind, words = /./) =>
   (error: unknown): boolean =>
-    error instanceof StoreFault && error.kind === kind && words.test(error.message);
+    error instanceof DomainError && error.kind === kind && words.test(error.message);

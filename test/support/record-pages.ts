@@ -7,7 +7,7 @@ import { type Page, signedIn } from "./user.ts";
 
 export async function openPages(t: TestContext, options: Parameters<typeof startService>[1] = {}) {
   const service = await startService(t, options);
-  return { service, visitor: await signedIn(service) };
+  return { service, user: await signedIn(service) };
 }
 
 export async function inControl(

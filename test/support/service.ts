@@ -53,7 +53,7 @@ export interface TestClock extends Clock {
   now(): number;
 }
 
-export function standingClock(startMilliseconds = Date.parse("2026-11-21T09:00:00Z")): TestClock {
+export function fixedClock(startMilliseconds = Date.parse("2026-11-21T09:00:00Z")): TestClock {
   let seconds = 0;
   return {
     bootId: "boot-of-the-tests",
@@ -72,7 +72,7 @@ interface Options {
 }
 
 export async function startService(t: TestContext, options: Options = {}): Promise<TestService> {
-  const { records = cast, settings = {}, clock = standingClock() } = options;
+  const { records = cast, settings = {}, clock = fixedClock() } = options;
   let stop = async () => {};
   // Before the folder's own, so that the service has stopped when the folder goes.
   t.after(() => stop());

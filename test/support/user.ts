@@ -13,7 +13,7 @@ export interface Page {
   text: string;
 }
 
-export interface Visitor {
+export interface TestUser {
   readonly cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<Page>;
   /** What a browser would send from one of our own pages, unless `headers` say otherwise. */
@@ -26,7 +26,7 @@ export interface Visitor {
   submit(path: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Page>;
 }
 
-export function openVisitor({ url }: Pick<TestService, "url">): Visitor {
+export function openUser({ url }: Pick<TestService, "url">): TestUser {
   const cookies = new Map<string, string>();
   const send = async (path: string, method: string, body: string | null, headers: Headers) => {
     if (cookies.size > 0)
@@ -36,7 +36,7 @@ export function openVisitor({ url }: Pick<TestService, "url">): Visitor {
     const location = answer.headers.get("location");
     return { status: answer.status, headers: answer.headers, location, text: await answer.text() };
   };
-  const visitor: Visitor = {
+  const user: TestUser = {
     cookies,
     get: (path, headers = {}) => send(path, "GET", null, new Headers(headers)),
     post(path, fields, headers = {}) {
@@ -48,11 +48,11 @@ export function openVisitor({ url }: Pick<TestService, "url">): Visitor {
       return send(path, "POST", body, new Headers({ ...own, ...headers }));
     },
     async submit(path, action, fields = {}) {
-      const { text } = await visitor.get(path);
-      return visitor.post(action, { ...hiddenFields(text, action), ...fields });
+      const { text } = await user.get(path);
+      return user.post(action, { ...hiddenFields(text, action), ...fields });
     },
   };
-  return visitor;
+  return user;
 }
 
 function keep(cookies: Map<string, string>, cookie: string): void {
@@ -89,12 +89,12 @@ export async function signedIn(
     email = "ada@example.org",
     accountName = null,
   }: { email?: string; accountName?: string | null } = {},
-): Promise<Visitor> {
+): Promise<TestUser> {
   await makePerson(service, email, accountName);
-  const visitor = openVisitor(service);
-  const { status } = await visitor.post("/account/sign-in", { email, password: testPassword });
+  const user = openUser(service);
+  const { status } = await user.post("/account/sign-in", { email, password: testPassword });
   assert.equal(status, 303);
-  return visitor;
+  return user;
 }
 
 /** Made straight in the store, with a password that is quick to check. */

@@ -1,5 +1,5 @@
 /** The frame of the account pages: whose they are, and the way between them. */
-import type { Visit } from "#account/request.ts";
+import type { AccountRequest } from "#account/request.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { layout } from "#pages/layout.ts";
@@ -78,9 +78,9 @@ const switcher = ({ accounts, account }: Frame): Part =>
   </form>`;
 
 /** Null for whoever is not signed in. */
-export function framed({ visitor, path }: Visit): Frame | null {
-  if (visitor === null) return null;
-  const { person, account, accounts } = visitor;
+export function framed({ signedIn, path }: AccountRequest): Frame | null {
+  if (signedIn === null) return null;
+  const { person, account, accounts } = signedIn;
   return {
     path,
     email: person.email,

@@ -1,5 +1,5 @@
 /** How much of the quota is used now: one gauge for each window, renewed by script where there is one. */
-import type { Rooms } from "#account/request.ts";
+import type { AccountServices } from "#account/request.ts";
 import { quotasInForce } from "#accounts/plans.ts";
 import type { Quotas } from "#limits/policy.ts";
 import { html, type Html } from "#pages/html.ts";
@@ -20,7 +20,7 @@ export interface GaugeView {
 const labels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
 
 export const gauges = (views: readonly GaugeView[]): Html =>
-  html`<div class="gauges" data-gauges="/account/usage/standing">${views.map(gauge)}</div>`;
+  html`<div class="gauges" data-gauges="/account/usage/quotaStatus">${views.map(gauge)}</div>`;
 
 function gauge(view: GaugeView): Html {
   const { used, free, share } = gaugeWords(view);
@@ -53,11 +53,11 @@ function freeWords({ used, quota, resetSeconds, waitSeconds }: GaugeView): strin
 
 /** Minute, hour, day. @param account its number. */
 export async function readGauges(
-  { control, desk }: Pick<Rooms, "control" | "desk">,
+  { control, quotaRpc }: Pick<AccountServices, "control" | "quotaRpc">,
   account: number,
 ): Promise<GaugeView[]> {
   const quotas: Quotas = await quotasInForce(control.database, account);
-  const { windows } = await desk.look(account, quotas);
+  const { windows } = await quotaRpc.look(account, quotas);
   return windows.map(({ name, quota, remaining, resetSeconds, waitSeconds }) => ({
     name,
     quota,

@@ -1,9 +1,9 @@
 /** What a key's state is, in words, and when and from where it was last used. */
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { readLastUse } from "#usage/key-use.ts";
 import { readRequestsToday } from "#usage/totals.ts";
 import { relativeTime } from "./relative.ts";
@@ -50,18 +50,18 @@ const yearsMax = 10;
 /**
  * @param expiry days, `never`, or `date`; @param lastDay for `date`: the last day on which the key works, of UTC.
  * @returns milliseconds since 1970; null for never.
- * @throws StoreFault `invalid`.
+ * @throws DomainError `invalid`.
  */
 export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
   if (expiry === "never") return null;
   if (["30", "90", "365"].includes(expiry)) return now + Number(expiry) * dayMilliseconds;
-  if (expiry !== "date") throw new StoreFault("invalid", "Choose when the key expires.");
+  if (expiry !== "date") throw new DomainError("invalid", "Choose when the key expires.");
   const end = endOf(lastDay);
   if (Number.isNaN(end))
-    throw new StoreFault("invalid", "Choose the last day of the key, such as 2027-01-31.");
-  if (end <= now) throw new StoreFault("invalid", `${lastDay} is over. Choose a day to come.`);
+    throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
+  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
   if (end > now + yearsMax * 366 * dayMilliseconds)
-    throw new StoreFault(
+    throw new DomainError(
       "invalid",
       `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
     );
@@ -78,39 +78,42 @@ function endOf(day: string): number {
 }
 
 /** Whose keys they are and who asks. */
-export const ownKeys = ({ account, visitor, now }: AccountVisit): OwnKeys => ({
+export const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
-  person: visitor.person.id,
+  person: signedIn.person.id,
   now,
 });
 
 /** Newest first. */
-export async function listOwn({ rooms, account, now }: AccountVisit): Promise<ListedKey[]> {
-  const listed = await listKeys(rooms.control, { accountNumber: account.number, now });
+export async function listOwn({ services, account, now }: MemberRequest): Promise<ListedKey[]> {
+  const listed = await listKeys(services.control, { accountNumber: account.number, now });
   return listed.toReversed();
 }
 
 /** Those that are neither revoked nor expired, newest first. */
-export const readLiveKeys = async (visit: AccountVisit): Promise<KeyView[]> =>
-  withUse(visit, (await listOwn(visit)).filter(isLive));
+export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
+  withUse(request, (await listOwn(request)).filter(isLive));
 
-/** @throws StoreFault `not_found`; that somebody asked for a key of another account is written down. */
+/** @throws DomainError `not_found`; that somebody asked for a key of another account is written down. */
 export async function readKeyView(
-  visit: AccountVisit,
+  request: MemberRequest,
   id: string,
 ): Promise<KeyView & Pick<ListedKey, "madeBy">> {
-  const key = await findOwnKey(visit.rooms.control, { ...ownKeys(visit), id });
-  const [view] = await withUse(visit, [key]);
+  const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
+  const [view] = await withUse(request, [key]);
   return { ...view!, madeBy: key.madeBy };
 }
 
 /** @param keys a page of them: each is looked up by itself. */
-export async function withUse(visit: AccountVisit, keys: readonly ListedKey[]): Promise<KeyView[]> {
+export async function withUse(
+  request: MemberRequest,
+  keys: readonly ListedKey[],
+): Promise<KeyView[]> {
   if (keys.length === 0) return [];
-  const { rooms, account, now } = visit;
+  const { services, account, now } = request;
   const ids = keys.map(({ id }) => id);
-  const lastUse = await readLastUse(rooms.usage, ids);
-  const today = await readRequestsToday(rooms.usage, account.number, now);
+  const lastUse = await readLastUse(services.usage, ids);
+  const today = await readRequestsToday(services.usage, account.number, now);
   return keys.map((key) => ({
     id: key.id,
     name: key.name,

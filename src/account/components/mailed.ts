@@ -1,6 +1,6 @@
 /** What is said of a link that was mailed, the same whoever has the address; a demo shows the link itself. */
-import type { Letter } from "#account/mail-templates.ts";
-import type { Visit } from "#account/request.ts";
+import type { Mail } from "#account/mail-templates.ts";
+import type { AccountRequest } from "#account/request.ts";
 import { linkUrl, type MadeLink } from "#accounts/links.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { accountPage, type Frame } from "./frame.ts";
@@ -20,7 +20,7 @@ const onItsWay = (email: string, frame: Frame | null): string =>
     title: "Look into your mail",
     frame,
     main: html`<h1>Look into your mail</h1>
-      <p>A letter to <strong class="name">${email}</strong> is on its way. Its link works once.</p>
+      <p>A message to <strong class="name">${email}</strong> is on its way. Its link works once.</p>
       <p class="muted">
         If nothing comes within a few minutes, look among unwanted mail, and whether the address is
         written as it should be.
@@ -33,7 +33,7 @@ const demoPage = (email: string, link: string, frame: Frame | null): string =>
     frame,
     main: html`<h1>One more step</h1>
       <p>
-        Elsewhere a letter to <strong class="name">${email}</strong> would hold this link. A demo
+        Elsewhere a message to <strong class="name">${email}</strong> would hold this link. A demo
         sends no mail, so here it is; it works once.
       </p>
       <p><a class="button" href="${link}">Open the link</a></p>`,
@@ -44,7 +44,7 @@ export const demoNote = (link: string | null): Part =>
   link !== null &&
   html`<div class="card">
     <p>
-      This demo sends no mail. The letter would hold
+      This demo sends no mail. The message would hold
       <a href="${link}">this link</a>.
     </p>
   </div>`;
@@ -63,23 +63,23 @@ export const noMailNote: Html = html`<p>
 </p>`;
 
 /** Would a link reach anybody? */
-export const canMail = ({ rooms: { settings, post } }: Visit): boolean =>
-  settings.isDemo || !post.isOff;
+export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
+  settings.isDemo || !mailer.isOff;
 
-/** Where a letter is to go, and what leads to the page of its link. */
-export const linkOf = ({ rooms }: Visit, { email, token, expiresAt }: MadeLink) => ({
+/** Where a message is to go, and what leads to the page of its link. */
+export const linkOf = ({ services }: AccountRequest, { email, token, expiresAt }: MadeLink) => ({
   to: email,
-  url: linkUrl(rooms.settings.linkBase, token),
+  url: linkUrl(services.settings.linkBase, token),
   expiresAt,
 });
 
-/** Sends the letter. @returns the link for the page to show, in a demo alone. */
+/** Sends the message. @returns the link for the page to show, in a demo alone. */
 export function mail(
-  { rooms: { settings, post }, own }: Visit,
-  letter: Letter,
+  { services: { settings, mailer }, own }: AccountRequest,
+  message: Mail,
   url: string,
 ): string | null {
-  post.send(letter);
+  mailer.send(message);
   // Whoever looks at the page may have come through a tunnel, whose other end the link has to lead to.
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }

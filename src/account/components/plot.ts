@@ -24,7 +24,7 @@ interface PlotView {
 const height = 200;
 const labelRoom = 18;
 
-// Widths are shares, heights pixels: so the bars take what room there is and letters keep their size.
+// Widths are shares, heights pixels: so the bars take what room there is and messages keep their size.
 export function plot({ label, upward, onward, bars }: PlotView): Html {
   const end = axisEnd(Math.max(1, ...bars.map(({ requests }) => requests)));
   const scale = height / end;

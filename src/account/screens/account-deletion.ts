@@ -5,7 +5,7 @@ import { isLive, type KeyView, lastUseWords, readLiveKeys } from "#account/compo
 import { signedOut } from "#account/cookies.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { AccountVisit, SignedInVisit } from "#account/request.ts";
+import type { MemberRequest, SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { closeAccount } from "#accounts/close-account.ts";
 import { deletePerson } from "#accounts/delete-person.ts";
@@ -17,112 +17,112 @@ import { html, type Html, type Part } from "#pages/html.ts";
 
 /** Asks for the password, then does it; else shows the page again with what is wrong. */
 function confirmed(
-  visit: SignedInVisit,
+  request: SignedInRequest,
   act: () => Promise<Reply>,
   again: (fault: string) => string,
 ): Promise<Reply> {
-  const { rooms, visitor, form, now } = visit;
-  const order = { person: visitor.person.id, password: form.get("password") ?? "", now };
+  const { services, signedIn, form, now } = request;
+  const order = { person: signedIn.person.id, password: form.get("password") ?? "", now };
   return orAgain(async () => {
-    await confirmPassword(rooms.control, rooms.passwords, order);
+    await confirmPassword(services.control, services.passwords, order);
     return act();
   }, again);
 }
 
-const leaving = (visit: AccountVisit, fault?: string): string =>
-  leavePage({ frame: framed(visit)!, fault });
+const leaving = (request: MemberRequest, fault?: string): string =>
+  leavePage({ frame: framed(request)!, fault });
 
-const leave = (visit: AccountVisit): Promise<Reply> => {
-  const { rooms, account, visitor, now } = visit;
+const leave = (request: MemberRequest): Promise<Reply> => {
+  const { services, account, signedIn, now } = request;
   return confirmed(
-    visit,
+    request,
     async () => {
-      const order = { account: account.number, person: visitor.person.id, now };
-      await leaveAccount(rooms.control, order);
+      const order = { account: account.number, person: signedIn.person.id, now };
+      await leaveAccount(services.control, order);
       return seeOther("/account/settings?done=left");
     },
-    (fault) => leaving(visit, fault),
+    (fault) => leaving(request, fault),
   );
 };
 
-async function closing(visit: AccountVisit): Promise<(fault?: string) => string> {
-  const { rooms, account, now } = visit;
-  const keys = await readLiveKeys(visit);
-  const members = await listMembers(rooms.control.database, account.number);
-  const view = { frame: framed(visit)!, keys, otherMembers: members.length - 1, now };
+async function closing(request: MemberRequest): Promise<(fault?: string) => string> {
+  const { services, account, now } = request;
+  const keys = await readLiveKeys(request);
+  const members = await listMembers(services.control.database, account.number);
+  const view = { frame: framed(request)!, keys, otherMembers: members.length - 1, now };
   return (fault) => closePage({ ...view, fault });
 }
 
-const close = async (visit: AccountVisit): Promise<Reply> => {
-  const { rooms, account, visitor, now } = visit;
+const close = async (request: MemberRequest): Promise<Reply> => {
+  const { services, account, signedIn, now } = request;
   return confirmed(
-    visit,
+    request,
     async () => {
-      await closeAccount(rooms.control, {
+      await closeAccount(services.control, {
         account: account.number,
-        actor: visitor.person.id,
+        actor: signedIn.person.id,
         now,
       });
       return seeOther("/account/settings?done=closed");
     },
-    await closing(visit),
+    await closing(request),
   );
 };
 
-async function deletion(visit: SignedInVisit): Promise<(fault?: string) => string> {
-  const { accounts } = visit.visitor;
-  const doomed = await Promise.all(accounts.map((account) => doomedAccount(visit, account)));
-  return (fault) => deletePage({ frame: framed(visit)!, accounts: doomed, fault });
+async function deletion(request: SignedInRequest): Promise<(fault?: string) => string> {
+  const { accounts } = request.signedIn;
+  const doomed = await Promise.all(accounts.map((account) => doomedAccount(request, account)));
+  return (fault) => deletePage({ frame: framed(request)!, accounts: doomed, fault });
 }
 
 async function doomedAccount(
-  { rooms, visitor, now }: SignedInVisit,
+  { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,
 ): Promise<DoomedAccount> {
-  const members = await listMembers(rooms.control.database, number);
-  const others = members.filter(({ person }) => person !== visitor.person.id);
-  const keys = await listKeys(rooms.control, { accountNumber: number, now });
+  const members = await listMembers(services.control.database, number);
+  const others = members.filter(({ person }) => person !== signedIn.person.id);
+  const keys = await listKeys(services.control, { accountNumber: number, now });
   const hasOtherOwner = others.some(({ role }) => role === "owner");
   const fate = others.length === 0 ? "closed" : hasOtherOwner ? "left" : "blocked";
   return { name, fate, keys: keys.filter(isLive).length };
 }
 
-const deleteOneself = async (visit: SignedInVisit): Promise<Reply> => {
-  const { rooms, visitor, now } = visit;
-  const { id: person } = visitor.person;
+const deleteOneself = async (request: SignedInRequest): Promise<Reply> => {
+  const { services, signedIn, now } = request;
+  const { id: person } = signedIn.person;
   return confirmed(
-    visit,
+    request,
     async () => {
-      await deletePerson(rooms.control, { person, actor: person, now });
-      return signedOut(visit, "/account/sign-in?done=deleted");
+      await deletePerson(services.control, { person, actor: person, now });
+      return signedOut(request, "/account/sign-in?done=deleted");
     },
-    await deletion(visit),
+    await deletion(request),
   );
 };
 
-export const farewellRoutes: readonly Route[] = [
+export const accountDeletionRoutes: readonly Route[] = [
   route("/account/settings/leave", "member", {
-    GET: (visit) => page(leaving(visit)),
+    GET: (request) => page(leaving(request)),
     POST: leave,
   }),
   route("/account/settings/close", "owner", {
-    GET: async (visit) => page((await closing(visit))()),
+    GET: async (request) => page((await closing(request))()),
     POST: close,
   }),
   route("/account/settings/delete", "person", {
-    GET: async (visit) => page((await deletion(visit))()),
+    GET: async (request) => page((await deletion(request))()),
     POST: deleteOneself,
   }),
 ];
 
 /** The pages of what cannot be undone: what will break stands first, then the password is asked for. */
-interface Farewell {
+interface AccountDeletion {
   frame: Frame;
   fault?: string | undefined;
 }
 
-const leavePage = ({ frame, fault }: Farewell): string =>
-  farewell({
+const leavePage = ({ frame, fault }: AccountDeletion): string =>
+  accountDeletion({
     frame,
     fault,
     title: `Leave ${frame.account!.name}?`,
@@ -135,7 +135,7 @@ const leavePage = ({ frame, fault }: Farewell): string =>
     button: "Leave account",
   });
 
-interface Closing extends Farewell {
+interface Closing extends AccountDeletion {
   /** Those that still work. */
   keys: readonly KeyView[];
   otherMembers: number;
@@ -144,7 +144,7 @@ interface Closing extends Farewell {
 }
 
 const closePage = ({ frame, keys, otherMembers, now, fault }: Closing): string =>
-  farewell({
+  accountDeletion({
     frame,
     fault,
     title: `Close ${frame.account!.name}?`,
@@ -161,7 +161,7 @@ const closePage = ({ frame, keys, otherMembers, now, fault }: Closing): string =
     button: "Close account",
   });
 
-interface Deletion extends Farewell {
+interface Deletion extends AccountDeletion {
   accounts: readonly DoomedAccount[];
 }
 
@@ -177,7 +177,7 @@ function deletePage({ frame, accounts, fault }: Deletion): string {
   const title = "Delete yourself?";
   const blocked = accounts.filter(({ fate }) => fate === "blocked");
   if (blocked.length > 0) return blockedPage(frame, title, blocked);
-  return farewell({
+  return accountDeletion({
     frame,
     fault,
     title,
@@ -211,14 +211,14 @@ const blockedPage = (frame: Frame, title: string, blocked: readonly DoomedAccoun
       </p>`,
   });
 
-interface Question extends Farewell {
+interface Question extends AccountDeletion {
   title: string;
   effects: readonly Part[];
   action: string;
   button: string;
 }
 
-const farewell = ({ frame, fault, title, effects, action, button }: Question): string =>
+const accountDeletion = ({ frame, fault, title, effects, action, button }: Question): string =>
   accountPage({
     title,
     frame,

@@ -22,7 +22,7 @@ import { signalList, type SignalView } from "#account/components/signal-list.ts"
 import { wordPage } from "#account/components/word.ts";
 import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
@@ -196,27 +196,29 @@ const limit = parameterBounds.limitDefault;
 const signalsBeside = 5;
 
 export const browseRoutes: readonly Route[] = [
-  route("/account/browse", "member", { GET: (visit) => readRecords(visit, chosenBy(visit, gps)) }),
+  route("/account/browse", "member", {
+    GET: (request) => readRecords(request, chosenBy(request, gps)),
+  }),
   route("/account/browse/signals", "member", {
-    GET: (visit) => readRecords(visit, chosenBy(visit, signals)),
+    GET: (request) => readRecords(request, chosenBy(request, signals)),
   }),
 ];
 
-type Show = (visit: AccountVisit, model: ReadModel, chosen: Chosen) => string;
+type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
 
 const chosenBy =
-  (visit: AccountVisit, show: Show) =>
+  (request: MemberRequest, show: Show) =>
   (model: ReadModel): Reply => {
     try {
-      return page(show(visit, model, readChosen(visit.query)));
+      return page(show(request, model, readChosen(request.query)));
     } catch (fault) {
       if (!(fault instanceof Problem)) throw fault;
       const again = { href: "/account/browse", label: "Browse everything" };
-      return page(wordPage("This cannot be chosen", fault.message, framed(visit), again), 400);
+      return page(wordPage("This cannot be chosen", fault.message, framed(request), again), 400);
     }
   };
 
-function gps(visit: AccountVisit, model: ReadModel, chosen: Chosen): string {
+function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
   const known = browse(model.parts);
   const { total, positions, misses } = known.gps.select(chosen, chosen.order, {
     limit,
@@ -224,7 +226,7 @@ function gps(visit: AccountVisit, model: ReadModel, chosen: Chosen): string {
   });
   const beside = selectSignals(known, chosen, { limit: signalsBeside, offset: 0 });
   return browsePage({
-    frame: framed(visit),
+    frame: framed(request),
     chosen,
     facets: gpFacets(known, chosen),
     total,
@@ -236,12 +238,12 @@ function gps(visit: AccountVisit, model: ReadModel, chosen: Chosen): string {
   });
 }
 
-function signals(visit: AccountVisit, model: ReadModel, chosen: Chosen): string {
+function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
   const known = browse(model.parts);
   const found = selectSignals(known, chosen, { limit, offset: chosen.offset });
   const { misses } = known.gps.select({ ...chosen, market: [] }, "name", { limit: 0, offset: 0 });
   return browseSignalsPage({
-    frame: framed(visit),
+    frame: framed(request),
     chosen,
     facets: signalFacets(known, found, chosen),
     total: found.total,

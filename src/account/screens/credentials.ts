@@ -4,13 +4,13 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { begin } from "#account/cookies.ts";
 import {
-  addressChangeLetter,
-  addressTakenLetter,
-  passwordChangedLetter,
+  addressChangeMail,
+  addressTakenMail,
+  passwordChangedMail,
 } from "#account/mail-templates.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { SignedInVisit } from "#account/request.ts";
+import type { SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { requestAddressChange } from "#accounts/change-address.ts";
 import { changePassword } from "#accounts/change-password.ts";
@@ -18,50 +18,51 @@ import { html } from "#pages/html.ts";
 import { passwordFields } from "./link.ts";
 import { typedAddress } from "./sign-in.ts";
 
-const obstacle = (visit: SignedInVisit): Reply | null =>
-  canMail(visit) ? null : page(noMailPage("Change your address", framed(visit)), 403);
+const obstacle = (request: SignedInRequest): Reply | null =>
+  canMail(request) ? null : page(noMailPage("Change your address", framed(request)), 403);
 
-const showAddress = (visit: SignedInVisit): Reply =>
-  obstacle(visit) ?? page(changeAddressPage({ frame: framed(visit)! }));
+const showAddress = (request: SignedInRequest): Reply =>
+  obstacle(request) ?? page(changeAddressPage({ frame: framed(request)! }));
 
-function takeAddress(visit: SignedInVisit): Reply | Promise<Reply> {
-  const inTheWay = obstacle(visit);
+function takeAddress(request: SignedInRequest): Reply | Promise<Reply> {
+  const inTheWay = obstacle(request);
   if (inTheWay !== null) return inTheWay;
   return orAgain(
-    () => askAddress(visit),
-    (fault) => changeAddressPage({ frame: framed(visit)!, typed: typedAddress(visit), fault }),
+    () => askAddress(request),
+    (fault) => changeAddressPage({ frame: framed(request)!, typed: typedAddress(request), fault }),
   );
 }
 
 /** Whether somebody has the new address, only its mail tells. */
-async function askAddress(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, form, now } = visit;
-  const { id: person } = visitor.person;
+async function askAddress(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, form, now } = request;
+  const { id: person } = signedIn.person;
   const order = { person, password: form.get("password") ?? "", address: form.get("email") ?? "" };
-  const made = await requestAddressChange(rooms.control, rooms.passwords, { ...order, now });
+  const made = await requestAddressChange(services.control, services.passwords, { ...order, now });
   const { isKnown, email } = made;
-  const link = linkOf(visit, made);
-  const letter = isKnown ? addressTakenLetter({ to: email }) : addressChangeLetter(link);
-  const shown = mail(visit, letter, link.url);
-  return page(mailedPage({ email, demoLink: isKnown ? null : shown, frame: framed(visit) }));
+  const link = linkOf(request, made);
+  const message = isKnown ? addressTakenMail({ to: email }) : addressChangeMail(link);
+  const shown = mail(request, message, link.url);
+  return page(mailedPage({ email, demoLink: isKnown ? null : shown, frame: framed(request) }));
 }
 
-const showPassword = (visit: SignedInVisit): Reply => page(changePasswordPage(framed(visit)!));
+const showPassword = (request: SignedInRequest): Reply =>
+  page(changePasswordPage(framed(request)!));
 
-function takePassword(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, form, client, now } = visit;
-  const { id: person, email: to } = visitor.person;
+function takePassword(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, form, client, now } = request;
+  const { id: person, email: to } = signedIn.person;
   const present = form.get("present") ?? "";
   const next = form.get("next") ?? "";
   return orAgain(
     async () => {
       const order = { person, present, next, client, now };
-      const signedIn = await changePassword(rooms.control, rooms.passwords, order);
-      const url = `${rooms.settings.linkBase}/account/forgot`;
-      rooms.post.send(passwordChangedLetter({ to, url }));
-      return begin(visit, signedIn, "/account/settings?done=password");
+      const signedIn = await changePassword(services.control, services.passwords, order);
+      const url = `${services.settings.linkBase}/account/forgot`;
+      services.mailer.send(passwordChangedMail({ to, url }));
+      return begin(request, signedIn, "/account/settings?done=password");
     },
-    (fault) => changePasswordPage(framed(visit)!, fault),
+    (fault) => changePasswordPage(framed(request)!, fault),
   );
 }
 

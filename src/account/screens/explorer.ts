@@ -6,7 +6,7 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import type { ApiAnswer } from "#account/messages.ts";
 import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
 import { quotasInForce } from "#accounts/plans.ts";
 import { operations } from "#operations/index.ts";
@@ -33,24 +33,24 @@ const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export const explorerRoutes: readonly Route[] = [
   route("/account/explorer", "member", {
-    GET: (visit) => readRecords(visit, (model) => explore(visit, model)),
+    GET: (request) => readRecords(request, (model) => explore(request, model)),
   }),
   route("/account/explorer/suggest", "member", { GET: suggestions }, { isBackground: true }),
 ];
 
 /** The form alone costs nothing; once it is sent, the HTTP thread answers it as it answers a request with a key. */
-async function explore(visit: AccountVisit, model: ReadModel): Promise<Reply> {
-  const { rooms, account } = visit;
-  const { pageSizeMax } = rooms.settings;
-  const chosen = visit.query.get("operation");
+async function explore(request: MemberRequest, model: ReadModel): Promise<Reply> {
+  const { services, account } = request;
+  const { pageSizeMax } = services.settings;
+  const chosen = request.query.get("operation");
   const operation = operations.find(({ name }) => name === chosen) ?? operations[0]!;
-  const typed = [...visit.query].filter(([name]) => name !== "operation");
+  const typed = [...request.query].filter(([name]) => name !== "operation");
   const known = knownValues(model, operation);
-  const view = { frame: framed(visit), operation, pageSizeMax, typed, known };
+  const view = { frame: framed(request), operation, pageSizeMax, typed, known };
   if (typed.length === 0) return page(explorerPage({ ...view, faults: [], asked: null }));
   const query = queryOf(typed);
-  const quotas = await quotasInForce(rooms.control.database, account.number);
-  const answered = await rooms.desk.call({
+  const quotas = await quotasInForce(services.control.database, account.number);
+  const answered = await services.quotaRpc.call({
     account: account.number,
     quotas,
     operation: operation.name,
@@ -58,7 +58,7 @@ async function explore(visit: AccountVisit, model: ReadModel): Promise<Reply> {
   });
   const { answer, faults } = shown(answered);
   const target = query === "" ? operation.path : `${operation.path}?${query}`;
-  const lines = callLines({ base: visit.own.base, target });
+  const lines = callLines({ base: request.own.base, target });
   const reply = page(
     explorerPage({ ...view, faults, asked: { target, lines, answer } }),
     answered.status,
@@ -164,8 +164,8 @@ function recentNames({ parts }: ReadModel): string[] {
 }
 
 /** They are free, as nobody could type otherwise; a suspended account gets none, as it may read no records. */
-function suggestions({ rooms, account, query }: AccountVisit): Reply {
-  const model = rooms.model();
+function suggestions({ services, account, query }: MemberRequest): Reply {
+  const model = services.model();
   const values =
     model === null || account.suspendedAt !== null
       ? []

@@ -26,7 +26,7 @@ import { byPoints } from "#account/components/signal-list.ts";
 import { wordPage } from "#account/components/word.ts";
 import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchProjects } from "#operations/fetch-projects.ts";
@@ -46,20 +46,20 @@ const projectsMax = 100;
 
 export const browseGpRoutes: readonly Route[] = [
   route("/account/browse/gp/{id}", "member", {
-    GET: (visit) => readRecords(visit, (model) => showGp(visit, model)),
+    GET: (request) => readRecords(request, (model) => showGp(request, model)),
   }),
 ];
 
-function showGp(visit: AccountVisit, model: ReadModel): Reply {
-  const id = visit.names["id"]!;
-  if (positionOfId(model.parts.ids, id) === -1) return unknown(visit);
+function showGp(request: MemberRequest, model: ReadModel): Reply {
+  const id = request.names["id"]!;
+  if (positionOfId(model.parts.ids, id) === -1) return unknown(request);
   const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
   const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
   const { nameOfMarket } = browse(model.parts);
   const titles = [...gp!.markets, ...[...gp!.signals, ...projects].map(({ market }) => market)];
   return page(
     gpPage({
-      frame: framed(visit),
+      frame: framed(request),
       gp: gp!,
       projects,
       projectsTotal: pagination.total,
@@ -81,12 +81,12 @@ const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: numbe
     answer(operation, model, { filter: { name: id }, limit, offset: 0 }).body.toString(),
   ) as Body<R>;
 
-const unknown = (visit: AccountVisit): Reply =>
+const unknown = (request: MemberRequest): Reply =>
   page(
     wordPage(
       "There is no such GP",
       "Perhaps its records are no longer published, or the address was cut off.",
-      framed(visit),
+      framed(request),
       { href: "/account/browse", label: "Browse GPs" },
     ),
     404,

@@ -1,6 +1,6 @@
 /** Every path of the account pages, in the order in which they are looked for. */
 import type { Route } from "#account/route.ts";
-import { farewellRoutes } from "./account-deletion.ts";
+import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { credentialRoutes } from "./credentials.ts";
 import { explorerRoutes } from "./explorer.ts";
@@ -35,7 +35,7 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...settingsRoutes,
   ...credentialRoutes,
-  ...farewellRoutes,
+  ...accountDeletionRoutes,
   ...memberRoutes,
   ...oneMemberRoutes,
 ];

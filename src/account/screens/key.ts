@@ -12,30 +12,30 @@ import {
 import { exactTime, relativeTime } from "#account/components/relative.ts";
 import { refusal } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route, type Serve } from "#account/route.ts";
 import { listMembers } from "#accounts/members.ts";
 import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { oneTimeValue, shownBefore, shownOnce } from "./keys.ts";
 
-const idOf = ({ names }: AccountVisit): string => names["id"]!;
-const own = (visit: AccountVisit) => ({ ...ownKeys(visit), id: idOf(visit) });
+const idOf = ({ names }: MemberRequest): string => names["id"]!;
+const own = (request: MemberRequest) => ({ ...ownKeys(request), id: idOf(request) });
 
-async function showKey(visit: AccountVisit): Promise<Reply> {
-  return page(await keyMarkup(visit));
+async function showKey(request: MemberRequest): Promise<Reply> {
+  return page(await keyMarkup(request));
 }
 
-async function keyMarkup(visit: AccountVisit, fault?: string): Promise<string> {
-  const { query, now } = visit;
-  const { madeBy, ...key } = await readKeyView(visit, idOf(visit));
+async function keyMarkup(request: MemberRequest, fault?: string): Promise<string> {
+  const { query, now } = request;
+  const { madeBy, ...key } = await readKeyView(request, idOf(request));
   return keyPage({
-    frame: framed(visit),
+    frame: framed(request),
     key,
-    madeBy: madeBy === null ? null : await addressOf(visit, madeBy),
-    replacedBy: key.replacedBy === null ? null : await readKeyView(visit, key.replacedBy),
+    madeBy: madeBy === null ? null : await addressOf(request, madeBy),
+    replacedBy: key.replacedBy === null ? null : await readKeyView(request, key.replacedBy),
     form: newForm(),
     done: query.get("done"),
     fault,
@@ -43,42 +43,42 @@ async function keyMarkup(visit: AccountVisit, fault?: string): Promise<string> {
   });
 }
 
-async function addressOf({ rooms, account }: AccountVisit, person: string): Promise<string> {
-  const members = await listMembers(rooms.control.database, account.number);
+async function addressOf({ services, account }: MemberRequest, person: string): Promise<string> {
+  const members = await listMembers(services.control.database, account.number);
   return members.find((member) => member.person === person)?.email ?? "a former member";
 }
 
-async function rename(visit: AccountVisit): Promise<Reply> {
-  const name = visit.form.get("name") ?? "";
-  await renameOwnKey(visit.rooms.control, { ...own(visit), name });
-  return seeOther(`/account/keys/${idOf(visit)}?done=renamed`);
+async function rename(request: MemberRequest): Promise<Reply> {
+  const name = request.form.get("name") ?? "";
+  await renameOwnKey(request.services.control, { ...own(request), name });
+  return seeOther(`/account/keys/${idOf(request)}?done=renamed`);
 }
 
-async function revoke(visit: AccountVisit): Promise<Reply> {
-  await revokeOwnKey(visit.rooms.control, own(visit));
-  return seeOther(`/account/keys/${idOf(visit)}?done=revoked`);
+async function revoke(request: MemberRequest): Promise<Reply> {
+  await revokeOwnKey(request.services.control, own(request));
+  return seeOther(`/account/keys/${idOf(request)}?done=revoked`);
 }
 
-async function rotate(visit: AccountVisit): Promise<Reply> {
-  const rotated = await rotateOwnKey(visit.rooms.control, {
-    ...own(visit),
-    overlapMilliseconds: Number(visit.form.get("overlap") || Number.NaN),
-    form: oneTimeValue(visit),
+async function rotate(request: MemberRequest): Promise<Reply> {
+  const rotated = await rotateOwnKey(request.services.control, {
+    ...own(request),
+    overlapMilliseconds: Number(request.form.get("overlap") || Number.NaN),
+    form: oneTimeValue(request),
   });
-  if ("repeatedId" in rotated) return shownBefore(visit, rotated.repeatedId);
+  if ("repeatedId" in rotated) return shownBefore(request, rotated.repeatedId);
   const { issued, oldExpiresAt } = rotated.rotation;
-  return shownOnce(visit, issued, { id: idOf(visit), expiresAt: oldExpiresAt });
+  return shownOnce(request, issued, { id: idOf(request), expiresAt: oldExpiresAt });
 }
 
 /** A fault is shown above the page of the key; one that is not there has none. */
 const orAbovePage =
-  (act: Serve<AccountVisit>): Serve<AccountVisit> =>
-  async (visit) => {
+  (act: Serve<MemberRequest>): Serve<MemberRequest> =>
+  async (request) => {
     try {
-      return await act(visit);
+      return await act(request);
     } catch (fault) {
-      if (!(fault instanceof StoreFault) || fault.kind === "not_found") throw fault;
-      return refusal(fault, await keyMarkup(visit, fault.message));
+      if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
+      return refusal(fault, await keyMarkup(request, fault.message));
     }
   };
 

@@ -16,7 +16,7 @@ import { exactTime, relativeTime } from "#account/components/relative.ts";
 import { wordPage } from "#account/components/word.ts";
 import { refusal } from "#account/refusal.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { liveKeysMax } from "#keys/caps.ts";
 import type { IssuedKey } from "#keys/keys.ts";
@@ -27,23 +27,23 @@ import { exampleTarget } from "#pages/example-query.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
-async function showKeys(visit: AccountVisit): Promise<Reply> {
-  return page(await keysMarkup(visit, emptyKeyForm));
+async function showKeys(request: MemberRequest): Promise<Reply> {
+  return page(await keysMarkup(request, emptyKeyForm));
 }
 
 const endedShown = 20;
 
-async function keysMarkup(visit: AccountVisit, typed: KeyForm, fault?: string): Promise<string> {
-  const keys = await listOwn(visit);
+async function keysMarkup(request: MemberRequest, typed: KeyForm, fault?: string): Promise<string> {
+  const keys = await listOwn(request);
   const live = keys.filter(isLive);
   const ended = keys.filter((key) => !isLive(key));
-  const endedFrom = Number(/^\d{1,6}$/.exec(visit.query.get("ended") ?? "")?.[0] ?? 0);
+  const endedFrom = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
   return keysPage({
-    frame: framed(visit),
-    live: await withUse(visit, live),
-    ended: await withUse(visit, ended.slice(endedFrom, endedFrom + endedShown)),
+    frame: framed(request),
+    live: await withUse(request, live),
+    ended: await withUse(request, ended.slice(endedFrom, endedFrom + endedShown)),
     endedFrom,
     endedCount: ended.length,
     form: newForm(),
@@ -51,61 +51,63 @@ async function keysMarkup(visit: AccountVisit, typed: KeyForm, fault?: string): 
     liveMax: liveKeysMax,
     isFull: live.filter(({ replacedBy }) => replacedBy === null).length >= liveKeysMax,
     fault,
-    now: visit.now,
+    now: request.now,
   });
 }
 
-async function createKey(visit: AccountVisit): Promise<Reply> {
-  const { rooms, form, now } = visit;
+async function createKey(request: MemberRequest): Promise<Reply> {
+  const { services, form, now } = request;
   const typed: KeyForm = {
     name: form.get("name") ?? "",
     expiry: form.get("expiry") ?? "",
     lastDay: form.get("lastDay") ?? "",
   };
   try {
-    const made = await createOwnKey(rooms.control, {
-      ...ownKeys(visit),
+    const made = await createOwnKey(services.control, {
+      ...ownKeys(request),
       name: typed.name,
       expiresAt: readExpiry(typed.expiry, typed.lastDay, now),
-      form: oneTimeValue(visit),
+      form: oneTimeValue(request),
     });
-    return "issued" in made ? shownOnce(visit, made.issued) : shownBefore(visit, made.repeatedId);
+    return "issued" in made
+      ? shownOnce(request, made.issued)
+      : shownBefore(request, made.repeatedId);
   } catch (fault) {
-    if (!(fault instanceof StoreFault)) throw fault;
-    return refusal(fault, await keysMarkup(visit, typed, fault.message));
+    if (!(fault instanceof DomainError)) throw fault;
+    return refusal(fault, await keysMarkup(request, typed, fault.message));
   }
 }
 
 const formShape = /^[\w-]{16,64}$/;
 
-/** @throws StoreFault `invalid` where the form was not one of ours. */
-export function oneTimeValue({ form }: AccountVisit): string {
+/** @throws DomainError `invalid` where the form was not one of ours. */
+export function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (formShape.test(value)) return value;
-  throw new StoreFault("invalid", "The form was incomplete. Load the page again and fill it in.");
+  throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 
 /** The answer to the POST itself: behind a redirect the key would have to be kept. */
 export function shownOnce(
-  visit: AccountVisit,
+  request: MemberRequest,
   { id, key, name, expiresAt }: IssuedKey,
   old?: { id: string; expiresAt: string },
 ): Reply {
-  const { own, now } = visit;
+  const { own, now } = request;
   const target = exampleTarget(operations[0]!);
   const replaced = old === undefined ? {} : { old };
-  const frame = framed(visit);
+  const frame = framed(request);
   const view = { frame, id, key, name, expiresAt, ...replaced, base: own.base, target, now };
   return page(newKeyPage(view));
 }
 
 /** To a form that was sent a second time: by a reload, or by going back to it. */
-export const shownBefore = (visit: AccountVisit, id: string): Reply =>
+export const shownBefore = (request: MemberRequest, id: string): Reply =>
   page(
     wordPage(
       "This key was made already",
       "It was shown once, and nobody can show it again. If it is lost, rotate it.",
-      framed(visit),
+      framed(request),
       { href: `/account/keys/${id}`, label: "To the key" },
     ),
     409,

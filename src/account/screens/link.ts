@@ -2,10 +2,10 @@
 import { faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { begin } from "#account/cookies.ts";
-import { addressChangedLetter, passwordChangedLetter } from "#account/mail-templates.ts";
+import { addressChangedMail, passwordChangedMail } from "#account/mail-templates.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { Visit } from "#account/request.ts";
+import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { completeAddressChange } from "#accounts/change-address.ts";
 import { requireOpenNumber } from "#accounts/find-account.ts";
@@ -16,36 +16,36 @@ import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 
-const show = (visit: Visit): Promise<Reply> =>
-  unlessDead(visit, async () => {
-    const token = visit.query.get("token") ?? "";
-    const link = await lookAtLink(visit.rooms.control, token, visit.now);
-    return page(linkPage(await viewOf(visit, link, token)));
+const show = (request: AccountRequest): Promise<Reply> =>
+  unlessDead(request, async () => {
+    const token = request.query.get("token") ?? "";
+    const link = await lookAtLink(request.services.control, token, request.now);
+    return page(linkPage(await viewOf(request, link, token)));
   });
 
-const take = (visit: Visit): Promise<Reply> =>
-  unlessDead(visit, async () => {
-    const token = visit.form.get("token") ?? "";
-    const link = await lookAtLink(visit.rooms.control, token, visit.now);
-    const view = await viewOf(visit, link, token);
+const take = (request: AccountRequest): Promise<Reply> =>
+  unlessDead(request, async () => {
+    const token = request.form.get("token") ?? "";
+    const link = await lookAtLink(request.services.control, token, request.now);
+    const view = await viewOf(request, link, token);
     return orAgain(
-      () => complete[link.kind](visit, token),
-      (fault) => linkPage({ ...view, typedName: visit.form.get("account") ?? "", fault }),
+      () => complete[link.kind](request, token),
+      (fault) => linkPage({ ...view, typedName: request.form.get("account") ?? "", fault }),
     );
   });
 
-async function unlessDead(visit: Visit, act: () => Promise<Reply>): Promise<Reply> {
+async function unlessDead(request: AccountRequest, act: () => Promise<Reply>): Promise<Reply> {
   try {
     return await act();
   } catch (fault) {
     if (!(fault instanceof LinkFault)) throw fault;
-    const maySignUp = visit.rooms.settings.signUp === "open";
+    const maySignUp = request.services.settings.signUp === "open";
     return page(deadLinkPage(fault.message, maySignUp), 404);
   }
 }
 
-async function viewOf({ rooms }: Visit, link: Link, token: string): Promise<LinkView> {
-  const { database } = rooms.control;
+async function viewOf({ services }: AccountRequest, link: Link, token: string): Promise<LinkView> {
+  const { database } = services.control;
   const { kind, email, account } = link;
   const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
   return {
@@ -59,7 +59,7 @@ async function viewOf({ rooms }: Visit, link: Link, token: string): Promise<Link
 }
 
 /** What the form of a link holds, for those kinds that ask for a password. */
-const completion = ({ form, client, now }: Visit, token: string) => ({
+const completion = ({ form, client, now }: AccountRequest, token: string) => ({
   token,
   password: form.get("password") ?? "",
   accountName: form.get("account")?.trim() || null,
@@ -67,35 +67,35 @@ const completion = ({ form, client, now }: Visit, token: string) => ({
   now,
 });
 
-const complete: Record<Link["kind"], (visit: Visit, token: string) => Promise<Reply>> = {
-  async "sign-up"(visit, token) {
-    const { control, passwords } = visit.rooms;
-    const signedIn = await completeSignUp(control, passwords, completion(visit, token));
-    return begin(visit, signedIn, "/account/keys");
+const complete: Record<Link["kind"], (request: AccountRequest, token: string) => Promise<Reply>> = {
+  async "sign-up"(request, token) {
+    const { control, passwords } = request.services;
+    const signedIn = await completeSignUp(control, passwords, completion(request, token));
+    return begin(request, signedIn, "/account/keys");
   },
-  async invite(visit, token) {
-    const { control, passwords } = visit.rooms;
-    const accepted = await acceptInvitation(control, passwords, completion(visit, token));
+  async invite(request, token) {
+    const { control, passwords } = request.services;
+    const accepted = await acceptInvitation(control, passwords, completion(request, token));
     const { person, accountId, signedIn } = accepted;
-    if (signedIn !== null) return begin(visit, signedIn, "/account/keys");
-    if (visit.visitor?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
-    const session = visit.visitor.session.id;
+    if (signedIn !== null) return begin(request, signedIn, "/account/keys");
+    if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
+    const session = request.signedIn.session.id;
     await switchAccount(control, { person: person.id, session, accountId });
     return seeOther("/account/keys");
   },
-  async reset(visit, token) {
-    const { control, passwords, post, settings } = visit.rooms;
-    const signedIn = await completeReset(control, passwords, completion(visit, token));
+  async reset(request, token) {
+    const { control, passwords, mailer, settings } = request.services;
+    const signedIn = await completeReset(control, passwords, completion(request, token));
     const url = `${settings.linkBase}/account/forgot`;
-    post.send(passwordChangedLetter({ to: signedIn.person.email, url }));
-    return begin(visit, signedIn, "/account/settings?done=password");
+    mailer.send(passwordChangedMail({ to: signedIn.person.email, url }));
+    return begin(request, signedIn, "/account/settings?done=password");
   },
-  async email(visit, token) {
-    const { control, post } = visit.rooms;
-    const { now } = visit;
+  async email(request, token) {
+    const { control, mailer } = request.services;
+    const { now } = request;
     const { person, formerEmail } = await completeAddressChange(control, { token, now });
-    post.send(addressChangedLetter({ to: formerEmail }));
-    const isOwn = visit.visitor?.person.id === person.id;
+    mailer.send(addressChangedMail({ to: formerEmail }));
+    const isOwn = request.signedIn?.person.id === person.id;
     return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
   },
 };

@@ -5,7 +5,7 @@ import { isLive } from "#account/components/key-views.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import {
   changeRole,
@@ -17,65 +17,73 @@ import {
 import { confirmPassword } from "#accounts/sign-in.ts";
 import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { type MemberView, roleOf, roles } from "./members.ts";
 
-async function requireMember({ rooms, account }: AccountVisit, person: string): Promise<Member> {
-  const members = await listMembers(rooms.control.database, account.number);
+async function requireMember(
+  { services, account }: MemberRequest,
+  person: string,
+): Promise<Member> {
+  const members = await listMembers(services.control.database, account.number);
   const member = members.find((one) => one.person === person);
   if (member !== undefined) return member;
-  throw new StoreFault("not_found", "The account has no such member.");
+  throw new DomainError("not_found", "The account has no such member.");
 }
 
-async function markupOf(visit: AccountVisit, person: string): Promise<(fault?: string) => string> {
-  const { rooms, account, visitor, now } = visit;
-  const member = await requireMember(visit, person);
-  const keys = await listKeys(rooms.control, { accountNumber: account.number, now });
+async function markupOf(
+  request: MemberRequest,
+  person: string,
+): Promise<(fault?: string) => string> {
+  const { services, account, signedIn, now } = request;
+  const member = await requireMember(request, person);
+  const keys = await listKeys(services.control, { accountNumber: account.number, now });
   const own = keys.filter((key) => key.madeBy === person && isLive(key));
-  const isOwn = person === visitor.person.id;
+  const isOwn = person === signedIn.person.id;
   return (fault) =>
-    memberPage({ frame: framed(visit)!, member, isOwn, keys: own.length, fault, now });
+    memberPage({ frame: framed(request)!, member, isOwn, keys: own.length, fault, now });
 }
 
-const show = async (visit: AccountVisit): Promise<Reply> =>
-  page((await markupOf(visit, visit.names["person"]!))());
+const show = async (request: MemberRequest): Promise<Reply> =>
+  page((await markupOf(request, request.names["person"]!))());
 
 /** Who is changed, in which account, by whom. */
-const changeOf = ({ account, visitor, form, now }: AccountVisit) => ({
+const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   account: account.number,
   person: form.get("person") ?? "",
-  actor: visitor.person.id,
+  actor: signedIn.person.id,
   now,
 });
 
 /** Does it, or shows the page of the member again. */
 const changing =
-  (done: string, act: (visit: AccountVisit) => Promise<void>) =>
-  async (visit: AccountVisit): Promise<Reply> =>
+  (done: string, act: (request: MemberRequest) => Promise<void>) =>
+  async (request: MemberRequest): Promise<Reply> =>
     orAgain(
       async () => {
-        await act(visit);
+        await act(request);
         return seeOther(`/account/members?done=${done}`);
       },
-      await markupOf(visit, changeOf(visit).person),
+      await markupOf(request, changeOf(request).person),
     );
 
-async function pass(visit: AccountVisit): Promise<void> {
-  const { control, passwords } = visit.rooms;
-  const { account, person: to, actor: from, now } = changeOf(visit);
-  const password = visit.form.get("password") ?? "";
+async function pass(request: MemberRequest): Promise<void> {
+  const { control, passwords } = request.services;
+  const { account, person: to, actor: from, now } = changeOf(request);
+  const password = request.form.get("password") ?? "";
   await confirmPassword(control, passwords, { person: from, password, now });
   await passOwnership(control, { account, from, to, now });
 }
 
 export const oneMemberRoutes: readonly Route[] = [
   route("/account/members/role", "owner", {
-    POST: changing("role", (visit) =>
-      changeRole(visit.rooms.control, { ...changeOf(visit), role: roleOf(visit) }),
+    POST: changing("role", (request) =>
+      changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
     ),
   }),
   route("/account/members/remove", "owner", {
-    POST: changing("removed", (visit) => removeMember(visit.rooms.control, changeOf(visit))),
+    POST: changing("removed", (request) =>
+      removeMember(request.services.control, changeOf(request)),
+    ),
   }),
   route("/account/members/pass", "owner", { POST: changing("passed", pass) }),
   route("/account/members/{person}", "owner", { GET: show }),

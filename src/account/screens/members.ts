@@ -3,95 +3,96 @@ import { choice, doneNote, faultNote, field, hidden } from "#account/components/
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
 import { relativeTime } from "#account/components/relative.ts";
-import { invitationLetter } from "#account/mail-templates.ts";
+import { invitationMail } from "#account/mail-templates.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
 import { listAudit } from "#accounts/list-audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
-/** Of an account: letters to strangers, with a name in them that the account chose, are worth abusing. */
+/** Of an account: messages to strangers, with a name in them that the account chose, are worth abusing. */
 const invitationsADayMax = 50;
 const dayMilliseconds = 86_400_000;
 
-async function viewOf(visit: AccountVisit): Promise<MembersView> {
-  const { rooms, account, visitor, query, now } = visit;
-  const { database } = rooms.control;
+async function viewOf(request: MemberRequest): Promise<MembersView> {
+  const { services, account, signedIn, query, now } = request;
+  const { database } = services.control;
   const isOwner = account.role === "owner";
   return {
-    frame: framed(visit)!,
-    own: visitor.person.id,
+    frame: framed(request)!,
+    own: signedIn.person.id,
     members: await listMembers(database, account.number),
     invitations: isOwner ? await listInvitations(database, account.number, now) : [],
-    obstacle: obstacleOf(visit),
+    obstacle: obstacleOf(request),
     done: query.get("done"),
     now,
   };
 }
 
-function obstacleOf(visit: AccountVisit): MembersView["obstacle"] {
-  if (visit.rooms.settings.signUp === "closed") return "closed";
-  return canMail(visit) ? null : "no mail";
+function obstacleOf(request: MemberRequest): MembersView["obstacle"] {
+  if (request.services.settings.signUp === "closed") return "closed";
+  return canMail(request) ? null : "no mail";
 }
 
-const show = async (visit: AccountVisit): Promise<Reply> => page(membersPage(await viewOf(visit)));
+const show = async (request: MemberRequest): Promise<Reply> =>
+  page(membersPage(await viewOf(request)));
 
-async function takeInvitation(visit: AccountVisit): Promise<Reply> {
-  const view = await viewOf(visit);
+async function takeInvitation(request: MemberRequest): Promise<Reply> {
+  const view = await viewOf(request);
   if (view.obstacle !== null) return page(membersPage(view), 403);
-  const typed = { email: typedAddress(visit), role: roleOf(visit) };
+  const typed = { email: typedAddress(request), role: roleOf(request) };
   return orAgain(
-    () => sendInvitation(visit),
+    () => sendInvitation(request),
     (fault) => membersPage({ ...view, typed, fault }),
   );
 }
 
-async function sendInvitation(visit: AccountVisit): Promise<Reply> {
-  const { rooms, account, visitor, form, now } = visit;
-  await refuseTooMany(visit);
-  const made = await invite(rooms.control, {
+async function sendInvitation(request: MemberRequest): Promise<Reply> {
+  const { services, account, signedIn, form, now } = request;
+  await refuseTooMany(request);
+  const made = await invite(services.control, {
     account: account.number,
     address: form.get("email") ?? "",
-    role: roleOf(visit),
-    actor: visitor.person.id,
+    role: roleOf(request),
+    actor: signedIn.person.id,
     now,
   });
-  const link = linkOf(visit, made);
-  const letter = invitationLetter({ ...link, accountName: made.accountName });
-  const demoLink = mail(visit, letter, link.url);
+  const link = linkOf(request, made);
+  const message = invitationMail({ ...link, accountName: made.accountName });
+  const demoLink = mail(request, message, link.url);
   if (demoLink === null) return seeOther("/account/members?done=invited");
-  return page(membersPage({ ...(await viewOf(visit)), demoLink, done: "invited" }));
+  return page(membersPage({ ...(await viewOf(request)), demoLink, done: "invited" }));
 }
 
-async function refuseTooMany({ rooms, account, now }: AccountVisit): Promise<void> {
-  const sent = await listAudit(rooms.control.database, {
+async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {
+  const sent = await listAudit(services.control.database, {
     account: account.number,
     action: "member.invited",
     since: now - dayMilliseconds,
     limit: invitationsADayMax,
   });
   if (sent.length === invitationsADayMax)
-    throw new StoreFault(
+    throw new DomainError(
       "too_often",
       `An account sends at most ${invitationsADayMax} invitations in 24 hours. Go on tomorrow.`,
     );
 }
 
 /** Whatever is not `owner` is the lesser of the two. */
-export const roleOf = ({ form }: AccountVisit): "owner" | "member" =>
+export const roleOf = ({ form }: MemberRequest): "owner" | "member" =>
   form.get("role") === "owner" ? "owner" : "member";
 
-async function withdraw({ rooms, account, visitor, form, now }: AccountVisit): Promise<Reply> {
-  await withdrawInvitation(rooms.control, {
+async function withdraw({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
+  await withdrawInvitation(services.control, {
     account: account.number,
     id: form.get("invitation") ?? "",
-    actor: visitor.person.id,
+    actor: signedIn.person.id,
     now,
   });
   return seeOther("/account/members?done=withdrawn");

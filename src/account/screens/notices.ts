@@ -3,7 +3,7 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { readGauges } from "#account/components/gauges.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { dueNotice, isQuotaNear } from "#account/watch-notices.ts";
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
@@ -16,24 +16,24 @@ import { operator, service } from "#store/audit.ts";
 
 const expiredMilliseconds = 14 * 86_400_000;
 
-async function showNotices(visit: AccountVisit): Promise<Reply> {
-  const { rooms, account, now } = visit;
-  const keys = await listKeys(rooms.control, { accountNumber: account.number, now });
+async function showNotices(request: MemberRequest): Promise<Reply> {
+  const { services, account, now } = request;
+  const keys = await listKeys(services.control, { accountNumber: account.number, now });
   return page(
     noticesPage({
-      frame: framed(visit),
+      frame: framed(request),
       needs: [
-        ...suspension(visit),
+        ...suspension(request),
         ...keys.flatMap((key) => keyNeeds(key, now)),
-        ...(await quotaNeeds(visit)),
+        ...(await quotaNeeds(request)),
       ],
-      happenings: await readHappenings(visit, keys),
+      activity: await readActivity(request, keys),
       now,
     }),
   );
 }
 
-const suspension = ({ account: { suspendedAt } }: AccountVisit): Need[] =>
+const suspension = ({ account: { suspendedAt } }: MemberRequest): Need[] =>
   suspendedAt === null ? [] : [{ what: "suspended", since: suspendedAt }];
 
 /** A key that was rotated was taken care of. */
@@ -45,8 +45,8 @@ function keyNeeds(key: ListedKey, now: number): Need[] {
   return dueNotice(key, now) === null ? [] : [{ what: "key-expires", key, at }];
 }
 
-async function quotaNeeds({ rooms, account }: AccountVisit): Promise<Need[]> {
-  const gauges = await readGauges(rooms, account.number);
+async function quotaNeeds({ services, account }: MemberRequest): Promise<Need[]> {
+  const gauges = await readGauges(services, account.number);
   const { used, quota } = gauges.find(({ name }) => name === "day")!;
   return isQuotaNear({ used, quota })
     ? [{ what: "quota-near", percent: Math.floor((100 * used) / quota) }]
@@ -70,9 +70,9 @@ type Need =
   | { what: "key-expired"; key: KeyName; at: string }
   | { what: "quota-near"; percent: number };
 
-interface Happening {
+interface Activity {
   at: string;
-  /** One of `happeningWords`. */
+  /** One of `activityWords`. */
   action: string;
   key: KeyName | null;
   /** More about it, such as the browser of a sign-in. */
@@ -85,13 +85,13 @@ interface NoticesView {
   frame: Frame | null;
   needs: readonly Need[];
   /** Newest first. */
-  happenings: readonly Happening[];
+  activity: readonly Activity[];
   /** Milliseconds since 1970. */
   now: number;
 }
 
 /** What is worth a line, by its action in the audit log. */
-const happeningWords: Readonly<Record<string, string>> = {
+const activityWords: Readonly<Record<string, string>> = {
   "account.closed": "Account closed",
   "account.limits_changed": "Quota changed",
   "account.plan_changed": "Plan changed",
@@ -107,7 +107,7 @@ const happeningWords: Readonly<Record<string, string>> = {
   "person.signed_in": "You signed in",
 };
 
-function noticesPage({ frame, needs, happenings, now }: NoticesView): string {
+function noticesPage({ frame, needs, activity, now }: NoticesView): string {
   return accountPage({
     title: "Notices",
     frame,
@@ -119,9 +119,9 @@ function noticesPage({ frame, needs, happenings, now }: NoticesView): string {
         </ul>`
       }
       <h2>In the last 30 days</h2>
-      ${happenings.length > 0 ? happeningTable(happenings, now) : html`<p>Nothing happened.</p>`}
+      ${activity.length > 0 ? activityTable(activity, now) : html`<p>Nothing happened.</p>`}
       <p class="muted">
-        Where the service sends mail, owners get a letter 14 and 3 days before a key expires, and
+        Where the service sends mail, owners get a message 14 and 3 days before a key expires, and
         when 80 % of the quota of a day is used.
       </p>`,
   });
@@ -154,12 +154,12 @@ function needWords(need: Need, now: number): Html {
   }
 }
 
-const happeningTable = (happenings: readonly Happening[], now: number): Html =>
+const activityTable = (activity: readonly Activity[], now: number): Html =>
   table({
     label: "What happened, newest first",
     columns: ["What", "When", "By", { label: "More", isPlain: true }],
-    rows: happenings.map(({ at, action, key, detail, by }): Part[] => [
-      happeningWords[action],
+    rows: activity.map(({ at, action, key, detail, by }): Part[] => [
+      activityWords[action],
       relativeTime(at, now),
       html`<span class="name">${by}</span>`,
       key === null ? detail : keyLink(key),
@@ -172,14 +172,14 @@ const entriesRead = 300;
 const shownMax = 50;
 
 /** Newest first. Of sign-ins only one's own. */
-async function readHappenings(
-  visit: AccountVisit,
+async function readActivity(
+  request: MemberRequest,
   keys: readonly ListedKey[],
-): Promise<Happening[]> {
-  const { rooms, account, visitor, now } = visit;
-  const { database } = rooms.control;
+): Promise<Activity[]> {
+  const { services, account, signedIn, now } = request;
+  const { database } = services.control;
   const since = now - backMilliseconds;
-  const person = visitor.person.id;
+  const person = signedIn.person.id;
   const ofAccount = await listAudit(database, {
     account: account.number,
     since,
@@ -187,7 +187,7 @@ async function readHappenings(
   });
   const signIns = { actor: person, action: "person.signed_in", since, limit: shownMax } as const;
   const entries = [
-    ...ofAccount.filter(({ action }) => Object.hasOwn(happeningWords, action)),
+    ...ofAccount.filter(({ action }) => Object.hasOwn(activityWords, action)),
     ...(await listAudit(database, signIns)),
   ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   const sessions = await listSessions(database, person, now);

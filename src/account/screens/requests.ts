@@ -4,7 +4,7 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { isLive } from "#account/components/key-views.ts";
 import { exactTime } from "#account/components/relative.ts";
 import { download, page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
@@ -28,33 +28,35 @@ const csvRowsMax = 10_000;
 /** So many keys the filter offers to choose from; any other stands in its address. */
 const keysOffered = 60;
 
-async function showRequests(visit: AccountVisit): Promise<Reply> {
-  const reading = readFilter(visit.query);
-  const isOff = visit.rooms.settings.usageLogDays === 0;
+async function showRequests(request: MemberRequest): Promise<Reply> {
+  const reading = readFilter(request.query);
+  const isOff = request.services.settings.usageLogDays === 0;
   if (isOff || reading.fault !== undefined)
-    return page(await markup(visit, reading, { requests: [], next: null }), isOff ? 200 : 400);
-  const found = await readRequests(visit.rooms.usage, {
-    account: visit.account.number,
+    return page(await markup(request, reading, { requests: [], next: null }), isOff ? 200 : 400);
+  const found = await readRequests(request.services.usage, {
+    account: request.account.number,
     filter: reading.filter,
     limit: rowsOfPage,
-    after: visit.query.get("after") ?? undefined,
+    after: request.query.get("after") ?? undefined,
   });
-  return page(await markup(visit, reading, found));
+  return page(await markup(request, reading, found));
 }
 
 async function markup(
-  visit: AccountVisit,
+  request: MemberRequest,
   { typed, fault }: FilterReading,
   { requests, next }: { requests: readonly LoggedRequest[]; next: string | null },
 ): Promise<string> {
-  const { rooms, account, now } = visit;
-  const keys = (await listKeys(rooms.control, { accountNumber: account.number, now })).toReversed();
+  const { services, account, now } = request;
+  const keys = (
+    await listKeys(services.control, { accountNumber: account.number, now })
+  ).toReversed();
   const explorer = { id: explorerKey, name: "Explorer" };
   const offered = [explorer, ...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
   const names = new Map(offered.map(({ id, name }) => [id, name]));
   return requestsPage({
-    frame: framed(visit),
-    logDays: rooms.settings.usageLogDays,
+    frame: framed(request),
+    logDays: services.settings.usageLogDays,
     typed,
     fault,
     keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
@@ -83,15 +85,15 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
 }
 
 /** A filter with a fault has its page; a file of the wrong requests would look like the right one. */
-async function downloadRequests(visit: AccountVisit): Promise<Reply> {
-  const { filter, fault } = readFilter(visit.query);
-  const { usage, settings } = visit.rooms;
-  if (fault !== undefined || settings.usageLogDays === 0) return showRequests(visit);
+async function downloadRequests(request: MemberRequest): Promise<Reply> {
+  const { filter, fault } = readFilter(request.query);
+  const { usage, settings } = request.services;
+  if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
   const lines = [csvHeading(requestColumns)];
-  const order = { account: visit.account.number, filter, countMax: csvRowsMax };
+  const order = { account: request.account.number, filter, countMax: csvRowsMax };
   for await (const requests of requestsInPages(usage, order))
     for (const request of requests) lines.push(csvRow(requestColumns, request));
-  const name = `requests-${new Date(visit.now).toISOString().slice(0, 10)}.csv`;
+  const name = `requests-${new Date(request.now).toISOString().slice(0, 10)}.csv`;
   return download(name, "text/csv; charset=utf-8; header=present", `${lines.join("\r\n")}\r\n`);
 }
 

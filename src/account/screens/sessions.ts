@@ -4,47 +4,51 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { signedOut } from "#account/cookies.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { SignedInVisit, Visit } from "#account/request.ts";
+import type { SignedInRequest, AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { html, type Html } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
 
-async function show(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, query, now } = visit;
-  const listed = await listSessions(rooms.control.database, visitor.person.id, now);
-  const sessions = listed.map((one) => ({ ...one, isOwn: one.id === visitor.session.id }));
-  return page(sessionsPage({ frame: framed(visit), sessions, done: query.get("done"), now }));
+async function show(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, query, now } = request;
+  const listed = await listSessions(services.control.database, signedIn.person.id, now);
+  const sessions = listed.map((one) => ({ ...one, isOwn: one.id === signedIn.session.id }));
+  return page(sessionsPage({ frame: framed(request), sessions, done: query.get("done"), now }));
 }
 
-async function end(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, form, now } = visit;
-  const { session, person } = visitor;
+async function end(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, form, now } = request;
+  const { session, person } = signedIn;
   const id = form.get("session") ?? "";
-  await endSession(rooms.control, { person: person.id, id, own: session.id, now });
+  await endSession(services.control, { person: person.id, id, own: session.id, now });
   return id === session.id
-    ? signedOut(visit, "/account/sign-in?done=out")
+    ? signedOut(request, "/account/sign-in?done=out")
     : seeOther("/account/sessions?done=ended");
 }
 
 /** Also for whoever is signed out already, such as in a second tab. */
-async function signOut(visit: Visit): Promise<Reply> {
-  const { rooms, visitor, now } = visit;
-  if (visitor !== null)
-    await endSession(rooms.control, { person: visitor.person.id, id: visitor.session.id, now });
-  return signedOut(visit, "/account/sign-in?done=out");
+async function signOut(request: AccountRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  if (signedIn !== null)
+    await endSession(services.control, {
+      person: signedIn.person.id,
+      id: signedIn.session.id,
+      now,
+    });
+  return signedOut(request, "/account/sign-in?done=out");
 }
 
-async function signOutEverywhere(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, now } = visit;
-  await endAllSessions(rooms.control, { person: visitor.person.id, now });
-  return signedOut(visit, "/account/sign-in?done=everywhere");
+async function signOutEverywhere(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  await endAllSessions(services.control, { person: signedIn.person.id, now });
+  return signedOut(request, "/account/sign-in?done=everywhere");
 }
 
-async function look({ rooms, visitor, form }: SignedInVisit): Promise<Reply> {
+async function look({ services, signedIn, form }: SignedInRequest): Promise<Reply> {
   const accountId = form.get("account") ?? "";
-  const { person, session } = visitor;
-  await switchAccount(rooms.control, { person: person.id, session: session.id, accountId });
+  const { person, session } = signedIn;
+  await switchAccount(services.control, { person: person.id, session: session.id, accountId });
   return seeOther("/account/keys");
 }
 

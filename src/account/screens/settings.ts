@@ -4,7 +4,7 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { orAgain } from "#account/refusal.ts";
 import { download, page, type Reply, seeOther } from "#account/reply.ts";
-import type { AccountVisit, SignedInVisit } from "#account/request.ts";
+import type { MemberRequest, SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { renameAccount } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
@@ -13,40 +13,46 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
 
-const markup = (visit: SignedInVisit, typed: { typedName?: string; fault?: string } = {}): string =>
+const markup = (
+  request: SignedInRequest,
+  typed: { typedName?: string; fault?: string } = {},
+): string =>
   settingsPage({
-    frame: framed(visit)!,
-    createdAt: visit.visitor.person.createdAt,
-    done: visit.query.get("done"),
-    now: visit.now,
+    frame: framed(request)!,
+    createdAt: request.signedIn.person.createdAt,
+    done: request.query.get("done"),
+    now: request.now,
     ...typed,
   });
 
-const show = (visit: SignedInVisit): Reply => page(markup(visit));
+const show = (request: SignedInRequest): Reply => page(markup(request));
 
-function rename(visit: AccountVisit): Promise<Reply> {
-  const { rooms, account, visitor, form, now } = visit;
+function rename(request: MemberRequest): Promise<Reply> {
+  const { services, account, signedIn, form, now } = request;
   const name = form.get("name") ?? "";
-  const order = { account: account.number, name, actor: visitor.person.id, now };
+  const order = { account: account.number, name, actor: signedIn.person.id, now };
   return orAgain(
     async () => {
-      await renameAccount(rooms.control, order);
+      await renameAccount(services.control, order);
       return seeOther("/account/settings?done=name");
     },
-    (fault) => markup(visit, { typedName: name.slice(0, 200), fault }),
+    (fault) => markup(request, { typedName: name.slice(0, 200), fault }),
   );
 }
 
-async function exportAll(visit: SignedInVisit): Promise<Reply> {
-  const { rooms, visitor, now } = visit;
-  const kept = await exportPerson(rooms.control, visitor.person.id, now);
-  const usage = await Promise.all(visitor.accounts.map((account) => usageOf(visit, account)));
+async function exportAll(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  const kept = await exportPerson(services.control, signedIn.person.id, now);
+  const usage = await Promise.all(signedIn.accounts.map((account) => usageOf(request, account)));
   const json = JSON.stringify({ ...kept, usage }, null, 2);
   return download("my-data.json", "application/json; charset=utf-8", json);
 }
 
-async function usageOf({ rooms, now }: SignedInVisit, { number, id }: Membership): Promise<object> {
-  const bars = await readBars(rooms.usage, {
+async function usageOf(
+  { services, now }: SignedInRequest,
+  { number, id }: Membership,
+): Promise<object> {
+  const bars = await readBars(services.usage, {
     account: number,
     unit: "day",
     count: hoursKeptDays,

@@ -4,42 +4,42 @@ import { accountPage } from "#account/components/frame.ts";
 import { begin } from "#account/cookies.ts";
 import { refusal } from "#account/refusal.ts";
 import { page, type Reply, seeOther, unauthorized } from "#account/reply.ts";
-import type { Visit } from "#account/request.ts";
+import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { html, type Html } from "#pages/html.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 /** No address is longer, so more of what was typed need not be shown again (RFC 5321 §4.5.3.1). */
 const addressLengthMax = 254;
 
-export const typedAddress = ({ form }: Visit): string =>
+export const typedAddress = ({ form }: AccountRequest): string =>
   (form.get("email") ?? "").slice(0, addressLengthMax);
 
-const start = ({ visitor }: Visit): Reply =>
-  seeOther(visitor === null ? "/account/sign-in" : "/account/keys");
+const start = ({ signedIn }: AccountRequest): Reply =>
+  seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
 
-const show = ({ query, rooms }: Visit): Reply =>
+const show = ({ query, services }: AccountRequest): Reply =>
   page(
     signInPage({
       next: ownPath(query.get("next")),
-      signUp: rooms.settings.signUp,
+      signUp: services.settings.signUp,
       done: query.get("done"),
     }),
   );
 
-async function take(visit: Visit): Promise<Reply> {
-  const { form, client, now } = visit;
-  const { control, passwords, settings } = visit.rooms;
+async function take(request: AccountRequest): Promise<Reply> {
+  const { form, client, now } = request;
+  const { control, passwords, settings } = request.services;
   const next = ownPath(form.get("next"));
   const address = form.get("email") ?? "";
   const password = form.get("password") ?? "";
   try {
     const signedIn = await signIn(control, passwords, { address, password, client, now });
-    return await begin(visit, signedIn, next);
+    return await begin(request, signedIn, next);
   } catch (fault) {
-    if (!(fault instanceof StoreFault)) throw fault;
-    const email = typedAddress(visit);
+    if (!(fault instanceof DomainError)) throw fault;
+    const email = typedAddress(request);
     const markup = signInPage({ next, signUp: settings.signUp, email, fault: fault.message });
     return fault.kind === "refused" ? unauthorized(markup) : refusal(fault, markup);
   }

@@ -3,46 +3,46 @@ import { faultNote, field } from "#account/components/fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { wordPage } from "#account/components/word.ts";
-import { knownLetter, signUpLetter } from "#account/mail-templates.ts";
+import { knownMail, signUpMail } from "#account/mail-templates.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { Visit } from "#account/request.ts";
+import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 /** What stands in the way of signing up by oneself, or null. */
-function obstacle(visit: Visit): Reply | null {
-  const { signUp } = visit.rooms.settings;
+function obstacle(request: AccountRequest): Reply | null {
+  const { signUp } = request.services.settings;
   if (signUp !== "open") {
     const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
     const next = { href: "/account/sign-in", label: "Sign in" };
     return page(wordPage("Sign up by invitation", text, null, next), 403);
   }
-  return canMail(visit) ? null : page(noMailPage("Sign up"), 403);
+  return canMail(request) ? null : page(noMailPage("Sign up"), 403);
 }
 
-const show = (visit: Visit): Reply => obstacle(visit) ?? page(signUpPage());
+const show = (request: AccountRequest): Reply => obstacle(request) ?? page(signUpPage());
 
-function take(visit: Visit): Reply | Promise<Reply> {
-  const inTheWay = obstacle(visit);
+function take(request: AccountRequest): Reply | Promise<Reply> {
+  const inTheWay = obstacle(request);
   if (inTheWay !== null) return inTheWay;
-  const email = typedAddress(visit);
+  const email = typedAddress(request);
   return orAgain(
-    () => ask(visit),
+    () => ask(request),
     (fault) => signUpPage({ email, fault }),
   );
 }
 
 /** One page for everybody: whether the address is somebody's, only its mail tells. */
-async function ask(visit: Visit): Promise<Reply> {
-  const { rooms, form, client, now } = visit;
+async function ask(request: AccountRequest): Promise<Reply> {
+  const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
-  const made = await requestSignUp(rooms.control, { address, client, now });
-  const link = linkOf(visit, made);
-  const letter = made.isKnown ? knownLetter(link) : signUpLetter(link);
-  const demoLink = mail(visit, letter, link.url);
+  const made = await requestSignUp(services.control, { address, client, now });
+  const link = linkOf(request, made);
+  const message = made.isKnown ? knownMail(link) : signUpMail(link);
+  const demoLink = mail(request, message, link.url);
   return page(mailedPage({ email: made.email, demoLink, frame: null }));
 }
 

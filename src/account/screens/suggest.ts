@@ -9,7 +9,7 @@ import type { Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 const suggestionsMax = 8;
-/** Names are many: a letter says nothing. */
+/** Names are many: a message says nothing. */
 const nameLengthMin = 2;
 
 /** At most eight, the likeliest first. @param name of a parameter; of an unknown one nothing is known. */

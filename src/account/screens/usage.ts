@@ -3,7 +3,7 @@ import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { gauges, type GaugeView, gaugeWords, readGauges } from "#account/components/gauges.ts";
 import { plot, type PlotBar, plotPatterns } from "#account/components/plot.ts";
 import { page, type Reply } from "#account/reply.ts";
-import type { AccountVisit } from "#account/request.ts";
+import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { type Account, findAccount } from "#accounts/find-account.ts";
 import { listKeys } from "#keys/keys.ts";
@@ -26,20 +26,30 @@ const hoursShown = 24;
 const daysShown = 30;
 const rowsMax = 40;
 
-async function showUsage(visit: AccountVisit): Promise<Reply> {
-  const { rooms, account, now } = visit;
+async function showUsage(request: MemberRequest): Promise<Reply> {
+  const { services, account, now } = request;
   const { number } = account;
-  const days = await readBars(rooms.usage, { account: number, unit: "day", count: daysShown, now });
+  const days = await readBars(services.usage, {
+    account: number,
+    unit: "day",
+    count: daysShown,
+    now,
+  });
   const span = { account: number, since: Date.parse(days[0]!.at), until: now + dayMilliseconds };
   return page(
     usagePage({
-      frame: framed(visit),
-      plan: planWords((await findAccount(rooms.control.database, account.id))!),
-      gauges: await readGauges(rooms, number),
-      hours: await readBars(rooms.usage, { account: number, unit: "hour", count: hoursShown, now }),
+      frame: framed(request),
+      plan: planWords((await findAccount(services.control.database, account.id))!),
+      gauges: await readGauges(services, number),
+      hours: await readBars(services.usage, {
+        account: number,
+        unit: "hour",
+        count: hoursShown,
+        now,
+      }),
       days,
-      byKey: await keyRows(visit, span),
-      byOperation: await operationRows(visit, span),
+      byKey: await keyRows(request, span),
+      byOperation: await operationRows(request, span),
     }),
   );
 }
@@ -50,18 +60,18 @@ function planWords({ plan, quotas }: Account): string {
   return hasOwn ? `${words}, with numbers of its own from the operator.` : `${words}.`;
 }
 
-async function keyRows({ rooms, account, now }: AccountVisit, span: Span): Promise<UsageRow[]> {
-  const keys = await listKeys(rooms.control, { accountNumber: account.number, now });
+async function keyRows({ services, account, now }: MemberRequest, span: Span): Promise<UsageRow[]> {
+  const keys = await listKeys(services.control, { accountNumber: account.number, now });
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   names.set(explorerKey, "Explorer");
-  const rows = await readTotalsByKey(rooms.usage, span);
+  const rows = await readTotalsByKey(services.usage, span);
   return rows.slice(0, rowsMax).map(({ key, totals }) => {
     return { name: names.get(key) ?? key, href: `/account/requests?key=${key}`, totals };
   });
 }
 
-async function operationRows({ rooms }: AccountVisit, span: Span): Promise<UsageRow[]> {
-  const rows = await readTotalsByOperation(rooms.usage, span);
+async function operationRows({ services }: MemberRequest, span: Span): Promise<UsageRow[]> {
+  const rows = await readTotalsByOperation(services.usage, span);
   return rows.map(({ operation, totals }) => ({
     name: operation,
     href: `/account/requests?operation=${encodeURIComponent(operation)}`,
@@ -70,8 +80,8 @@ async function operationRows({ rooms }: AccountVisit, span: Span): Promise<Usage
 }
 
 /** For the script that renews the gauges of the page. */
-async function showStanding({ rooms, account }: AccountVisit): Promise<Reply> {
-  const views = await readGauges(rooms, account.number);
+async function showStatus({ services, account }: MemberRequest): Promise<Reply> {
+  const views = await readGauges(services, account.number);
   const body = views.map((view) => ({ name: view.name, ...gaugeWords(view) }));
   return {
     status: 200,
@@ -82,7 +92,7 @@ async function showStanding({ rooms, account }: AccountVisit): Promise<Reply> {
 
 export const usageRoutes: readonly Route[] = [
   route("/account/usage", "member", { GET: showUsage }),
-  route("/account/usage/standing", "member", { GET: showStanding }, { isBackground: true }),
+  route("/account/usage/quotaStatus", "member", { GET: showStatus }, { isBackground: true }),
 ];
 
 /** The plots of usage: each says what it found, shows it, and has its numbers beside it. */

@@ -2,26 +2,26 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startMailServer } from "../../support/mail-server.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { openVisitor, signedIn, testPassword, type Visitor } from "../../support/user.ts";
+import { openUser, signedIn, testPassword, type TestUser } from "../../support/user.ts";
 
 const email = "ada@example.org";
 
 /** The same person in another browser. */
-async function otherBrowser(service: TestService, password = testPassword): Promise<Visitor> {
-  const visitor = openVisitor(service);
-  assert.equal((await visitor.post("/account/sign-in", { email, password })).status, 303);
-  return visitor;
+async function otherBrowser(service: TestService, password = testPassword): Promise<TestUser> {
+  const user = openUser(service);
+  assert.equal((await user.post("/account/sign-in", { email, password })).status, 303);
+  return user;
 }
 
-const isIn = async (visitor: Visitor): Promise<boolean> => {
-  const { status } = await visitor.get("/account/settings");
+const isIn = async (user: TestUser): Promise<boolean> => {
+  const { status } = await user.get("/account/settings");
   assert.ok(status === 200 || status === 401, String(status));
   return status === 200;
 };
 
 /** The same cookies in a browser that does not hear of their end. */
-function stolenFrom(service: TestService, { cookies }: Visitor): Visitor {
-  const thief = openVisitor(service);
+function stolenFrom(service: TestService, { cookies }: TestUser): TestUser {
+  const thief = openUser(service);
   for (const [name, value] of cookies) thief.cookies.set(name, value);
   return thief;
 }
@@ -34,7 +34,7 @@ test("C86 · the cookies are bound to the host, sent only over https and by our 
   await signedIn(service);
   const values = new Set<string>();
   for (let i = 0; i < 2; i++) {
-    const { headers } = await openVisitor(service).post("/account/sign-in", {
+    const { headers } = await openUser(service).post("/account/sign-in", {
       email,
       password: testPassword,
     });
@@ -63,13 +63,13 @@ test("sessions", async (t) => {
     "C87 · a cookie from before the sign-in is not taken over, and a session from before it ends",
     async () => {
       const planted = "p".repeat(43);
-      const victim = openVisitor(service);
+      const victim = openUser(service);
       for (const name of ["gp_session", "gp_browser"]) victim.cookies.set(name, planted);
       const { status } = await victim.post("/account/sign-in", { email, password: testPassword });
       assert.equal(status, 303);
       assert.ok(await isIn(victim));
       for (const value of victim.cookies.values()) assert.notEqual(value, planted);
-      const attacker = openVisitor(service);
+      const attacker = openUser(service);
       attacker.cookies.set("gp_session", planted);
       assert.equal(await isIn(attacker), false);
 
@@ -111,18 +111,18 @@ test("sessions", async (t) => {
       assert.deepEqual(inside, [true, false, false, false]);
       const told = await mail.letterTo(email);
       assert.equal(told.headers["subject"], "Your password was changed");
-      mail.letters.length = 0;
+      mail.messages.length = 0;
 
-      const forgetful = openVisitor(service);
+      const forgetful = openUser(service);
       await forgetful.post("/account/forgot", { email });
-      const letter = await mail.letterTo(email);
-      const [, path = ""] = /(\/account\/link\?token=\S+)/.exec(letter.text) ?? [];
+      const message = await mail.letterTo(email);
+      const [, path = ""] = /(\/account\/link\?token=\S+)/.exec(message.text) ?? [];
       const password = testPassword;
       const reset = await forgetful.submit(path, "/account/link", { password });
       assert.equal(reset.location, "/account/settings?done=password");
       assert.deepEqual([await isIn(forgetful), await isIn(changed)], [true, false]);
       const statusWith = async (tried: string) =>
-        (await openVisitor(service).post("/account/sign-in", { email, password: tried })).status;
+        (await openUser(service).post("/account/sign-in", { email, password: tried })).status;
       assert.deepEqual([await statusWith(next), await statusWith(testPassword)], [401, 303]);
     },
   );
@@ -135,7 +135,7 @@ test("sessions", async (t) => {
     const { location } = await one.post("/account/settings/delete", { password: testPassword });
     assert.equal(location, "/account/sign-in?done=deleted");
     assert.deepEqual([await isIn(one), await isIn(other)], [false, false]);
-    const again = await openVisitor(service).post("/account/sign-in", {
+    const again = await openUser(service).post("/account/sign-in", {
       email,
       password: testPassword,
     });

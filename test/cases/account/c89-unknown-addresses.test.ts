@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hour, noon } from "../../support/control.ts";
-import { openOfficeInside, tokenFor } from "../../support/inside-worker.ts";
+import { openInsideWorker, tokenFor } from "../../support/inside-worker.ts";
 import { goodPassword } from "../../support/people.ts";
 
 const tries = 200;
@@ -10,17 +10,17 @@ const known = "ada@example.org";
 const unknown = "eve@example.org";
 
 test("C89 · sign-in, sign-up and a forgotten password look and cost the same for an address that is known and one that is not", async (t) => {
-  const office = await openOfficeInside(t);
-  await office.post("/account/sign-up", { email: known });
-  const token = tokenFor(office.letters, known);
-  await office.post("/account/link", { token, password: goodPassword });
-  const { hashes, queries } = office;
+  const accountWorker = await openInsideWorker(t);
+  await accountWorker.post("/account/sign-up", { email: known });
+  const token = tokenFor(accountWorker.messages, known);
+  await accountWorker.post("/account/link", { token, password: goodPassword });
+  const { hashes, queries } = accountWorker;
 
   const told = async (path: string, email: string, now: number) => {
     const before = { hashes: hashes.count, queries: queries.length };
     // An address of its own each time, so that neither is counted with the other.
     const address = email === known ? "10.0.0.1" : "10.0.0.2";
-    const answer = await office.post(path, { email, password: "wrong" }, { now, address });
+    const answer = await accountWorker.post(path, { email, password: "wrong" }, { now, address });
     return {
       ...answer,
       body: answer.body.replaceAll(email, "ADDRESS"),
@@ -44,17 +44,17 @@ test("C89 · sign-in, sign-up and a forgotten password look and cost the same fo
 });
 
 test("C89 · they are slowed down after the same number of tries and in the same words", async (t) => {
-  const office = await openOfficeInside(t);
-  await office.post("/account/sign-up", { email: known });
-  const token = tokenFor(office.letters, known);
-  await office.post("/account/link", { token, password: goodPassword });
+  const accountWorker = await openInsideWorker(t);
+  await accountWorker.post("/account/sign-up", { email: known });
+  const token = tokenFor(accountWorker.messages, known);
+  await accountWorker.post("/account/link", { token, password: goodPassword });
   const now = noon + hour;
   for (const path of ["/account/sign-in", "/account/sign-up", "/account/forgot"]) {
     const statuses = async (email: string, network: string) => {
       const answers = [];
       for (let i = 0; i < 12; i++)
         answers.push(
-          await office.post(
+          await accountWorker.post(
             path,
             { email, password: "wrong" },
             { now, address: `${network}.${i}` },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { minute, noon } from "../../support/control.ts";
-import { cookiesOf, openOfficeInside, tokenFor } from "../../support/inside-worker.ts";
+import { cookiesOf, openInsideWorker, tokenFor } from "../../support/inside-worker.ts";
 import { goodPassword } from "../../support/people.ts";
 
 const email = "ada@example.org";
@@ -9,12 +9,12 @@ const tries = 1000;
 const longestWait = 15 * minute;
 
 test("C91 · a thousand wrong passwords for one person, and a thousand people from one address, are slowed down; the owner still gets in", async (t) => {
-  const office = await openOfficeInside(t);
-  await office.post("/account/sign-up", { email });
-  const token = tokenFor(office.letters, email);
-  const signedUp = await office.post("/account/link", { token, password: goodPassword });
+  const accountWorker = await openInsideWorker(t);
+  await accountWorker.post("/account/sign-up", { email });
+  const token = tokenFor(accountWorker.messages, email);
+  const signedUp = await accountWorker.post("/account/link", { token, password: goodPassword });
   const signIn = (password: string, address: string, cookie = "", now = noon, who = email) =>
-    office.post(
+    accountWorker.post(
       "/account/sign-in",
       { email: who, password },
       { address, now, headers: { cookie } },

@@ -5,7 +5,7 @@ import { createKey, orderKey } from "../../support/key-forms.ts";
 import { accountOf } from "../../support/own-account.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { putRequests, request } from "../../support/usage.ts";
-import { openVisitor, signedIn, type Visitor } from "../../support/user.ts";
+import { openUser, signedIn, type TestUser } from "../../support/user.ts";
 
 const image = `<img src=x onerror="document.title='run'">`;
 const template = "{{7*7}}${7*7}";
@@ -13,7 +13,7 @@ const paths = ["keys", "usage", "requests", "notices", "members", "settings"];
 const address = "{{7*7}}@example.org";
 
 /** Somebody whose every text is hostile: address, account, keys. */
-async function hostile(service: TestService): Promise<{ eve: Visitor; ids: string[] }> {
+async function hostile(service: TestService): Promise<{ eve: TestUser; ids: string[] }> {
   const eve = await signedIn(service, { email: address, accountName: `"><script>1</script>` });
   const ids: string[] = [];
   for (const name of [image, template]) ids.push((await createKey(eve, { name })).id);
@@ -49,7 +49,7 @@ test("C92 · labels and addresses that would be markup or templates are shown as
   assert.match(refused.text, /at most 100 characters/);
   assert.doesNotMatch(refused.text, /<img src=x/);
   for (const email of [image, long, `${image}@example.org`]) {
-    const again = await openVisitor(service).post("/account/sign-in", { email, password: "no" });
+    const again = await openUser(service).post("/account/sign-in", { email, password: "no" });
     assert.equal(again.status, 401);
     assert.doesNotMatch(again.text, /<img src=x/);
     assert.match(again.text, /&lt;img src=x/);

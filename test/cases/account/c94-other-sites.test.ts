@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { routes } from "#account/screens/index.ts";
 import { startService } from "../../support/service.ts";
-import { hiddenFields, openVisitor, signedIn, testPassword } from "../../support/user.ts";
+import { hiddenFields, openUser, signedIn, testPassword } from "../../support/user.ts";
 
 const evil = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
 
@@ -30,7 +30,7 @@ test("C94 · no other site reads the account pages or frames them, and signing i
   });
   assert.equal(preflight.headers.get("access-control-allow-origin"), null);
 
-  const visitor = openVisitor(service);
+  const user = openUser(service);
   for (const next of [
     "https://evil.example",
     "//evil.example",
@@ -42,12 +42,12 @@ test("C94 · no other site reads the account pages or frames them, and signing i
     "javascript:alert(1)",
     "",
   ]) {
-    const { text } = await visitor.get(`/account/sign-in?next=${encodeURIComponent(next)}`);
+    const { text } = await user.get(`/account/sign-in?next=${encodeURIComponent(next)}`);
     assert.equal(hiddenFields(text, "/account/sign-in")["next"], "/account", next);
     const fields = { email: "ada@example.org", password: testPassword, next };
-    const { status, location } = await visitor.post("/account/sign-in", fields);
+    const { status, location } = await user.post("/account/sign-in", fields);
     assert.deepEqual([status, location], [303, "/account"], next);
   }
   const fields = { email: "ada@example.org", password: testPassword, next: "/account/usage" };
-  assert.equal((await visitor.post("/account/sign-in", fields)).location, "/account/usage");
+  assert.equal((await user.post("/account/sign-in", fields)).location, "/account/usage");
 });

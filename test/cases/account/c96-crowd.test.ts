@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
-import { openOfficeInside } from "../../support/inside-worker.ts";
+import { openInsideWorker } from "../../support/inside-worker.ts";
 import { startService } from "../../support/service.ts";
-import { openVisitor } from "../../support/user.ts";
+import { openUser } from "../../support/user.ts";
 
 const crowd = Array.from({ length: 500 }, (_, i) => ({
   email: `person${i}@example.org`,
@@ -12,13 +12,15 @@ const crowd = Array.from({ length: 500 }, (_, i) => ({
 }));
 
 test("C96 · of 500 sign-ins at once two are hashed at a time, eight wait, and all others are told to come back", async (t) => {
-  const office = await openOfficeInside(t);
+  const accountWorker = await openInsideWorker(t);
   const answers = await Promise.all(
-    crowd.map(({ address, ...fields }) => office.post("/account/sign-in", fields, { address })),
+    crowd.map(({ address, ...fields }) =>
+      accountWorker.post("/account/sign-in", fields, { address }),
+    ),
   );
   const refused = answers.filter(({ status }) => status === 503);
-  assert.equal(office.hashes.most, 2);
-  assert.equal(office.hashes.count, 10);
+  assert.equal(accountWorker.hashes.most, 2);
+  assert.equal(accountWorker.hashes.count, 10);
   assert.equal(refused.length, 490);
   assert.equal(answers.filter(({ status }) => status === 401).length, 10);
   for (const { headers, body } of refused) {
@@ -29,12 +31,12 @@ test("C96 · of 500 sign-ins at once two are hashed at a time, eight wait, and a
 
 test("C96 · while 500 sign in at once, the four operations go on answering", async (t) => {
   const service = await startService(t, { settings: { TRUSTED_PROXIES: "127.0.0.1" } });
-  const visitor = openVisitor(service);
-  await visitor.get("/account/sign-in");
+  const user = openUser(service);
+  await user.get("/account/sign-in");
   let isOver = false;
   const signIns = Promise.all(
     crowd.map(({ address, ...fields }) =>
-      visitor.post("/account/sign-in", fields, { "x-forwarded-for": address }),
+      user.post("/account/sign-in", fields, { "x-forwarded-for": address }),
     ),
   ).finally(() => (isOver = true));
   let rounds = 0;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { assertProblem } from "../../support/problem-answer.ts";
 import { ask } from "../../support/raw-client.ts";
-import { standingClock, startService, type TestClock } from "../../support/service.ts";
+import { fixedClock, startService, type TestClock } from "../../support/service.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
@@ -13,7 +13,7 @@ const hour = 3_600_000;
 
 /** A standing clock whose wall time can be set without time passing. */
 function settableClock(startMilliseconds: number, bootId?: string) {
-  const clock = standingClock(startMilliseconds);
+  const clock = fixedClock(startMilliseconds);
   let offset = 0;
   const wall = () => clock.now() + offset;
   const settable: TestClock = {
