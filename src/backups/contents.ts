@@ -9,11 +9,7 @@ import { BackupFault } from "./backup-fault.ts";
 import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
 import { finishRestore } from "./restore-folders.ts";
 import { takeSnapshot } from "./snapshot.ts";
-
-/** A file of a backup, ready to be copied. */
-export interface Content extends ManifestFile {
-  read(): AsyncIterable<Buffer>;
-}
+import type { Content } from "./tar.ts";
 
 interface Contents {
   manifest: Manifest;

@@ -8,7 +8,7 @@ import { BackupFault, roomFault } from "./backup-fault.ts";
 import { withFolderBeside } from "./beside.ts";
 import { type BackupOrder, gatherContents } from "./contents.ts";
 import type { Manifest } from "./manifest.ts";
-import { type Sink, type Written, writeTar } from "./write-tar.ts";
+import { type Sink, type Written, writeTar } from "./tar.ts";
 
 export interface MadeBackup extends Written {
   manifest: Manifest;

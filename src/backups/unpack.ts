@@ -11,7 +11,7 @@ import {
   manifestName,
   readManifest,
 } from "./manifest.ts";
-import { readTar, type TarReader } from "./read-tar.ts";
+import { readTar, type TarReader } from "./tar.ts";
 
 /** An archive, and how to call it in errors. */
 export interface Archive {

@@ -4,10 +4,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Content } from "#backups/contents.ts";
-import { readTar } from "#backups/read-tar.ts";
-import { decodeHeader, encodeHeader } from "#backups/tar-header.ts";
-import { writeTar } from "#backups/write-tar.ts";
+import { type Content, decodeHeader, encodeHeader, readTar, writeTar } from "#backups/tar.ts";
 import { noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,0 +1,186 @@
+/** Writes and reads tar archives piece by piece, so that any tar can read a backup: POSIX ustar, sizes over 8 GiB as GNU tar writes them. */
+import { createHash } from "node:crypto";
+import { BackupFault } from "./backup-fault.ts";
+import type { ManifestFile } from "./manifest.ts";
+
+/** A file to be archived. */
+export interface Content extends ManifestFile {
+  read(): AsyncIterable<Buffer>;
+}
+
+/** Takes the next bytes; resolves when it is ready for more. */
+export type Sink = (bytes: Buffer) => Promise<void>;
+
+export interface Written {
+  bytes: number;
+  /** Of the whole archive, as `sha256sum` prints it. */
+  sha256: string;
+}
+
+/** @throws BackupFault if a file does not have the size and SHA-256 given for it; what was written is then worthless. */
+export async function writeTar(
+  files: readonly Content[],
+  nowMilliseconds: number,
+  sink: Sink,
+): Promise<Written> {
+  const digest = createHash("sha256");
+  let bytes = 0;
+  const put = async (piece: Buffer) => {
+    digest.update(piece);
+    bytes += piece.length;
+    await sink(piece);
+  };
+  for (const file of files) {
+    await put(encodeHeader(file, Math.floor(nowMilliseconds / 1000)));
+    await putContent(file, put);
+    await put(Buffer.alloc(paddingBytes(file.bytes)));
+  }
+  await put(Buffer.alloc(2 * blockBytes));
+  return { bytes, sha256: digest.digest("hex") };
+}
+
+async function putContent(file: Content, put: Sink): Promise<void> {
+  const digest = createHash("sha256");
+  let bytes = 0;
+  for await (const piece of file.read()) {
+    digest.update(piece);
+    bytes += piece.length;
+    await put(piece);
+  }
+  if (bytes !== file.bytes || digest.digest("hex") !== file.sha256)
+    throw new BackupFault(
+      `No backup was made: ${file.path} is damaged, its SHA-256 is not what it should be. \`gp-records doctor\` says what to do.`,
+    );
+}
+
+export interface TarReader {
+  /** The next file; the content of the one before has to be read first. Null at the end of the archive. */
+  next(): Promise<TarEntry | null>;
+  /** The content of the file that `next` returned last, in pieces. */
+  content(): AsyncGenerator<Buffer, void>;
+}
+
+/** Both methods throw an Error whose message completes a sentence that begins with the name of the archive. */
+export function readTar(source: AsyncIterable<Buffer>): TarReader {
+  const pieces = source[Symbol.asyncIterator]();
+  let buffered: Buffer = Buffer.alloc(0);
+  let left = 0;
+  let padding = 0;
+
+  /** At least one byte and at most `most`. */
+  const take = async (most: number): Promise<Buffer> => {
+    while (buffered.length === 0) {
+      const { done = false, value } = await pieces.next();
+      if (done) throw new Error("it was cut off");
+      buffered = value as Buffer;
+    }
+    const taken = buffered.subarray(0, most);
+    buffered = buffered.subarray(taken.length);
+    return taken;
+  };
+  const takeExactly = async (bytes: number): Promise<Buffer> => {
+    const taken: Buffer[] = [];
+    for (let missing = bytes; missing > 0; missing -= taken.at(-1)!.length)
+      taken.push(await take(missing));
+    return Buffer.concat(taken);
+  };
+
+  return {
+    async next() {
+      await takeExactly(padding);
+      const entry = decodeHeader(await takeExactly(blockBytes));
+      left = entry?.bytes ?? 0;
+      padding = paddingBytes(left);
+      return entry;
+    },
+    async *content() {
+      while (left > 0) {
+        const piece = await take(left);
+        left -= piece.length;
+        yield piece;
+      }
+    },
+  };
+}
+
+export interface TarEntry {
+  /** ASCII, at most 100 characters. */
+  path: string;
+  bytes: number;
+}
+
+const blockBytes = 512;
+
+/** How many zero bytes follow a file, so that the next header starts on a block boundary. */
+const paddingBytes = (bytes: number) => (blockBytes - (bytes % blockBytes)) % blockBytes;
+
+// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html, "ustar Interchange Format"
+const at = {
+  mode: 100,
+  owner: 108,
+  group: 116,
+  size: 124,
+  time: 136,
+  checksum: 148,
+  type: 156,
+  magic: 257,
+};
+const sizeDigits = 11;
+const largestOctal = 8 ** sizeDigits - 1;
+const plainFile = "0";
+
+/** The header of a plain file that only its owner may read. */
+export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Buffer {
+  const header = Buffer.alloc(blockBytes);
+  header.write(path, 0, 100, "latin1");
+  header.write("0000600\0", at.mode, "latin1");
+  header.write("0000000\0", at.owner, "latin1");
+  header.write("0000000\0", at.group, "latin1");
+  writeSize(header, bytes);
+  header.write(`${octal(timeSeconds, sizeDigits)}\0`, at.time, "latin1");
+  header.write(plainFile, at.type, "latin1");
+  header.write("ustar\u000000", at.magic, "latin1");
+  header.write(`${octal(checksum(header), 6)}\0 `, at.checksum, "latin1");
+  return header;
+}
+
+/**
+ * Null for the block of zeros that ends an archive.
+ * @throws Error if it is not a header, or the header of anything but a plain file.
+ */
+export function decodeHeader(header: Buffer): TarEntry | null {
+  if (header.every((byte) => byte === 0)) return null;
+  if (Number.parseInt(textAt(header, at.checksum, 8), 8) !== checksum(header))
+    throw new Error("it holds something that is no header of a tar archive");
+  const path = textAt(header, 0, 100);
+  if (textAt(header, at.type, 1) !== plainFile)
+    throw new Error(`'${path}' in it is not a plain file`);
+  return { path, bytes: readSize(header) };
+}
+
+function writeSize(header: Buffer, bytes: number): void {
+  if (bytes <= largestOctal) {
+    header.write(`${octal(bytes, sizeDigits)}\0`, at.size, "latin1");
+    return;
+  }
+  header.writeBigUInt64BE(BigInt(bytes), at.size + 4);
+  header[at.size] = 0x80;
+}
+
+const readSize = (header: Buffer) =>
+  header[at.size] === 0x80
+    ? Number(header.readBigUInt64BE(at.size + 4))
+    : Number.parseInt(textAt(header, at.size, 12), 8);
+
+/** The sum of all bytes, with its own eight counted as spaces. */
+function checksum(header: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let place = 0; place < blockBytes; place++)
+    if (place < at.checksum || place >= at.checksum + 8) sum += header[place]!;
+  return sum;
+}
+
+const octal = (value: number, digits: number) => value.toString(8).padStart(digits, "0");
+
+const textAt = (header: Buffer, start: number, length: number) =>
+  header.toString("latin1", start, start + length).replace(/[\0 ]+.*$/s, "");
