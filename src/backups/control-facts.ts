@@ -1,5 +1,9 @@
-/** Reads who may use the service out of a control database, of whichever schema, without changing it. */
+/** Reads who may use the service from a control database, whatever its schema, without changing it. */
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { controlFile } from "#store/files.ts";
+import { sqliteFault } from "#store/sqlite-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
 
 export interface KeyFacts {
   id: string;
@@ -27,7 +31,7 @@ export interface PersonFacts {
 }
 
 export interface MemberFacts {
-  /** The person's and the account's together. */
+  /** Id of the person and number of the account, joined. */
   id: string;
   person: string;
   account: number;
@@ -41,7 +45,7 @@ export interface ControlFacts {
   accounts: ReadonlyMap<string, AccountFacts>;
   people: ReadonlyMap<string, PersonFacts>;
   members: ReadonlyMap<string, MemberFacts>;
-  /** When people were deleted, by id: of them nothing else is left. */
+  /** When people were deleted, by id: nothing else is left of them. */
   deleted: ReadonlyMap<string, { at: string }>;
 }
 
@@ -54,7 +58,7 @@ const membersQuery = `
   from member m join account a on a.number = m.account join person p on p.id = m.person
   order by m.account, m.joined_at, p.email_folded`;
 
-/** Before there were people, there was nobody to forget. @throws what node:sqlite throws. */
+/** A schema from before there were people has none. @throws what node:sqlite throws. */
 export function readControlFacts(file: string): ControlFacts {
   const database = new DatabaseSync(file, { timeout: 1000 });
   const byId = <R extends { id: string }>(sql: string) => {
@@ -85,4 +89,25 @@ export function readControlFacts(file: string): ControlFacts {
   } finally {
     database.close();
   }
+}
+
+/** `unreadable` for a database that is damaged. @throws StoreFault `busy` if another process keeps it locked. */
+export function presentControl(dataDir: string): ControlFacts | "none" | "unreadable" {
+  const file = controlFile(dataDir);
+  if (!existsSync(file)) return "none";
+  try {
+    return readControlFacts(file);
+  } catch (error) {
+    const fault = sqliteFault(error, file);
+    if (fault instanceof StoreFault && fault.kind === "busy") throw fault;
+    return "unreadable";
+  }
+}
+
+/** Quotas are counted by the number of an account, so counts hold only if both sides number their accounts alike. */
+export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
+  const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
+  return [...backup.accounts.values()].every(
+    ({ number, id }) => (numbers.get(number) ?? id) === id,
+  );
 }

@@ -1,4 +1,9 @@
-/** What a restore would undo: keys, accounts and rights of people that ended after the backup was made. */
+/** What ended after a backup was made, which a restore would otherwise bring back: keys, accounts, people and their rights. */
+import type { Transaction } from "kysely";
+import { closeRows } from "#accounts/close-account.ts";
+import { deleteRows } from "#accounts/delete-person.ts";
+import { service, writeAudit } from "#store/audit.ts";
+import type { ControlTables } from "#store/control-tables.ts";
 import type {
   AccountFacts,
   ControlFacts,
@@ -8,10 +13,10 @@ import type {
 } from "./control-facts.ts";
 
 /**
- * - `revoked`, `expires`: a key, by its id
+ * - `revoked`, `expires`: a key
  * - `suspended`, `closed`: an account
- * - `deleted`, `password`: a person who is gone, or whose password is another one
- * - `removed`, `demoted`: a person who is no member of an account any more, or no owner
+ * - `deleted`, `password`: a person who is gone, or whose password was changed
+ * - `removed`, `demoted`: a person who is no longer a member of an account, or no longer an owner
  */
 export interface Ending {
   what:
@@ -25,11 +30,11 @@ export interface Ending {
     | "demoted";
   /** Of the key, the account or the person. */
   id: string;
-  /** Of a person the address. */
+  /** For a person the address. */
   name: string;
-  /** Name of the account; null for what is about a person alone. */
+  /** Name of the account; null for what concerns a person alone. */
   account: string | null;
-  /** Null where it is not known. */
+  /** Null if not known. */
   at: string | null;
 }
 
@@ -43,7 +48,7 @@ export function findEndings(present: ControlFacts, backup: ControlFacts): Ending
   ];
 }
 
-/** Live keys that the backup knows nothing of, which will be refused. */
+/** Live keys that are not in the backup, which will be refused. */
 export const findLost = (present: ControlFacts, backup: ControlFacts, now: number): KeyFacts[] =>
   [...present.keys.values()].filter((key) => !backup.keys.has(key.id) && isLiveKey(key, now));
 
@@ -51,7 +56,7 @@ export const findLost = (present: ControlFacts, backup: ControlFacts, now: numbe
 export const isLiveKey = ({ revokedAt, expiresAt }: KeyFacts, now: number): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > now);
 
-/** People that the backup knows nothing of, who will have to sign up again. */
+/** People who are not in the backup and will have to sign up again. */
 export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>
   [...present.people.values()].filter(({ id }) => !backup.people.has(id));
 
@@ -62,7 +67,7 @@ function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R
   });
 }
 
-/** A rotation ends a key too: it gives it an earlier end. ISO text of one length sorts like its times. */
+/** A rotation ends a key too, by giving it an earlier expiry. ISO texts of one length sort like their times. */
 function keyEndings(now: KeyFacts, then: KeyFacts): Ending[] {
   const { id, name, account, revokedAt, expiresAt } = now;
   const endings: Ending[] = [];
@@ -73,7 +78,7 @@ function keyEndings(now: KeyFacts, then: KeyFacts): Ending[] {
   return endings;
 }
 
-/** A closed account has lost its name, so it is called what the backup calls it. */
+/** A closed account has lost its name, so the name is taken from the backup. */
 function accountEndings({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts): Ending[] {
   const ending = { id, name: then.name, account: then.name };
   const endings: Ending[] = [];
@@ -84,7 +89,7 @@ function accountEndings({ id, suspendedAt, closedAt }: AccountFacts, then: Accou
   return endings;
 }
 
-/** Whoever is only unknown to the data folder was never deleted there: the backup is of another one. */
+/** Somebody who is merely unknown to the data folder was never deleted there: the backup comes from another one. */
 function personEndings(
   present: ControlFacts,
   { id, email: name, password }: PersonFacts,
@@ -97,7 +102,7 @@ function personEndings(
     : [{ what: "password", id, name, account: null, at: null }];
 }
 
-/** Who was deleted, or whose account was closed, is in no account any more without being named for each. */
+/** A deleted person and a closed account end all memberships without each being listed. */
 function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
   const isKnown =
     present.people.has(then.person) &&
@@ -109,4 +114,85 @@ function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
   const ending = { id: then.person, name: then.email, account: then.accountName, at: null };
   if (now === undefined) return [{ what: "removed", ...ending }];
   return now.role !== "owner" && then.role === "owner" ? [{ what: "demoted", ...ending }] : [];
+}
+
+export interface BothFacts {
+  present: ControlFacts;
+  backup: ControlFacts;
+}
+
+/** Writes the endings into the database of the backup, before it is put in place. */
+export async function keepEndings(
+  transaction: Transaction<ControlTables>,
+  endings: readonly Ending[],
+  facts: BothFacts,
+): Promise<void> {
+  for (const ending of endings) await keep(transaction, ending, facts);
+}
+
+async function keep(
+  transaction: Transaction<ControlTables>,
+  { what, id, account, at }: Ending,
+  { present, backup }: BothFacts,
+): Promise<void> {
+  const key = transaction.updateTable("api_key").where("id", "=", id);
+  switch (what) {
+    case "revoked":
+      await key.set({ revoked_at: at }).execute();
+      return;
+    case "expires":
+      await key.set({ expires_at: at }).execute();
+      return;
+    case "suspended":
+      await transaction
+        .updateTable("account")
+        .set({ suspended_at: at })
+        .where("id", "=", id)
+        .execute();
+      return;
+    case "closed":
+      await closeRows(transaction, { account: backup.accounts.get(id)!.number, id, at: at! });
+      return;
+    case "deleted":
+      await deleteRows(transaction, id, backup.people.get(id)!.folded);
+      await writeAudit(transaction, {
+        actor: service,
+        action: "person.deleted",
+        subject: id,
+        // The original time: an even older backup, restored after this one, is compared with it.
+        now: Date.parse(at!),
+      });
+      return;
+    case "password": {
+      const { password } = present.people.get(id)!;
+      await transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
+      return;
+    }
+    default:
+      await endMembership(transaction, { what, person: id, account: account! });
+  }
+}
+
+async function endMembership(
+  transaction: Transaction<ControlTables>,
+  { what, person, account }: { what: "removed" | "demoted"; person: string; account: string },
+): Promise<void> {
+  const { number } = await transaction
+    .selectFrom("account")
+    .select("number")
+    .where("name", "=", account)
+    .executeTakeFirstOrThrow();
+  if (what === "demoted")
+    await transaction
+      .updateTable("member")
+      .set({ role: "member" })
+      .where("account", "=", number)
+      .where("person", "=", person)
+      .execute();
+  else
+    await transaction
+      .deleteFrom("member")
+      .where("account", "=", number)
+      .where("person", "=", person)
+      .execute();
 }

@@ -15,14 +15,22 @@ import { controlFile, openControl, openUsage } from "#store/stores.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
+  hasSameNumbers,
   type KeyFacts,
   type PersonFacts,
+  presentControl,
   readControlFacts,
 } from "./control-facts.ts";
-import { type Ending, findEndings, findLost, findLostPeople, isLiveKey } from "./endings.ts";
-import { keepEndings } from "./keep-endings.ts";
+import {
+  type Ending,
+  findEndings,
+  findLost,
+  findLostPeople,
+  isLiveKey,
+  keepEndings,
+} from "./endings.ts";
 import { type Manifest, storesOf } from "./manifest.ts";
-import { copyCounts, hasSameNumbers, presentControl } from "./present-folder.ts";
+import { copyCounts } from "./present-folder.ts";
 import { type Archive, damaged, unpack } from "./unpack.ts";
 
 export interface ReadyOrder {
