@@ -1,9 +1,9 @@
-/** A backup that cannot be made or restored, and what to do about it. */
+/** The error of a backup that cannot be made or restored; its message says what to do. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 
 /**
- * - `unfit`: the backup, or what is there, does not allow it
- * - `full`: there is no room for it
+ * - `unfit`: the backup or the data folder does not allow it
+ * - `full`: the disk has no room for it
  */
 type BackupFaultKind = "unfit" | "full";
 
@@ -18,8 +18,8 @@ export class BackupFault extends Error {
 }
 
 /**
- * The error to throw for one that broke off the writing of a copy.
- * @param place file or folder that was to be written.
+ * The error to throw for one that interrupted the writing of a copy.
+ * @param place file or folder that was being written.
  */
 export function roomFault(error: unknown, place: string): unknown {
   if (!isNoRoom(error)) return error;

@@ -116,7 +116,7 @@ function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
   return now.role !== "owner" && then.role === "owner" ? [{ what: "demoted", ...ending }] : [];
 }
 
-export interface BothFacts {
+interface BothFacts {
   present: ControlFacts;
   backup: ControlFacts;
 }

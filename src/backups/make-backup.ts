@@ -27,7 +27,7 @@ import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./
 import { finishRestore } from "./restore-folders.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
-export interface BackupOrder {
+interface BackupOrder {
   dataDir: string;
   /** Version of this program. */
   program: string;

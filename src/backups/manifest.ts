@@ -1,20 +1,20 @@
-/** What a backup says of itself, in its first file, `manifest.json`; and whether it may be believed. */
+/** What a backup says of itself in its first file, `manifest.json`, and whether that can be true. */
 import { versionShape } from "#datasets/catalogue.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 
-/** Raised whenever an older program could misread a newer backup. */
+/** To be raised whenever an older program could misread a newer backup. */
 export const backupFormat = 1;
 
 export const manifestName = "manifest.json";
 
-/** More than it ever is; a file of another kind must not fill the memory. */
+/** More than a manifest ever has; another kind of file must not fill the memory. */
 export const manifestBytesMax = 1024 * 1024;
 
 const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
 
-/** What stays the same in every format, so that a newer one can be named. */
+/** Members that every format has, so that an older program can name a newer one. */
 const headMembers = {
   backup_format: Type.Integer({ minimum: 1 }),
   /** Version of the program that made it. */
@@ -38,9 +38,9 @@ const manifestSchema = Type.Object({
   ...headMembers,
   /** RFC 3339 UTC, with milliseconds. */
   made_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
-  /** Version of the dataset in it; null where none was served. */
+  /** Version of the dataset in it; null if none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
-  /** Versions of further datasets in it, which are pinned; not there in backups from before there were pins. */
+  /** Versions of further datasets in it, which are pinned; missing in backups from before there were pins. */
   pinned: Type.Optional(Type.Array(Type.String({ pattern: versionShape.source }))),
   /** Steps of the schema of each database in it. */
   schema: Type.Object(stores, { additionalProperties: false }),
@@ -53,7 +53,7 @@ export type Manifest = Static<typeof manifestSchema>;
 
 /**
  * @param name of the backup, for errors.
- * @throws BackupFault naming what is wrong with it, where it cannot be restored by this program.
+ * @throws BackupFault naming what is wrong, if this program cannot restore it.
  */
 export async function readManifest(text: string, name: string): Promise<Manifest> {
   const value = parse(text);
@@ -86,7 +86,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   return manifest;
 }
 
-/** The databases that are in a backup, with the steps of their schemas. */
+/** The databases in a backup, with the steps of their schemas. */
 export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
   (Object.keys(knownSteps) as StoreName[]).flatMap((store) => {
     const taken = schema[store];
@@ -101,7 +101,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** TypeBox takes a while to load, so only a restore loads it. */
+/** TypeBox takes long to load, so only a restore loads it. */
 async function compileSchemas() {
   const { Compile } = await import("typebox/compile");
   return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
@@ -125,13 +125,13 @@ function firstFault([finding]: readonly Finding[]): string {
   return member === "" ? `it ${message}` : `"${member}" ${message}`;
 }
 
-/** Days that no month has are moved on to the next one. */
+/** A day that its month does not have becomes one of the next month. */
 function isTime(text: string): boolean {
   const time = new Date(text);
   return !Number.isNaN(time.getTime()) && time.toISOString() === text;
 }
 
-/** Exactly the files that belong to the databases and the datasets it names; nothing else is ever written. */
+/** It has to list exactly the files of the databases and the datasets it names: nothing else is ever written. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned = [], files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));

@@ -1,28 +1,28 @@
-/** Where a restore works within the data folder, and how what it decided is put in place, also after it was killed. */
+/** Where in the data folder a restore works, and how a restore that was decided is completed, even after its process was killed. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncPath } from "#datasets/whole-file.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
 
-/** A restore in the making; one left behind means nothing and goes with the next. */
+/** A restore that is being prepared; one that was left behind means nothing, and the next restore removes it. */
 export const draftFolder = ".restore-draft";
-/** The same from the moment it is decided: from here on it is finished, whoever comes next. */
+/** The same from the moment it is decided: from then on it is completed, by whoever opens the folder next. */
 export const decidedFolder = ".restore";
 
-/** Below both: what is to be put in place, and what it replaces under the name it is kept by. */
+/** In both folders: what is to be put in place, and beside it what it replaces, under the name by which that is kept. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
 export const replacedFolder = (nowMilliseconds: number) =>
   `replaced-${new Date(nowMilliseconds).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
-/** All that is replaced, each whole. A restore brings every one of them, if only an empty one. */
+/** All that is replaced, each as a whole. A restore brings each of them, even if empty. */
 export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "counts"] as const;
 
-/** An SQLite file and what belongs to it: beside another file it would be taken for that one's. */
+/** An SQLite file and the files that belong to it, which SQLite would apply to any database file beside them. */
 const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
- * Whoever opens a data folder calls this first: a restore that was killed while it put its files in place is finished.
+ * Completes a restore that was killed while it put its files in place; to be called before a data folder is opened.
  * @throws StoreFault `busy` while a restore runs.
  */
 export function finishRestore(dataDir: string): void {
@@ -35,7 +35,7 @@ export function finishRestore(dataDir: string): void {
   }
 }
 
-/** Nobody serves the folder and nobody imports into it while these are held. @throws StoreFault `busy`. */
+/** While they are held, nobody serves the folder or imports into it. @throws StoreFault `busy`. */
 export function takeBothLocks(dataDir: string): Lock[] {
   const server = takeLock(
     join(dataDir, "server.lock"),
@@ -50,22 +50,22 @@ export function takeBothLocks(dataDir: string): Lock[] {
   }
 }
 
-/** Turns the draft into the folder that is finished in any case. The draft is whole and synced. */
+/** Turns the draft, which is complete and synced, into the restore that is completed in any case. */
 export function decide(dataDir: string): void {
   renameSync(join(dataDir, draftFolder), join(dataDir, decidedFolder));
   syncPath(dataDir);
 }
 
 /**
- * Moves what is there aside and what was decided in its place. Ended at any point and begun again it comes to the same.
- * @returns where what was there is kept; null where there was nothing.
+ * Moves what is there aside and what was decided into its place. Interrupted at any point, it can be run again.
+ * @returns where what was there is kept; null if nothing was there.
  */
 export function putInPlace(dataDir: string): string | null {
   const decided = join(dataDir, decidedFolder);
   const kept = readdirSync(decided).find((name) => replacedName.test(name));
   for (const name of restoredNames) {
     const fresh = join(decided, newFolder, name);
-    // Where it is gone it was moved, and what it replaced before it.
+    // If it is gone, it was moved already, and what it replaced before that.
     if (!existsSync(fresh)) continue;
     for (const part of parts) {
       const old = name + part;

@@ -103,7 +103,7 @@ export function readTar(source: AsyncIterable<Buffer>): TarReader {
   };
 }
 
-export interface TarEntry {
+interface TarEntry {
   /** ASCII, at most 100 characters. */
   path: string;
   bytes: number;

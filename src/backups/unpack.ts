@@ -1,68 +1,90 @@
-/** Unpacks a backup into a folder, and holds every file against the manifest before anybody uses one. */
+/** Unpacks a backup into a folder of its own and checks all of it, until the folder is one that this version could have written. */
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
+import { schemaFault, valueFault } from "#store/schema-fault.ts";
+import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
+import { sqliteFault } from "#store/sqlite-fault.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { openControl, openUsage } from "#store/stores.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import {
   type Manifest,
   manifestBytesMax,
-  type ManifestFile,
   manifestName,
   readManifest,
+  storesOf,
 } from "./manifest.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
-/** An archive, and how to call it in errors. */
+/** An archive, and what to call it in errors. */
 export interface Archive {
   name: string;
-  /** Not before it is needed: a stream that nobody reads has nobody to hear of its faults. */
+  /** Called only when it is needed: a stream that nobody reads has nobody to handle its errors. */
   read: () => AsyncIterable<Buffer>;
 }
 
 /**
- * @param onManifest hears what is coming before anything is written; may throw.
- * @throws BackupFault where it is no backup, is damaged or was cut off.
+ * Files are compared with the manifest; databases are brought to the present schema, and those that the backup lacks are made.
+ * @param folder empty, on the disk of the data folder.
+ * @throws BackupFault if it is no backup, is damaged or was cut off, or if this version cannot serve it.
  */
-export async function unpack(
-  { name, read }: Archive,
-  folder: string,
-  onManifest: (manifest: Manifest) => void,
-): Promise<Manifest> {
+export async function unpack({ name, read }: Archive, folder: string): Promise<Manifest> {
   const reader = readTar(read());
-  const inWords = async <R>(work: Promise<R>): Promise<R> => {
-    try {
-      return await work;
-    } catch (thrown) {
-      const error = roomFault(thrown, folder);
-      const { syscall, message } = error as NodeJS.ErrnoException;
-      if (syscall !== undefined || error instanceof BackupFault) throw error;
-      throw new BackupFault(`${name} cannot be restored: ${message}. Nothing was changed.`);
-    }
-  };
-  const manifest = await readManifest(await inWords(readManifestText(reader)), name);
-  onManifest(manifest);
+  const text = await inNameOf(name, folder, readManifestText(reader));
+  const manifest = await readManifest(text, name);
+  refuseFullDisk(manifest, folder);
   for (const file of manifest.files) {
-    const entry = await inWords(reader.next());
+    const entry = await inNameOf(name, folder, reader.next());
     if (entry?.path !== file.path || entry.bytes !== file.bytes)
       throw damaged(name, file.path, "is not what its manifest names");
-    const sha256 = await inWords(writeFile(reader, join(folder, file.path)));
+    const sha256 = await inNameOf(name, folder, writeFile(reader, join(folder, file.path)));
     if (sha256 !== file.sha256) throw damaged(name, file.path, "is damaged: its SHA-256 differs");
   }
-  if ((await inWords(reader.next())) !== null)
+  if ((await inNameOf(name, folder, reader.next())) !== null)
     throw new BackupFault(`${name} holds more than its manifest names. Nothing was changed.`);
+  for (const [store, steps] of storesOf(manifest))
+    checkStore(name, join(folder, store), store, steps);
+  for (const store of Object.keys(openers) as StoreName[]) await upgradeStore(name, folder, store);
+  checkDatasets(name, join(folder, "datasets"), manifest);
   return manifest;
 }
 
-/** @param how the end of a sentence that begins with the file. */
-export const damaged = (name: string, path: ManifestFile["path"], how: string) =>
+/** @param how completes a sentence that begins with the file. */
+const damaged = (name: string, path: string, how: string) =>
   new BackupFault(`${name} cannot be restored: ${path} in it ${how}. Nothing was changed.`);
 
-/** Empty where the first file is another: an empty text is no manifest. */
+/** What reading the archive throws completes a sentence that begins with its name. */
+async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Promise<R> {
+  try {
+    return await work;
+  } catch (thrown) {
+    const error = roomFault(thrown, folder);
+    const { syscall, message } = error as NodeJS.ErrnoException;
+    if (syscall !== undefined || error instanceof BackupFault) throw error;
+    throw new BackupFault(`${name} cannot be restored: ${message}. Nothing was changed.`);
+  }
+}
+
+/** Empty if the first file is another one: an empty text is no manifest. */
 async function readManifestText(reader: TarReader): Promise<string> {
   const first = await reader.next();
   if (first?.path !== manifestName || first.bytes > manifestBytesMax) return "";
   return Buffer.concat(await Array.fromAsync(reader.content())).toString();
+}
+
+function refuseFullDisk({ files }: Manifest, folder: string): void {
+  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < needed)
+    throw new BackupFault(
+      `The disk of DATA_DIR has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
+      "full",
+    );
 }
 
 async function writeFile(reader: TarReader, path: string): Promise<string> {
@@ -79,4 +101,85 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
     await handle.close();
   }
   return digest.digest("hex");
+}
+
+/** What the manifest says of a database has to be true, or nobody could tell which version it needs. */
+function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
+    if (result !== "ok") throw damaged(name, store, `is damaged: SQLite says ${result}`);
+    if (String(schemaSteps(database)) !== String(steps))
+      throw damaged(name, store, "has another schema than its manifest says");
+    if (String(knownSteps[store].slice(0, steps.length)) !== String(steps))
+      throw damaged(name, store, "lacks a step of its schema");
+    const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
+    if (store === "control.sqlite" && !hasTables)
+      throw damaged(name, store, "is empty, so that no key would work");
+  } catch (error) {
+    if (error instanceof BackupFault) throw error;
+    throw damaged(name, store, `cannot be read: ${(error as Error).message}`);
+  } finally {
+    database.close();
+  }
+}
+
+const openers = { "usage.sqlite": openUsage, "control.sqlite": openControl } as const;
+
+/** Only once its schema is up to date does a database have all the tables that it has to have. */
+async function upgradeStore(name: string, folder: string, store: StoreName): Promise<void> {
+  try {
+    await (await openers[store](folder)).close();
+  } catch (thrown) {
+    const error = sqliteFault(thrown, store);
+    const isOfFile = error instanceof StoreFault && error.kind !== "full";
+    if (!isOfFile && (thrown as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR") throw error;
+    throw damaged(name, store, `is not one that this version reads: ${(thrown as Error).message}`);
+  }
+  const database = new DatabaseSync(join(folder, store));
+  try {
+    // The values of usage are counts and texts that are only ever shown, and there may be millions of them.
+    const hasValues = store === "control.sqlite";
+    const fault =
+      (await schemaFault(database, store)) ?? (hasValues ? valueFault(database) : undefined);
+    if (fault !== undefined) throw damaged(name, store, fault);
+  } finally {
+    database.close();
+  }
+}
+
+function checkDatasets(name: string, folder: string, manifest: Manifest): void {
+  const { dataset, pinned = [], program } = manifest;
+  const catalogue = openCatalogue(folder);
+  // A pinned dataset may be of an older format: it is not served, and somebody still wants to keep it.
+  for (const version of pinned) checkFacts(name, catalogue, version);
+  if (dataset === null) return;
+  if (readFileSync(join(folder, "current"), "utf8") !== `${dataset}\n`)
+    throw damaged(name, "datasets/current", `does not name ${dataset}, as its manifest does`);
+  refuseOtherFormat(name, catalogue.pathOf(dataset), program);
+  checkFacts(name, catalogue, dataset);
+}
+
+function checkFacts(name: string, { pathOf, findReadable }: Catalogue, version: string): void {
+  const facts = findReadable(version);
+  const fault = facts === null ? undefined : findFactsFault(pathOf(version), facts);
+  if (facts !== null && fault === undefined) return;
+  const how =
+    facts === null ? "is not what is known of that dataset" : `is not true of its file: ${fault}`;
+  throw new BackupFault(
+    `The dataset in ${name} would not be served: ${version}.json in it ${how}. Nothing was changed. Restore another backup.`,
+  );
+}
+
+/** No byte of the file has changed, so if it cannot be opened, its format or its fold is another one. */
+function refuseOtherFormat(name: string, path: string, program: string): void {
+  try {
+    openGeneration(path).db.close();
+  } catch (error) {
+    throw new BackupFault(
+      `The dataset in ${name} is of a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
+      "unfit",
+      { cause: error },
+    );
+  }
 }
