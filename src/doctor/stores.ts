@@ -37,7 +37,8 @@ function storeCheck(words: StoreWords): Check {
       if (stats === undefined) return [absent(examined.dataDir, file, words)];
       if (!stats.isFile())
         return [fail(`${file} is not a file`, `Move it elsewhere: mv ${file} ${file}.elsewhere`)];
-      return [contentFinding(file, examined, words), ...logFindings(file)];
+      const space = words.name === "usage.sqlite" ? spaceFindings(file) : [];
+      return [contentFinding(file, examined, words), ...logFindings(file), ...space];
     },
   };
 }
@@ -82,6 +83,30 @@ function judgeContent(
       ? `is whole (${pragma})`
       : `is whole (${pragma}); the next start takes ${missing} steps to the present schema`,
   );
+}
+
+/** Less than that is not worth stopping a server for. */
+const freeBytesMax = 64 * 1024 ** 2;
+
+/** Files of earlier versions cannot give back what was removed; small ones the server writes anew by itself. */
+function spaceFindings(file: string): Finding[] {
+  try {
+    return lookInto(file, (database) => {
+      const number = (pragma: string) =>
+        Number(Object.values(database.prepare(`pragma ${pragma}`).get()!)[0]);
+      const free = number("freelist_count") * number("page_size");
+      if (number("auto_vacuum") !== 0 || free <= freeBytesMax) return [];
+      return [
+        warn(
+          `${file} was made by an earlier version and cannot give back ${bytesText(free)} of free space in it`,
+          `Nothing: new rows will fill it. Or stop the server, then: sqlite3 ${file} 'pragma auto_vacuum = incremental; vacuum'`,
+        ),
+      ];
+    });
+  } catch {
+    // Why it cannot be read is found where its content is judged.
+    return [];
+  }
 }
 
 const logBytesMax = 64 * 1024 ** 2;

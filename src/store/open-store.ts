@@ -43,6 +43,8 @@ export interface StoreShape {
   busyMilliseconds: number;
   /** Whether what is deleted is overwritten with zeros too, instead of lying in the file until its place is needed. */
   erasesDeleted?: boolean;
+  /** Whether a new file is made with incremental auto-vacuum, which lets it shrink page by page. */
+  returnsFreePages?: boolean;
 }
 
 /**
@@ -65,9 +67,12 @@ async function readyStore<Tables>(
   connection: DatabaseSync,
   shape: StoreShape,
 ): Promise<Store<Tables>> {
-  const { file, migrations, synchronous, busyMilliseconds, erasesDeleted = false } = shape;
+  const { file, migrations, synchronous, busyMilliseconds } = shape;
+  const { erasesDeleted = false, returnsFreePages = false } = shape;
   const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, file) });
   const mustMigrate = await isBehind(database, migrations, file);
+  // Before anything is written; in a file that has content it changes nothing.
+  if (returnsFreePages) connection.exec("pragma auto_vacuum = incremental");
   useWriteAheadLog(connection, busyMilliseconds);
   connection.exec(`pragma synchronous = ${synchronous}`);
   if (erasesDeleted) connection.exec("pragma secure_delete = on");

@@ -42,5 +42,6 @@ export function openUsage(
     migrations: usageMigrations,
     synchronous: "normal",
     busyMilliseconds,
+    returnsFreePages: true,
   });
 }

@@ -1,4 +1,8 @@
-/** Removes what has been kept long enough, a little at a time, so that what is to be written never waits for long. */
+/**
+ * Removes what has been kept long enough and gives the space back to the disk, a little at a time, so that what is to be
+ * written never waits for long.
+ */
+import { statfsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { hourText } from "./hour-sums.ts";
 
@@ -15,8 +19,8 @@ export const hoursKeptDays = 400;
 const rowsPerStep = 2000;
 
 /**
- * @returns a function that removes at most 2,000 requests or the sums of one hour, and tells whether it removed any.
- *   `now` is milliseconds since 1970. It throws what node:sqlite throws.
+ * @returns a function that removes at most 2,000 requests or the sums of one hour, or where there are none makes the file
+ *   smaller by at most 1 MiB, and tells whether it did. `now` is milliseconds since 1970. It throws what node:sqlite throws.
  */
 export function openRetention(
   connection: DatabaseSync,
@@ -48,5 +52,44 @@ export function openRetention(
   };
   const removeHours = (now: number) =>
     removeHour.run(hourText(now - hoursKeptDays * dayMilliseconds)).changes > 0;
-  return (now) => removeSurplus() || removeOutdated(now) || removeHours(now);
+  const giveBack = openGiveBack(connection);
+  return (now) => removeSurplus() || removeOutdated(now) || removeHours(now) || giveBack();
+}
+
+const pagesPerStep = 256;
+/** 4 MiB, which new rows will fill again. */
+const freePagesMin = 1024;
+/** And this share of the file, or traffic that varies over the day would make it shrink and grow each day. */
+const freeShareKept = 1 / 8;
+/** A file that holds so little is written anew within a second or two. */
+const rewrittenBytesMax = 64 * 1024 ** 2;
+
+/** @returns a function that gives back a little of the free space in the file; false where that is not worthwhile. */
+function openGiveBack(connection: DatabaseSync): () => boolean {
+  const number = (pragma: string) =>
+    Number(Object.values(connection.prepare(`pragma ${pragma}`).get()!)[0]);
+  let mayRewrite = true;
+
+  /** A file that was made without `auto_vacuum` gets it by being written anew, once; a larger one stays as it is. */
+  const rewrite = () => {
+    const bytes = (number("page_count") - number("freelist_count")) * number("page_size");
+    if (!mayRewrite || bytes > rewrittenBytesMax || !hasSpaceFor(connection, 3 * bytes)) return;
+    // What keeps it from being written anew may last; to try again and again would keep a processor busy.
+    mayRewrite = false;
+    connection.exec("pragma auto_vacuum = incremental; vacuum");
+    connection.exec("pragma wal_checkpoint(truncate)");
+  };
+  return () => {
+    const free = number("freelist_count");
+    if (free <= Math.max(freePagesMin, number("page_count") * freeShareKept)) return false;
+    if (number("auto_vacuum") === 0) rewrite();
+    else connection.exec(`pragma incremental_vacuum(${pagesPerStep})`);
+    return number("freelist_count") < free;
+  };
+}
+
+/** SQLite writes such a file to its temporary folder first, and from there to the write-ahead log and the file. */
+function hasSpaceFor(connection: DatabaseSync, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(connection.location()!);
+  return bavail * bsize >= bytes;
 }

@@ -37,6 +37,32 @@ test("whole databases are well, and looking at them leaves nothing beside them",
   assert.deepEqual(readdirSync(dataDir), ["control.sqlite", "usage.sqlite"]);
 });
 
+test("a database of usage that an earlier version made and that cannot shrink is told of", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const file = join(dataDir, "usage.sqlite");
+  const former = new DatabaseSync(file);
+  former.exec("create table filler (text text)");
+  former.close();
+  await (await openUsage(dataDir)).close();
+  await finding("ok", usageStore, dataDir);
+  const database = new DatabaseSync(file);
+  const insert = database.prepare("insert into filler values (zeroblob(1048576))");
+  for (let i = 0; i < 66; i++) insert.run();
+  database.exec("delete from filler; pragma wal_checkpoint(truncate)");
+  database.close();
+  const [whole, told] = await look(usageStore, dataDir);
+  assert.equal(whole!.status, "ok");
+  assert.match(told!.found, /cannot give back 66 MiB of free space in it$/);
+  const [, sql] = /sqlite3 \S+ '(.*)'$/.exec(told!.mend!)!;
+  const mended = new DatabaseSync(file);
+  mended.exec(sql!);
+  mended.close();
+  assert.deepEqual(
+    (await look(usageStore, dataDir)).map(({ status }) => status),
+    ["ok"],
+  );
+});
+
 test("databases that are not there yet are no fault, nor made", async (t) => {
   const dataDir = temporaryFolder(t);
   for (const store of [controlStore, usageStore]) await finding("ok", store, dataDir);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
@@ -252,6 +252,35 @@ test("what is too old goes beside what is written, and beyond the rows that are 
   }
   await writer.close();
   assert.deepEqual([...new Set(await idsIn(dataDir))], ["new"]);
+});
+
+test("the file shrinks beside what is written once less is to be kept, and nothing written is lost", async (t) => {
+  const { dataDir, writer } = await writerIn(t);
+  const query = "q".repeat(500);
+  for (let i = 0; i < 200; i++) {
+    writer.write(requests(100, { requestId: `req_${"x".repeat(50)}`, query }));
+    await writer.settled();
+  }
+  await writer.close();
+  const before = statSync(usageFile(dataDir)).size;
+  const fewer = openWriter({
+    dataDir,
+    onFault: (fault) => assert.equal(fault, null),
+    retention: { logDays: 14, logRowsMax: 100 },
+  });
+  const sizeNow = () => statSync(usageFile(dataDir)).size;
+  let written = 0;
+  for (; sizeNow() > before / 2; written++) {
+    assert.ok(written < 1000, `${sizeNow()} of ${before} bytes after ${written} batches`);
+    fewer.write(requests(1, { requestId: `req_${written}` }));
+    await fewer.settled();
+  }
+  await fewer.close();
+  const newest = Array.from({ length: Math.min(written, 100) }, (_, i) => `req_${written - 1 - i}`);
+  assert.deepEqual((await idsIn(dataDir)).slice(0, newest.length), newest);
+  const span = { account: 1, since: noon, until: noon + hour };
+  const totals = await readUsage(dataDir, (usage) => readTotals(usage, span));
+  assert.equal(totals.requests, 20_000 + written);
 });
 
 test("without a request log the totals are kept all the same", async (t) => {
