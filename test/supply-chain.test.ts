@@ -87,7 +87,54 @@ test("every action of a workflow is pinned to a commit, and none may write unles
     assert.match(text, /^permissions: \{\}$/m);
     const uses = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action!);
     assert.ok(uses.length > 0);
-    for (const action of uses) assert.match(action, /^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
-    assert.match(text, /run: \.ci\/run$/m);
+    for (const action of uses) assert.match(action, /^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40}$/);
+    // Any later step could read the token that a checkout leaves behind.
+    const checkouts = text.match(/uses: actions\/checkout@/g)!;
+    assert.equal(text.match(/persist-credentials: false/g)?.length, checkouts.length, name);
   }
+});
+
+const workflow = (name: string) => readFileSync(`.github/workflows/${name}.yml`, "utf8");
+
+test("what .ci/run tries is tried for every commit and before every release", () => {
+  const text = workflow("ci");
+  assert.match(text, /^ {2}pull_request:$/m);
+  const [, check = "", release = ""] = /^ {2}check:\n(.+?)^ {2}release:\n(.+)/ms.exec(text) ?? [];
+  assert.match(check, /run: \.ci\/run$/m);
+  assert.match(release, /^ {4}needs: check$/m);
+});
+
+test("the files of a release are attested before they are published, by the one job that may do either", () => {
+  const [before = "", release = ""] = workflow("ci").split(/^ {2}release:$/m);
+  assert.doesNotMatch(before, /: write$/m);
+  const permissions = [...release.matchAll(/^ {6}([a-z-]+): write$/gm)].map(([, name]) => name);
+  assert.deepEqual(permissions, ["contents", "id-token", "attestations"]);
+  const steps = [".ci/release", "actions/attest@", "subject-path: dist/*", "gh release create"];
+  const places = steps.map((step) => release.indexOf(step));
+  assert.ok(
+    places.every((place, i) => place > (places[i - 1] ?? 0)),
+    places.join(", "),
+  );
+  assert.match(readFileSync("SECURITY.md", "utf8"), /^gh attestation verify /m);
+});
+
+test("vulnerabilities are looked for each week, in the code and in what it installs, and updates are proposed for packages and actions", () => {
+  for (const name of ["audit", "codeql"]) assert.match(workflow(name), /^ {4}- cron: /m);
+  assert.match(workflow("audit"), /run: npm audit --omit=dev$/m);
+  assert.match(workflow("audit"), /run: npm audit signatures$/m);
+  assert.match(workflow("codeql"), /language: \[javascript-typescript, actions\]/);
+  const updates = readFileSync(".github/dependabot.yml", "utf8");
+  assert.deepEqual(
+    [...updates.matchAll(/package-ecosystem: (\S+)/g)].map(([, name]) => name),
+    ["npm", "github-actions"],
+  );
+});
+
+test("a vulnerability is reported where only maintainers read it, at the address of the repository that package.json names", () => {
+  const { repository } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    repository: { url: string };
+  };
+  const home = repository.url.replace(/^git\+|\.git$/g, "");
+  for (const page of ["SECURITY.md", ".github/ISSUE_TEMPLATE/config.yml"])
+    assert.ok(readFileSync(page, "utf8").includes(`${home}/security/advisories/new`), page);
 });
