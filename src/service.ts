@@ -17,6 +17,7 @@ import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
+import type { Counters } from "#limits/counters.ts";
 import { type Clock, systemClock } from "#limits/clock.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
@@ -107,7 +108,7 @@ export async function openService(
     now,
     onFault: tell("keys", "keys cannot be read"),
   });
-  const counters = openMemoryCounters({
+  const counters: Counters = openMemoryCounters({
     dir: dataDir,
     clock,
     onFault: tell("counts", "counts cannot be saved"),
@@ -140,7 +141,7 @@ export async function openService(
     api,
     model: () => follower.model(),
     recordRequest: recording.record,
-    afterCommit: openCommitBarrier(counters.keep),
+    afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,
     now,
     clock,
@@ -186,7 +187,7 @@ export async function openService(
       await app.close();
       overload.close();
       await Promise.all([accountWorker.close(), recording.close()]);
-      counters.close();
+      await counters.close();
       keyVerifier.close();
       await admin.close();
       lock.release();

@@ -103,7 +103,7 @@ function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessS
       step("counted in memory, headers", count, (i) => countRequest(memory, keyOf(i))),
       step("the same with the journal", count, (i) => {
         countRequest(journal, keyOf(i));
-        journal.keep();
+        journal.commit();
       }),
     ],
     async close() {

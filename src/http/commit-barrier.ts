@@ -1,19 +1,36 @@
-/** Sends what was counted only once the count is kept: one write for all requests of a turn of the event loop. */
+/** Holds responses back until the quota counts they report are committed: one commit for each turn of the event loop. */
+import type { Counters } from "#limits/counters.ts";
+import { Problem } from "#problems.ts";
 
-/** @param send is called at the end of this turn. */
-export type AfterCommit = (send: () => void) => void;
+/**
+ * @param send is called once the counts of this turn of the event loop are committed.
+ * @param refuse is called instead where they could not be: what may be forgotten must not be served.
+ */
+export type AfterCommit = (send: () => void, refuse: () => void) => void;
 
-/** @param keep writes what was counted, as `Counters.keep`. */
-export function openCommitBarrier(keep: () => void): AfterCommit {
-  let held: (() => void)[] = [];
+export function openCommitBarrier(commit: Counters["commit"]): AfterCommit {
+  let waiting: { send: () => void; refuse: () => void }[] = [];
   const release = () => {
-    const sending = held;
-    held = [];
-    keep();
-    for (const send of sending) send();
+    const released = waiting;
+    waiting = [];
+    const sendAll = () => {
+      for (const { send } of released) send();
+    };
+    const committed = commit();
+    if (committed instanceof Promise)
+      committed.then(sendAll, () => {
+        for (const { refuse } of released) refuse();
+      });
+    else sendAll();
   };
-  return (send) => {
-    if (held.length === 0) setImmediate(release);
-    held.push(send);
+  return (send, refuse) => {
+    if (waiting.length === 0) setImmediate(release);
+    waiting.push({ send, refuse });
   };
 }
+
+export const notCommitted = () =>
+  new Problem("unavailable", "The request could not be counted against its quota.", {
+    reason: "store_down",
+    retry_after: 1,
+  });

@@ -4,6 +4,7 @@ import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
 import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-log.ts";
+import { notCommitted } from "./commit-barrier.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openRequestRecorder } from "./log-requests.ts";
 import { answerHeaders } from "./mount-operation.ts";
@@ -19,14 +20,20 @@ export function openExplorerCalls(
     const startedAt = performance.now();
     const requestId = makeRequestId();
     const operation = http.operations.find((one) => one.name === name)!;
-    const outcome = await http.api.ask({
+    const asked = await http.api.ask({
       caller: { account: { id: explorerKey, accountNumber: account, quotas } },
       operation,
       text: query,
       chooseFormat: () => json,
     });
-    // As over HTTP, nothing is told of a count before it is kept.
-    await new Promise<void>((resolve) => http.afterCommit(resolve));
+    // As over HTTP, the outcome is shown only after the quota write.
+    const isCommitted = await new Promise<boolean>((resolve) =>
+      http.afterCommit(
+        () => resolve(true),
+        () => resolve(false),
+      ),
+    );
+    const outcome = isCommitted ? asked : refusedOutcome(asked);
     const answered = answerOf(http, outcome, requestId);
     const { result } = outcome;
     record({
@@ -45,6 +52,12 @@ export function openExplorerCalls(
     return answered;
   };
 }
+
+const refusedOutcome = ({ asker }: Outcome): Outcome => ({
+  asker,
+  counted: null,
+  result: { kind: "problem", problem: notCommitted() },
+});
 
 function answerOf(
   http: HttpDependencies,

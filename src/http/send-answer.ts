@@ -10,6 +10,7 @@ import {
   html,
   pageHeaders,
 } from "./common-headers.ts";
+import { notCommitted } from "./commit-barrier.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredType } from "./negotiate.ts";
 import { otherPaths } from "./request-metrics.ts";
@@ -28,15 +29,16 @@ const headersOfAll = (config: Config, { headers, isPrivate }: FastifyRequest): H
 const closing = headerLines({ connection: "close" });
 
 /**
- * What was counted is answered at the end of the turn, once the count is kept. Nothing of Fastify's reply is used but
- * its hooks, so nothing may be set on it before.
+ * Where a request was counted, its response is sent after the quota write. Of Fastify's reply only the hooks run:
+ * whatever is set on it before is not sent.
  */
 export function sendAnswer(
-  { config, state, afterCommit }: HttpDependencies,
+  http: HttpDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, body }: Answer,
 ): void {
+  const { config, state, afterCommit } = http;
   const { quotaHeaders } = request;
   const lines = [...headersOfAll(config, request), "x-request-id", request.id, ...headers];
   // Fastify makes requests for its own errors without what was decorated.
@@ -51,10 +53,18 @@ export function sendAnswer(
   if (body !== null) lines.push("content-length", String(body.length));
   request.bodyBytes = body === null || request.method === "HEAD" ? 0 : body.length;
   reply.hijack();
-  reply.raw.writeHead(status, lines);
-  const send = () => void (body === null ? reply.raw.end() : reply.raw.end(body));
-  if (quotaHeaders) afterCommit(send);
-  else send();
+  const send = () => {
+    reply.raw.writeHead(status, lines);
+    if (body === null) reply.raw.end();
+    else reply.raw.end(body);
+  };
+  if (!quotaHeaders) return send();
+  afterCommit(send, () => {
+    // Without its quota headers the refusal is sent at once.
+    request.quotaHeaders = null;
+    request.datasetVersion = null;
+    refuse(http, request, reply, notCommitted());
+  });
 }
 
 /** Every error as `application/problem+json` (RFC 9457), whoever raised it; where people look, as a page. */

@@ -28,12 +28,15 @@ export interface Counters {
   /**
    * Counts one request of an account in all windows, or refuses it and counts it in none.
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
-   * Whoever is told of it afterwards is told only once it is kept.
+   * The response is sent only after the next `commit`.
    */
   take(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /** What `take` would decide now; counts nothing. */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
-  /** After it returns the end of the process forgets nothing that was counted, a power failure at most the last second. */
-  keep(): void;
-  close(): void;
+  /**
+   * Once done, the end of the process loses nothing counted before the call; a power failure at most the last second.
+   * A rejection means that those counts may be lost, so their requests must be refused.
+   */
+  commit(): void | Promise<void>;
+  close(): void | Promise<void>;
 }

@@ -13,6 +13,9 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
 export interface MemoryCounters extends Counters {
   take(account: number, quotas: Quotas): QuotaStatus;
   look(account: number, quotas: Quotas): QuotaStatus;
+  /** Never fails: a journal that cannot be written is reported to `onFault` and stops no response. */
+  commit(): void;
+  close(): void;
   /** Accounts held in memory: those that sent a request within about a day. */
   accountCount(): number;
 }
@@ -39,7 +42,7 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       now = Math.max(now, clock.monotonicMicroseconds());
       return lookAt(logs.get(account) ?? openWindows(), quotas, now);
     },
-    keep() {
+    commit() {
       journal?.keep();
     },
     close() {

@@ -2,18 +2,62 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
+import { openHttpServer } from "../support/http-server.ts";
 
-test("what was counted in a turn is kept once, and before any of its answers leaves", async () => {
+const never = () => assert.fail("must not be called");
+
+test("the counts of one turn are committed once, before any of its responses is sent", async () => {
   const happened: string[] = [];
-  const afterCommit = openCommitBarrier(() => void happened.push("kept"));
-  afterCommit(() => happened.push("a"));
+  const afterCommit = openCommitBarrier(() => void happened.push("committed"));
+  afterCommit(() => happened.push("a"), never);
   afterCommit(() => {
     happened.push("b");
-    afterCommit(() => happened.push("c"));
-  });
+    afterCommit(() => happened.push("c"), never);
+  }, never);
   assert.deepEqual(happened, []);
   await setImmediate();
-  assert.deepEqual(happened, ["kept", "a", "b"]);
+  assert.deepEqual(happened, ["committed", "a", "b"]);
   await setImmediate();
-  assert.deepEqual(happened, ["kept", "a", "b", "kept", "c"]);
+  assert.deepEqual(happened, ["committed", "a", "b", "committed", "c"]);
+});
+
+test("responses wait for a commit over the network, and those of a later turn for their own", async () => {
+  const commits: PromiseWithResolvers<void>[] = [];
+  const sent: string[] = [];
+  const afterCommit = openCommitBarrier(() => {
+    const commit = Promise.withResolvers<void>();
+    commits.push(commit);
+    return commit.promise;
+  });
+  afterCommit(() => sent.push("first"), never);
+  await setImmediate();
+  afterCommit(() => sent.push("second"), never);
+  await setImmediate();
+  assert.deepEqual([commits.length, sent], [2, []]);
+  commits[1]!.resolve();
+  await setImmediate();
+  assert.deepEqual(sent, ["second"]);
+  commits[0]!.resolve();
+  await setImmediate();
+  assert.deepEqual(sent, ["second", "first"]);
+});
+
+test("a request whose count could not be committed is a 503 without quota fields, and the next one is answered", async (t) => {
+  let isDown = true;
+  const afterCommit = openCommitBarrier(() =>
+    isDown ? Promise.reject(new Error("The counters are away.")) : Promise.resolve(),
+  );
+  const { get } = await openHttpServer(t, { afterCommit });
+  for (const path of ["/fetch-gp?gp_name=kkr", "/fetch-gp"]) {
+    const { status, headers, body } = await get(path);
+    assert.deepEqual([status, body.code, body.reason], [503, "unavailable", "store_down"]);
+    assert.deepEqual(
+      ["retry-after", "ratelimit", "etag", "dataset-version"].map((name) => headers.get(name)),
+      ["1", null, null, null],
+    );
+  }
+  isDown = false;
+  const { status, headers } = await get("/fetch-gp?gp_name=kkr");
+  assert.equal(status, 200);
+  assert.notEqual(headers.get("ratelimit"), null);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { openExplorerCalls } from "#http/explorer-calls.ts";
 import { defaultQuotas } from "#limits/policy.ts";
 import type { AnsweredRequest } from "#usage/recorder.ts";
@@ -48,4 +49,13 @@ test("a call that cannot be answered is the problem the API would send, counted 
       status === 500,
     );
   }
+});
+
+test("a call whose count could not be committed is the 503 that the API would send", async (t) => {
+  const afterCommit = openCommitBarrier(() => Promise.reject(new Error("The counters are away.")));
+  const { http } = await openHttpServer(t, { afterCommit });
+  const { status, headers, body } = await openExplorerCalls(http)(call);
+  const { code, reason } = JSON.parse(Buffer.from(body).toString());
+  assert.deepEqual([status, code, reason], [503, "unavailable", "store_down"]);
+  assert.equal(headers["ratelimit"], undefined);
 });

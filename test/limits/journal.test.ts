@@ -81,9 +81,9 @@ test("what was counted is written when it is kept, all of it at once", (t) => {
   for (let account = 1; account <= 3; account++)
     for (let i = 0; i < account; i++) counters.count(account);
   assert.equal(statSync(path(0)).size, empty);
-  counters.keep();
+  counters.commit();
   assert.equal(statSync(path(0)).size, empty + 6 * recordBytes);
-  counters.keep();
+  counters.commit();
   assert.equal(statSync(path(0)).size, empty + 6 * recordBytes);
   const after = open();
   assert.deepEqual(

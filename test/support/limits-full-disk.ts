@@ -10,7 +10,7 @@ const onFault = (fault: Error | null) => writeSync(1, `${fault?.message ?? "well
 const counters = openMemoryCounters({ dir: process.argv[2]!, clock: clockOf(world), onFault });
 const takeOne = () => {
   const quotaStatus = counters.take(1, quotas);
-  counters.keep();
+  counters.commit();
   return quotaStatus;
 };
 for (let request = 0; request < 300; request++) takeOne();

@@ -19,7 +19,7 @@ export function beginJournal(t: TestContext) {
     const count = (account: number) => counters.take(account, quotas).admitted;
     const takeOne = (account: number) => {
       const quotaStatus = counters.take(account, quotas);
-      counters.keep();
+      counters.commit();
       return quotaStatus;
     };
     const take = (count = 1, account = 1) =>

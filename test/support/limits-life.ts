@@ -84,7 +84,7 @@ export function take(life: Life, account: number): QuotaStatus {
     ({ at }) => world.now - at < day + bridgeMicroseconds,
   );
   const quotaStatus = life.counters.take(account + 1, quotas);
-  life.counters.keep();
+  life.counters.commit();
   assertRight(quotaStatus, {
     quotas,
     now: world.now,

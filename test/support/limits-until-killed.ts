@@ -11,6 +11,6 @@ const counters = openMemoryCounters({ dir: process.argv[2]!, clock: systemClock(
 // In small groups, as requests of one turn of the event loop.
 for (let admitted = 0; counters.take(1, quotas).admitted;) {
   if (++admitted % groupSize !== 0) continue;
-  counters.keep();
+  counters.commit();
   writeSync(1, `${admitted}\n`);
 }
