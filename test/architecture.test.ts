@@ -5,28 +5,28 @@ import { test } from "node:test";
 
 const map = readFileSync("ARCHITECTURE.md", "utf8");
 
-interface Room {
-  doors: string[];
+interface Module {
+  dependencies: string[];
   packages: string[];
 }
 
-/** The table under "Rooms": room, job, doors, packages. */
-function readRooms(): Map<string, Room> {
-  const table = map.slice(map.indexOf("## Rooms"), map.indexOf("`http` never sees a store"));
-  const rows = [...table.matchAll(/^\| (?!room)([a-z]+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/gm)];
+/** The table under "Modules": module, job, dependencies, packages. */
+function readModules(): Map<string, Module> {
+  const table = map.slice(map.indexOf("## Modules"), map.indexOf("## Where is"));
+  const rows = [...table.matchAll(/^\| (?!module)([a-z]+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/gm)];
   const listOf = (cell: string) =>
     cell.trim() === "–" ? [] : cell.split(",").map((part) => part.trim());
   return new Map(
-    rows.map(([, room, doors, packages]) => [
-      room!,
-      { doors: listOf(doors!), packages: listOf(packages!) },
+    rows.map(([, name, dependencies, packages]) => [
+      name!,
+      { dependencies: listOf(dependencies!), packages: listOf(packages!) },
     ]),
   );
 }
 
-const rooms = readRooms();
+const modules = readModules();
 const sources = globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"));
-const roomOf = (path: string) => path.split("/")[1]!.replace(/\.ts$/, "");
+const moduleOf = (path: string) => path.split("/")[1]!.replace(/\.ts$/, "");
 const importsOf = (path: string) =>
   [...readFileSync(path, "utf8").matchAll(/(?:\bfrom |\bimport\(|^import )"([^"\n]+)"/gm)].map(
     ([, target]) => target!,
@@ -40,33 +40,33 @@ const fileOf = (path: string, target: string): string | undefined =>
       ? posix.join(posix.dirname(path), target)
       : undefined;
 
-test("every room of the house is in the table of doors, and every room of the table is there", () => {
-  assert.deepEqual([...rooms.keys()].toSorted(), [...new Set(sources.map(roomOf))].toSorted());
+test("every module is in the table of ARCHITECTURE.md, and every module of the table exists", () => {
+  assert.deepEqual([...modules.keys()].toSorted(), [...new Set(sources.map(moduleOf))].toSorted());
 });
 
-test("no import crosses a wall", () => {
-  const crossings: string[] = [];
+test("a module imports only the modules and packages that the table allows", () => {
+  const forbidden: string[] = [];
   for (const path of sources) {
-    const own = roomOf(path);
-    const { doors, packages } = rooms.get(own)!;
+    const own = moduleOf(path);
+    const { dependencies, packages } = modules.get(own)!;
     for (const target of importsOf(path)) {
       if (target.startsWith("./") || target.startsWith("node:")) continue;
-      const room = target.startsWith("#")
+      const imported = target.startsWith("#")
         ? target.slice(1).split("/")[0]!.replace(/\.ts$/, "")
         : undefined;
       const name = target.startsWith("@")
         ? target.split("/").slice(0, 2).join("/")
         : target.split("/")[0]!;
-      // From a folder inside a room the way to the rest of the room is its own door.
-      const isInside = room === own && dirname(path) !== `src/${own}`;
+      // A folder inside a module reaches the rest of the module as `#module/file.ts`.
+      const isInside = imported === own && dirname(path) !== `src/${own}`;
       const isAllowed =
-        room === undefined
+        imported === undefined
           ? packages.includes(name)
-          : isInside || (room !== own && doors.includes(room));
-      if (!isAllowed) crossings.push(`${path} imports ${target}`);
+          : isInside || (imported !== own && dependencies.includes(imported));
+      if (!isAllowed) forbidden.push(`${path} imports ${target}`);
     }
   }
-  assert.deepEqual(crossings, []);
+  assert.deepEqual(forbidden, []);
 });
 
 /** The way from a file through its imports back to itself, for the first file that has one. */
@@ -179,20 +179,61 @@ test("every name that a source file exports is imported somewhere", () => {
   assert.deepEqual(unused, []);
 });
 
-test("every door and package of the table is used", () => {
-  for (const [room, { doors, packages }] of rooms) {
-    const targets = sources.filter((path) => roomOf(path) === room).flatMap(importsOf);
-    for (const door of doors)
+test("every dependency and package of the table is used", () => {
+  for (const [own, { dependencies, packages }] of modules) {
+    const targets = sources.filter((path) => moduleOf(path) === own).flatMap(importsOf);
+    for (const one of dependencies)
       assert.ok(
-        targets.some((target) => target === `#${door}.ts` || target.startsWith(`#${door}/`)),
-        `${room} → ${door}`,
+        targets.some((target) => target === `#${one}.ts` || target.startsWith(`#${one}/`)),
+        `${own} → ${one}`,
       );
     for (const name of packages)
       assert.ok(
         targets.some((target) => target === name || target.startsWith(`${name}/`)),
-        `${room} → ${name}`,
+        `${own} → ${name}`,
       );
   }
+});
+
+/** Files that only list entry points: commands, checks, operations, migrations, screens. */
+const isList = (path: string) =>
+  basename(path) === "index.ts" || path === "src/cli/command-parts.ts";
+
+/** Files with exactly one importer, in their own folder, as `file ← importer`. */
+function closetsOf(paths: readonly string[], importsOf: (path: string) => readonly string[]) {
+  const importers = new Map<string, Set<string>>();
+  for (const path of paths)
+    for (const target of importsOf(path)) {
+      const file = fileOf(path, target);
+      if (file !== undefined) importers.set(file, (importers.get(file) ?? new Set()).add(path));
+    }
+  return paths.flatMap((path) => {
+    const [importer, ...others] = importers.get(path) ?? [];
+    if (importer === undefined || others.length > 0 || isList(importer)) return [];
+    return dirname(importer) === dirname(path) ? [`${path} ← ${importer}`] : [];
+  });
+}
+
+test("at most 15 % of the files have a single importer next door: such a file belongs inside its importer", () => {
+  const imports: Record<string, string[]> = {
+    "src/a/one.ts": ["./two.ts", "./three.ts", "./three.ts", "#b/four.ts"],
+    "src/a/two.ts": ["./three.ts"],
+    "src/a/three.ts": [],
+    "src/a/index.ts": ["./five.ts"],
+    "src/a/five.ts": [],
+    "src/b/four.ts": [],
+  };
+  assert.deepEqual(
+    closetsOf(Object.keys(imports), (path) => imports[path]!),
+    ["src/a/two.ts ← src/a/one.ts"],
+  );
+
+  const closets = closetsOf(sources, importsOf);
+  const share = closets.length / sources.length;
+  assert.ok(
+    share <= 0.15,
+    `${closets.length} of ${sources.length} files (${(100 * share).toFixed(1)} %):\n${closets.join("\n")}`,
+  );
 });
 
 test("an index is only ever a list", () => {
@@ -219,7 +260,17 @@ test("every test stands beside the source it tests", () => {
   assert.deepEqual(strays, []);
 });
 
-test("every path that the map names exists", () => {
+test("ARCHITECTURE.md opens with one diagram and at most 300 words", () => {
+  const opening = map.slice(0, map.indexOf("## Modules"));
+  const [before = "", diagram = "", after = "", ...more] = opening.split(/^```.*\n/m);
+  assert.equal(before.trim(), "# Architecture");
+  assert.match(diagram, /http.+api.+operations/);
+  assert.deepEqual(more, []);
+  const words = after.split(/\s+/).filter((word) => /\w/.test(word));
+  assert.ok(words.length <= 300, `${words.length} words`);
+});
+
+test("every path that ARCHITECTURE.md names exists", () => {
   for (const [, path = ""] of map.matchAll(/\]\(([^)#]+)\)/g)) assert.ok(existsSync(path), path);
 });
 
