@@ -61,7 +61,7 @@ function everyAnswer(parts: DatasetParts): string[] {
   const model = openReadModel(parts);
   const bodies: string[] = [];
   for (const operation of operations) {
-    const filters = operation.gpName.isRequired ? [] : [""];
+    const filters = operation.filters.gp_name?.isRequired ? [] : [""];
     for (const filter of [
       ...filters,
       ...names.map((name) => `gp_name=${encodeURIComponent(name)}&`),

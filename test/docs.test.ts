@@ -9,7 +9,7 @@ import { settings } from "#config.ts";
 import { settingNames } from "#config/settings.ts";
 import { hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
+import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
 import * as vocabulary from "#records/vocabulary.ts";
 import { faults } from "../faults/index.ts";

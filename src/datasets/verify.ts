@@ -175,9 +175,9 @@ function openTally(): Tally {
       positionOfGp.set(id, positionOfGp.size);
       formerIds += (gp["former_ids"] as string[]).length;
       names += namesOf(gp).length;
-      const { tag, theme, market } = facetsOf(gp);
-      facets += tag.length + theme.length + market.length;
-      for (const one of market) markets.add(one);
+      const carried = facetsOf(gp);
+      for (const values of Object.values(carried)) facets += values.length;
+      for (const market of carried.market) markets.add(market);
     },
     addLinked(kind, position, document) {
       for (const id of gpIdsIn(document)) links.push(kind, position, positionOfGp.get(id) ?? -1);

@@ -1,6 +1,6 @@
 /** Headers that every answer has, whatever it says. */
 import type { Config } from "#config.ts";
-import { apiVersion } from "#operations/page.ts";
+import { apiVersion } from "#operations/versions.ts";
 
 /** Headers as Node writes them fastest: a flat list of name, value, name, value. */
 export type HeaderLines = readonly string[];

@@ -4,9 +4,9 @@ import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
 import { hintCodes } from "#operations/hints.ts";
-import type { FilterName, Operation } from "#operations/operation.ts";
-import { apiVersion } from "#operations/page.ts";
-import { parameterBounds } from "#operations/parameter-names.ts";
+import { filtersOf, type Operation } from "#operations/operation.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { type FilterName, filters, parameterBounds } from "#operations/parameter-names.ts";
 import { parameterMeanings } from "#pages/parameter-words.ts";
 import { headerComponents, headersOn } from "./described-headers.ts";
 import { problemAnswers, problemResponses, problemSchemas } from "./described-problems.ts";
@@ -75,7 +75,7 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
     summary: operation.summary,
     description: operation.description,
     parameters: [
-      ...operation.filters.map((name) => describeFilter(name, operation)),
+      ...filtersOf(operation).map((name) => describeFilter(name, operation)),
       ...describePaging(pageSizeMax),
       { $ref: "#/components/parameters/IfNoneMatch" },
     ],
@@ -106,25 +106,17 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
   };
 }
 
-function describeFilter(name: FilterName, { gpName }: Operation): object {
-  const { gpNameLengthMax, valueLengthMax, valuesMax } = parameterBounds;
-  const common = { name, in: "query", description: parameterMeanings[name] };
-  if (name === "gp_name")
-    return {
-      ...common,
-      required: gpName.isRequired,
-      schema: { type: "string", minLength: gpName.lengthMin, maxLength: gpNameLengthMax },
-    };
+function describeFilter(name: FilterName, operation: Operation): object {
+  const { isRequired, lengthMin } = operation.filters[name]!;
+  const { meaning, lengthMax, isRepeatable } = filters[name];
+  const common = { name, in: "query", description: meaning, required: isRequired };
+  const text = { type: "string", minLength: lengthMin, maxLength: lengthMax };
+  if (!isRepeatable) return { ...common, schema: text };
   return {
     ...common,
-    required: false,
     style: "form",
     explode: true,
-    schema: {
-      type: "array",
-      maxItems: valuesMax,
-      items: { type: "string", minLength: 1, maxLength: valueLengthMax },
-    },
+    schema: { type: "array", maxItems: parameterBounds.valuesMax, items: text },
   };
 }
 

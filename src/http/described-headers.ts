@@ -1,5 +1,5 @@
 /** The headers of answers, in OpenAPI's words, and the statuses on which each is sent. */
-import { apiVersion } from "#operations/page.ts";
+import { apiVersion } from "#operations/versions.ts";
 
 interface Header {
   description: string;

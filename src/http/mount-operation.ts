@@ -136,15 +136,13 @@ export function pageLinks(
 }
 
 /** A key that was put into the query by mistake must not come back. Cut value by value, links stay well-formed. */
-function withoutKeys({ name, tag, theme, market }: Query["filter"]): Query["filter"] {
-  const cut = (values: readonly string[] | undefined) => values?.map(maskKeys) ?? [];
-  return {
-    name: name === undefined ? undefined : maskKeys(name),
-    tag: cut(tag),
-    theme: cut(theme),
-    market: cut(market),
-  };
-}
+const withoutKeys = (filter: Query["filter"]): Query["filter"] =>
+  Object.fromEntries(
+    Object.entries(filter).map(([name, given]) => [
+      name,
+      typeof given === "string" ? maskKeys(given) : given?.map(maskKeys),
+    ]),
+  );
 
 function lastOffset(first: number, limit: number, total: number): number {
   if (total <= first) return 0;

@@ -6,7 +6,8 @@ import { defaultQuotas, windows } from "#limits/policy.ts";
 import { formats } from "#operations/formats.ts";
 import { recordCounts } from "#operations/page.ts";
 import { readAssets } from "#pages/assets.ts";
-import { changelogEntries, changelogPage } from "#pages/changelog.ts";
+import { apiVersions } from "#operations/versions.ts";
+import { changelogPage } from "#pages/changelog.ts";
 import { docsPage } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -55,7 +56,7 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
     app,
     http,
     "/changelog",
-    page(() => changelogPage(changelogEntries)),
+    page(() => changelogPage(apiVersions)),
   );
   const description = () => JSON.stringify(describeApi(http.operations, pageSizeMax));
   mountDocument(app, http, "/openapi.json", [

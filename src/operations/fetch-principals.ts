@@ -1,6 +1,6 @@
 /** Principals of the GPs that satisfy the filters, by name. */
 import { Principal } from "#records/principal.ts";
-import { filterNames, type Operation } from "./operation.ts";
+import { everyFilter, type Operation } from "./operation.ts";
 
 export const fetchPrincipals: Operation = {
   name: "fetch-principals",
@@ -10,7 +10,7 @@ export const fetchPrincipals: Operation = {
   summary: "Principals of General Partners, by name.",
   description:
     "The filters describe the GP: a principal is returned if one of its GPs satisfies all of them. Each principal stands once, with all its GPs.",
-  filters: filterNames,
-  gpName: { isRequired: false, lengthMin: 1 },
+  filters: everyFilter,
+  example: { limit: "5" },
   select: (model, { filter, ...bounds }) => model.selectLinked("principal", filter, bounds),
 };

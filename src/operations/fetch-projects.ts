@@ -1,6 +1,6 @@
 /** Projects of the GPs with a name, by name. */
 import { Project } from "#records/project.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, optional } from "./operation.ts";
 
 export const fetchProjects: Operation = {
   name: "fetch-projects",
@@ -10,7 +10,7 @@ export const fetchProjects: Operation = {
   summary: "Projects, by name.",
   description:
     "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives the projects of that GP alone.",
-  filters: ["gp_name"],
-  gpName: { isRequired: false, lengthMin: 1 },
+  filters: { gp_name: optional },
+  example: { limit: "5" },
   select: (model, { filter, ...bounds }) => model.selectLinked("project", filter, bounds),
 };

@@ -1,6 +1,6 @@
 /** Market signals of the GPs with a name, newest first. */
 import { Signal } from "#records/signal.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, optional } from "./operation.ts";
 
 export const fetchSignals: Operation = {
   name: "fetch-signals",
@@ -10,7 +10,7 @@ export const fetchSignals: Operation = {
   summary: "Market signals, newest first.",
   description:
     "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives the signals of that GP alone.",
-  filters: ["gp_name"],
-  gpName: { isRequired: false, lengthMin: 1 },
+  filters: { gp_name: optional },
+  example: { limit: "5" },
   select: (model, { filter, ...bounds }) => model.selectLinked("signal", filter, bounds),
 };

@@ -1,4 +1,4 @@
-/** The product: four reads. */
+/** The product: its reads, in the order they are documented. */
 import { fetchGp } from "./fetch-gp.ts";
 import { fetchPrincipals } from "./fetch-principals.ts";
 import { fetchProjects } from "./fetch-projects.ts";

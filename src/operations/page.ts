@@ -4,8 +4,7 @@ import { documentCount, type Documents } from "#search/documents.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
-
-export const apiVersion = "1.3";
+import { apiVersion } from "./versions.ts";
 
 export interface Page {
   body: Buffer;

@@ -1,13 +1,16 @@
 /** Query text → a query whose parameters are all valid, or its faults at once. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
-import type { FacetName } from "#search/dataset-parts.ts";
+import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import type { GpFilter } from "#search/gp-search.ts";
 import { nearest } from "./edit-distance.ts";
-import type { FilterName, Operation, Query } from "./operation.ts";
+import { filtersOf, type Operation, parametersOf, type Query } from "./operation.ts";
 import {
+  type FilterName,
+  filters,
+  isRepeatable,
   type PageParameter,
   parameterBounds,
   type ParameterName,
-  parametersOf,
 } from "./parameter-names.ts";
 import { type Pair, readPairs } from "./query-text.ts";
 
@@ -47,7 +50,8 @@ export function readQuery(
     } else if (!read.has(pair.name)) add(() => unknown(pair.name, operation, all));
     read.add(pair.name);
   }
-  if (operation.gpName.isRequired && !read.has("gp_name")) add(() => missing(operation));
+  for (const name of filtersOf(operation))
+    if (operation.filters[name]!.isRequired && !read.has(name)) add(() => missing(name, operation));
   if (faultCount > 0) throw invalidParameters(operation, faults, faultCount);
   return queryFrom(values);
 }
@@ -57,13 +61,10 @@ function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query
     [...new Set(values.get(name)?.map((value) => value.normalize()))].toSorted();
   const numberOf = (name: PageParameter, byDefault: number) =>
     Number(values.get(name)?.[0] ?? byDefault);
+  const filter: GpFilter = { name: values.get("gp_name")?.[0]?.trim().normalize() };
+  for (const name of facetNames) filter[name] = listOf(name);
   return {
-    filter: {
-      name: values.get("gp_name")?.[0]?.trim().normalize(),
-      tag: listOf("tag"),
-      theme: listOf("theme"),
-      market: listOf("market"),
-    },
+    filter,
     limit: numberOf("limit", parameterBounds.limitDefault),
     offset: numberOf("offset", 0),
   };
@@ -73,8 +74,7 @@ function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query
 export function canonicalQuery({ filter, limit, offset }: Query): string {
   const pairs = new URLSearchParams();
   if (filter.name !== undefined) pairs.append("gp_name", filter.name);
-  for (const name of ["tag", "theme", "market"] as const)
-    for (const value of filter[name] ?? []) pairs.append(name, value);
+  for (const name of facetNames) for (const value of filter[name] ?? []) pairs.append(name, value);
   pairs.append("limit", String(limit));
   pairs.append("offset", String(offset));
   return pairs.toString();
@@ -113,8 +113,7 @@ function unknown(name: string, operation: Operation, all: readonly Operation[]):
 }
 
 function repeated(name: ParameterName, read: ReadonlySet<string>): ParameterFault | undefined {
-  const takesSeveral = name === "tag" || name === "theme" || name === "market";
-  if (takesSeveral || !read.has(name)) return undefined;
+  if (isRepeatable(name) || !read.has(name)) return undefined;
   return { parameter: name, code: "repeated_parameter", detail: "Must be given once." };
 }
 
@@ -129,15 +128,8 @@ function faultOfValue(
       return faultOfNumber(name, value, 1, pageSizeMax);
     case "offset":
       return faultOfNumber(name, value, 0, parameterBounds.offsetMax);
-    case "gp_name":
-      return faultOfText(
-        name,
-        value.trim(),
-        operation.gpName.lengthMin,
-        parameterBounds.gpNameLengthMax,
-      );
     default:
-      return faultOfText(name, value, 1, parameterBounds.valueLengthMax);
+      return faultOfText(name, value, operation);
   }
 }
 
@@ -161,10 +153,13 @@ function faultOfNumber(
 function faultOfText(
   name: FilterName,
   value: string,
-  lengthMin: number,
-  lengthMax: number,
+  operation: Operation,
 ): ParameterFault | undefined {
-  const length = [...value.normalize()].length;
+  const { lengthMin } = operation.filters[name]!;
+  const { lengthMax } = filters[name];
+  // Spaces around a name are no part of it; a whole value is compared as it is.
+  const given = name === "gp_name" ? value.trim() : value;
+  const length = [...given.normalize()].length;
   const detail = `Must have ${lengthMin} to ${lengthMax} characters.`;
   if (length === 0) return { parameter: name, code: "empty_value", detail };
   if (length < lengthMin) return { parameter: name, code: "too_short", detail, minimum: lengthMin };
@@ -180,11 +175,11 @@ const tooMany = (name: ParameterName): ParameterFault => ({
   maximum: parameterBounds.valuesMax,
 });
 
-const missing = ({ gpName }: Operation): ParameterFault => ({
-  parameter: "gp_name",
-  code: "missing",
-  detail: `Required, at least ${gpName.lengthMin} characters.`,
-});
+function missing(name: FilterName, { filters: rules }: Operation): ParameterFault {
+  const { lengthMin } = rules[name]!;
+  const atLeast = `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`;
+  return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
+}
 
 /** Faults that the detail of an answer puts into words. */
 const summarisedMax = 5;

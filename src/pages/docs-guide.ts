@@ -1,12 +1,12 @@
 /** The parts of the docs that hold for every operation. */
 import { type Hint, hintCodes } from "#operations/hints.ts";
-import { apiVersion } from "#operations/page.ts";
-import { parameterBounds } from "#operations/parameter-names.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { parameterBounds, repeatableFilters } from "#operations/parameter-names.ts";
 import { jsonBlock } from "./code-block.ts";
 import { errorTable } from "./errors.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html } from "./html.ts";
-import { codes, grouped, prose } from "./prose.ts";
+import { codeList, codes, grouped, prose, wordList } from "./prose.ts";
 import { table } from "./table.ts";
 import { type KeyFacts, wayToKey } from "./way-to-key.ts";
 
@@ -83,7 +83,7 @@ export const matchingSection = (): Html =>
       </li>
       <li>The id of a GP, also a former one, as <code>gp_name</code> means that GP alone.</li>
       <li>
-        <code>tag</code>, <code>theme</code> and <code>market</code> are whole values:
+        ${prose(codeList(repeatableFilters, "and"))} are whole values:
         <code>tag=ai</code> never finds retail. <code>tag</code> is compared with tags, strategies
         and property types.
       </li>
@@ -214,8 +214,7 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
 const hintMeanings: Readonly<Record<Hint["code"], string>> = {
   no_match:
     "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 names that are near.",
-  unknown_value:
-    "No GP carries this tag, theme or market. `suggestions` has up to 3 values that are near.",
+  unknown_value: `No GP carries this ${wordList(repeatableFilters, "or")}. \`suggestions\` has up to 3 values that are near.`,
   no_searchable_character: "The value holds no letter and no digit, so it cannot match anything.",
   past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
   embedded_list_cut:

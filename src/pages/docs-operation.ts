@@ -1,17 +1,12 @@
 /** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
-import type { Operation } from "#operations/operation.ts";
-import { type ParameterName, parametersOf } from "#operations/parameter-names.ts";
+import { type Operation, parametersOf } from "#operations/operation.ts";
+import { isRepeatable, type ParameterName } from "#operations/parameter-names.ts";
 import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
-import { exampleTarget, exampleValues } from "./example-query.ts";
+import { exampleTarget } from "./example-query.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { isNullable, type MemberSchema, membersOf, typeWords, valuesOf } from "./member-type.ts";
-import {
-  isRepeatable,
-  parameterMeanings,
-  parameterNeed,
-  parameterRule,
-} from "./parameter-words.ts";
+import { parameterMeanings, parameterNeed, parameterRule } from "./parameter-words.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 import { listWith } from "./value-lists.ts";
@@ -118,7 +113,7 @@ const keyField = (): Html =>
 
 function field(operation: Operation, name: ParameterName): Html {
   const need = parameterNeed(name, operation);
-  const value = exampleValues(operation)[name];
+  const value = operation.example[name];
   if (isRepeatable(name))
     return html`<label
       ><code>${name}</code> <span class="muted">${need}, one a line</span>

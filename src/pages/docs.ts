@@ -43,8 +43,8 @@ export const docsPage = ({
     scripts: ["docs.js"],
     main: html`<h1>How do I call the API?</h1>
       <p class="lede">
-        Send a GET request with your key in a header. The four operations share their parameters,
-        the shape of their answers and their errors.
+        Send a GET request with your key in a header. The operations share their parameters, the
+        shape of their answers and their errors.
       </p>
       <div class="with-contents">
         ${contents()}

@@ -1,11 +1,6 @@
-/** A request for each operation that finds something in most datasets; curl lines and forms begin with it. */
+/** The request for each operation that curl lines and forms begin with. */
 import type { Operation } from "#operations/operation.ts";
-import type { ParameterName } from "#operations/parameter-names.ts";
-
-export function exampleValues({ gpName }: Operation): Partial<Record<ParameterName, string>> {
-  return gpName.isRequired ? { gp_name: "capital" } : { limit: "5" };
-}
 
 /** Path and query. */
-export const exampleTarget = (operation: Operation): string =>
-  `${operation.path}?${new URLSearchParams(exampleValues(operation)).toString()}`;
+export const exampleTarget = ({ path, example }: Operation): string =>
+  `${path}?${new URLSearchParams(example).toString()}`;

@@ -1,7 +1,7 @@
 /** The page at `/`: what the service is, and the first request. */
 import { operations } from "#operations/index.ts";
-import { apiVersion } from "#operations/page.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { parametersOf } from "#operations/operation.ts";
 import type { RecordKind } from "#records/canonical.ts";
 import { copyBlock, curlLine } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
@@ -32,14 +32,14 @@ export function landingPage(facts: ServiceFacts): string {
     path: "/",
     main: html`<h1>Records of real-estate General Partners, over HTTP</h1>
       <p class="lede">
-        Ask for General Partners (GPs), their principals, market signals and projects. Four read
-        operations, JSON answers, one API key.
+        Ask for General Partners (GPs), their principals, market signals and projects. Read
+        operations only, JSON answers, one API key.
       </p>
       ${datasetFacts(facts)}
       <h2>Send a request</h2>
       ${copyBlock("Request with curl", curlLine(facts.publicUrl, exampleTarget(first!)))}
       <p><a class="button" href="/docs">Read the docs</a></p>
-      <h2>Four operations</h2>
+      <h2>Operations</h2>
       ${operationTable()}
       <h2>Get a key</h2>
       <p>${wayToKey(facts)}</p>
@@ -92,7 +92,7 @@ function datasetFacts({ counts, datasetVersion, datasetUpdatedAt }: ServiceFacts
 
 const operationTable = (): Html =>
   table({
-    label: "The four operations",
+    label: "Operations",
     columns: ["Operation", { label: "Returns", isPlain: true }, "Parameters"],
     rows: operations.map((operation) => [
       html`<a href="/docs#${operation.name}"><code>${operation.path}</code></a>`,

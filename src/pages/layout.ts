@@ -1,5 +1,5 @@
 /** The frame every page stands in: head, navigation, main, foot. */
-import { apiVersion } from "#operations/page.ts";
+import { apiVersion } from "#operations/versions.ts";
 import { assetPath, type AssetName } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 

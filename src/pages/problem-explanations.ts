@@ -1,6 +1,7 @@
 /** What each error means and what to do about it, in the words of its page. */
-import { parameterBounds } from "#operations/parameter-names.ts";
+import { parameterBounds, repeatableFilters } from "#operations/parameter-names.ts";
 import { listedMax, type ParameterFault, type ProblemCode } from "#problems.ts";
+import { codeList } from "./prose.ts";
 
 /** Backticks mark code. */
 export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
@@ -18,7 +19,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
   "access-denied":
     "The key is known, but its account may not use the service now: with `reason` `account_suspended` the operator has suspended it. Ask the operator.",
   "unknown-path":
-    "The service has four operations; `operations` lists their paths, and `suggestion` names the nearest one. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
+    "`operations` lists the paths of all operations, and `suggestion` names the nearest one. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
   "method-not-allowed":
     "The service is read-only. Use one of the methods in `allowed`, usually GET.",
   "not-acceptable":
@@ -56,8 +57,7 @@ export const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
   unknown_parameter:
     "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",
-  repeated_parameter:
-    "The parameter may be given only once. Only `tag`, `theme` and `market` may be repeated.",
+  repeated_parameter: `The parameter may be given only once. Only ${codeList(repeatableFilters, "and")} may be repeated.`,
   too_many_values: `The parameter is given more than ${parameterBounds.valuesMax} times. Ask in several requests.`,
   invalid_encoding:
     "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",

@@ -15,3 +15,14 @@ export const codes = (names: readonly string[]): Html =>
 
 /** A whole number with separators: `12,345`. */
 export const grouped = (number: number): string => number.toLocaleString("en-US");
+
+/** `tag, theme and market`. */
+export const wordList = (words: readonly string[], last: "and" | "or"): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+
+/** The same with each between backticks. */
+export const codeList = (names: readonly string[], last: "and" | "or"): string =>
+  wordList(
+    names.map((name) => `\`${name}\``),
+    last,
+  );

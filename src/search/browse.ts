@@ -44,13 +44,15 @@ function openBrowse(parts: DatasetParts): Browse {
     gps: openGpBrowse(parts),
     signals,
     values: {
+      ...forEachFacet((name) => longestSpellings(parts.facets[name])),
       market: titles.map(nameOfMarket),
-      tag: longestSpellings(parts.facets.tag),
-      theme: longestSpellings(parts.facets.theme),
     },
     nameOfMarket,
   };
 }
+
+const forEachFacet = <T>(make: (name: FacetName) => T) =>
+  Object.fromEntries(facetNames.map((name) => [name, make(name)])) as Record<FacetName, T>;
 
 /**
  * @param titles all there are; of those that fold to the same the first gives the name.
@@ -90,9 +92,7 @@ interface GpBrowse {
 function openGpBrowse(parts: DatasetParts): GpBrowse {
   const gps = openGpSearch(parts);
   const gpCount = parts.documents.gp.ownLengths.length;
-  const counters = Object.fromEntries(
-    facetNames.map((name) => [name, openFacetCounter(parts.facets[name], gpCount)]),
-  ) as Record<FacetName, ReturnType<typeof openFacetCounter>>;
+  const counters = forEachFacet((name) => openFacetCounter(parts.facets[name], gpCount));
   let byActivity: Uint32Array | undefined;
   return {
     select(facets, order, { limit, offset }) {
@@ -137,7 +137,7 @@ function pageInOrder(
 
 /**
  * The longest spelling of each value, each once: the title of a market, of which every other spelling is a part.
- * Of a tag or a theme it is the only one.
+ * Of any other facet it is the only one.
  */
 function longestSpellings(index: FacetIndex): string[] {
   const { spellings, valuesOfSpelling, suggestions } = index;

@@ -8,6 +8,7 @@ import type { NameIndex } from "./name-index.ts";
 
 export const linkedKinds = ["principal", "signal", "project"] as const;
 export type LinkedKind = (typeof linkedKinds)[number];
+/** What GPs are found by beside their names, each a list of whole values with its own index. */
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];
 

@@ -1,4 +1,4 @@
-/** Which GPs carry a tag, a theme or a market, by every spelling a query may use. */
+/** Which GPs carry each value of a facet, by every spelling a query may use. */
 import type { Bitset } from "./bitset.ts";
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
 import { type Lists, openPositionLists, packLists, type PositionLists } from "./lists.ts";

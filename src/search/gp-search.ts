@@ -16,12 +16,12 @@ import { positionOfId } from "./id-index.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
 
 /** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
-export interface GpFilter {
-  name?: string | undefined;
-  tag?: readonly string[] | undefined;
-  theme?: readonly string[] | undefined;
-  market?: readonly string[] | undefined;
-}
+export type GpFilter = { name?: string | undefined } & {
+  [facet in FacetName]?: readonly string[] | undefined;
+};
+
+export const hasFacets = (filter: GpFilter): boolean =>
+  facetNames.some((name) => (filter[name]?.length ?? 0) > 0);
 
 /** A part of the filter that no GP satisfies; `folded` is empty where nothing of it can be searched. */
 export interface Miss {

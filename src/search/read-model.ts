@@ -12,7 +12,7 @@ import {
 } from "./bitset.ts";
 import type { DatasetParts, LinkedKind } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
-import { type GpFilter, type Miss, openGpSearch } from "./gp-search.ts";
+import { type GpFilter, hasFacets, type Miss, openGpSearch } from "./gp-search.ts";
 import type { Lists } from "./lists.ts";
 import { matchWord, type WordMatch } from "./match-words.ts";
 import type { NameIndex } from "./name-index.ts";
@@ -85,9 +85,6 @@ function openKind({ documents, names, recordsOfGp }: DatasetParts, kind: LinkedK
   const records = openLinkedRecords(recordsOfGp[kind], names.gpsOfWord, count);
   return { count, found: makeBitset(count), ...records };
 }
-
-const hasFacets = ({ tag, theme, market }: GpFilter) =>
-  [tag, theme, market].some((values) => values !== undefined && values.length > 0);
 
 /** The one folded word that is all a filter asks for; the id of a GP folds to two. */
 function onlyWordOf(filter: GpFilter): string | undefined {

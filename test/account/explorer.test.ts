@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
+import { filtersOf, parametersOf } from "#operations/operation.ts";
 import { browser } from "../support/browser.ts";
 import { openPages, setMinuteQuota, textOf } from "../support/record-pages.ts";
 import type { Page } from "../support/user.ts";
@@ -20,7 +20,7 @@ test("each operation has a form with all its parameters, and known values to cho
     const form = /<form[^>]*explorer.*?<\/form>/s.exec(text)![0];
     const names = [...form.matchAll(/<input\s[^>]*name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ["operation", ...parametersOf(operation)]);
-    for (const filter of operation.filters) {
+    for (const filter of filtersOf(operation)) {
       assert.match(form, new RegExp(`list="known-${filter}"`));
       assert.match(form, new RegExp(`<datalist id="known-${filter}">\\s*<option value="`));
     }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Compile } from "typebox/compile";
 import { describeApi } from "#http/describe-api.ts";
 import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
+import { filtersOf, parametersOf } from "#operations/operation.ts";
 import { exampleProblemBody } from "#pages/errors.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
@@ -54,7 +54,10 @@ test("each operation is described under its path, by its name, with all its para
     const required = parameters
       .filter((one: { required?: boolean }) => one.required)
       .map((one: { name: string }) => one.name);
-    assert.deepEqual(required, operation.gpName.isRequired ? ["gp_name"] : []);
+    assert.deepEqual(
+      required,
+      filtersOf(operation).filter((name) => operation.filters[name]!.isRequired),
+    );
   }
 });
 

@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apiVersion } from "#operations/page.ts";
-import { changelogEntries, changelogPage } from "#pages/changelog.ts";
+import { apiVersions } from "#operations/versions.ts";
+import { changelogPage } from "#pages/changelog.ts";
+import { startService } from "../support/service.ts";
 
-test("the newest entry is of the version that is served", () => {
-  assert.equal(changelogEntries[0]?.version, apiVersion);
+test("the newest entry is of the version that is served", async (t) => {
+  const service = await startService(t);
+  const { text, headers } = await service.get("/changelog");
+  const [, newest] = /<h2 id="v([^"]+)">/.exec(text)!;
+  assert.equal(newest, headers.get("api-version"));
+  assert.equal(newest, (await service.get("/fetch-signals?limit=1")).body.meta.api_version);
 });
 
 test("entries stand newest first, each with a day and something that changed", () => {
-  const dates = changelogEntries.map(({ date }) => date);
+  const dates = apiVersions.map(({ date }) => date);
   assert.deepEqual(dates, dates.toSorted().toReversed());
-  for (const { date, changes } of changelogEntries) {
+  for (const { date, changes } of apiVersions) {
     assert.match(date, /^\d{4}-\d{2}-\d{2}$/);
     assert.notEqual(changes.length, 0);
   }

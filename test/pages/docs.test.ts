@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Compile } from "typebox/compile";
 import { hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
+import { parametersOf } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleTarget } from "#pages/example-query.ts";

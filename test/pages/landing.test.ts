@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/parameter-names.ts";
+import { parametersOf } from "#operations/operation.ts";
 import { docsPage } from "#pages/docs.ts";
 import { landingIndex, landingPage } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";

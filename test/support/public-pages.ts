@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
-import { changelogEntries, changelogPage } from "#pages/changelog.ts";
+import { apiVersions } from "#operations/versions.ts";
+import { changelogPage } from "#pages/changelog.ts";
 import { type DocsFacts, docsPage } from "#pages/docs.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -43,7 +44,7 @@ export const publicPages = (): Map<string, string> =>
     ["/docs", docsPage(docsFacts)],
     ["/errors", errorsPage()],
     ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
-    ["/changelog", changelogPage(changelogEntries)],
+    ["/changelog", changelogPage(apiVersions)],
     ["/dosc", problemPage(mistyped, "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y")],
   ]);
 

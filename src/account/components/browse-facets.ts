@@ -5,7 +5,7 @@ import { fold } from "#records/fold.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
 import type { FoundSignals } from "#search/browse-signals.ts";
 import type { Browse } from "#search/browse.ts";
-import type { FacetName } from "#search/dataset-parts.ts";
+import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import {
   browseHref,
   type ChoiceName,
@@ -27,11 +27,16 @@ export function gpFacets(browse: Browse, chosen: Chosen): FacetView[] {
   const [isStrategy, isPropertyType] = [isOneOf(strategies), isOneOf(propertyTypes)];
   const tagsThat = (isWanted: (value: string) => boolean) =>
     tags.filter(({ value }) => isWanted(value));
+  const facet = (name: FacetName): FacetView => ({
+    name,
+    label: valueLabel(name),
+    values: countedGps(browse, name, chosen),
+  });
   return [
-    { name: "market", label: "Market", values: countedGps(browse, "market", chosen) },
+    facet("market"),
     { name: "tag", label: "Strategy", values: tagsThat(isStrategy) },
     { name: "tag", label: "Property type", values: tagsThat(isPropertyType) },
-    { name: "theme", label: "Theme", values: countedGps(browse, "theme", chosen) },
+    ...facetNames.filter((name) => name !== "market" && name !== "tag").map(facet),
     {
       name: "tag",
       label: "Tag",

@@ -1,11 +1,14 @@
 /** What is chosen on the browse pages, and the links that choose something else. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
+import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import { valueLabel } from "./record-words.ts";
 
-/** In the order of the address. The first three are the operations' own parameters; `type` is a signal's. */
-export const choiceNames = ["market", "tag", "theme", "type"] as const;
-export type ChoiceName = (typeof choiceNames)[number];
+/** The operations' own parameters. */
+const gpChoices: readonly FacetName[] = facetNames.toSorted();
+/** In the order of the address; `type` is a signal's. */
+export const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
+export type ChoiceName = FacetName | "type";
 
 export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> {
   /** Of GPs. */
@@ -14,10 +17,10 @@ export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> 
 }
 
 export const nothingChosen: Chosen = {
-  market: [],
-  tag: [],
-  theme: [],
-  type: [],
+  ...(Object.fromEntries(choiceNames.map((name) => [name, []])) as unknown as Record<
+    ChoiceName,
+    []
+  >),
   order: "latest",
   offset: 0,
 };
@@ -37,8 +40,7 @@ export function browseHref(path: string, chosen: Chosen): string {
 /** The chosen GPs as an operation is asked for them. */
 export function callQuery(chosen: Chosen): string {
   const pairs = new URLSearchParams();
-  for (const name of ["market", "tag", "theme"] as const)
-    for (const value of chosen[name]) pairs.append(name, value);
+  for (const name of gpChoices) for (const value of chosen[name]) pairs.append(name, value);
   pairs.append("limit", "20");
   return pairs.toString();
 }
@@ -81,7 +83,9 @@ export const inMarkets = ({ market }: Chosen): string =>
 /** All that is chosen beside the market, and the way back to everything. */
 export function choiceLine(path: string, chosen: Chosen): Part {
   if (choiceNames.every((name) => chosen[name].length === 0)) return null;
-  const groups = [chosen.type, chosen.tag, chosen.theme]
+  const besideMarket = gpChoices.filter((name) => name !== "market");
+  const groups = ["type" as const, ...besideMarket]
+    .map((name) => chosen[name])
     .filter((values) => values.length > 0)
     .map((values) => eitherOf(values.map(valueLabel)));
   const everything = { ...nothingChosen, order: chosen.order };

@@ -26,7 +26,7 @@ import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
-import type { Operation } from "#operations/operation.ts";
+import { everyFilter, type Operation } from "#operations/operation.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -37,7 +37,7 @@ import type { Signal } from "#records/signal.ts";
 import { browse, type Browse } from "#search/browse.ts";
 import type { FacetName } from "#search/dataset-parts.ts";
 import { readDocuments } from "#search/documents.ts";
-import type { Miss } from "#search/gp-search.ts";
+import { hasFacets, type Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 /** The page that lists GPs by what they carry, before one knows a name. */
@@ -253,20 +253,12 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
   });
 }
 
-/** A market is the signal's own, tag and theme are of its GPs: only those does a signal have none of, or few. */
-const selectSignals = (
-  known: Browse,
-  { type, market, tag, theme }: Chosen,
-  bounds: { limit: number; offset: number },
-) =>
-  known.signals.select(
-    {
-      types: type,
-      markets: market,
-      gps: tag.length + theme.length > 0 ? known.gps.find({ tag, theme }) : undefined,
-    },
-    bounds,
-  );
+/** A market is the signal's own, the other facets are those of its GPs. */
+function selectSignals(known: Browse, chosen: Chosen, bounds: { limit: number; offset: number }) {
+  const ofGps = { ...chosen, market: [] };
+  const gps = hasFacets(ofGps) ? known.gps.find(ofGps) : undefined;
+  return known.signals.select({ types: chosen.type, markets: chosen.market, gps }, bounds);
+}
 
 function gpRows({ parts }: ReadModel, known: Browse, positions: readonly number[]): GpRow[] {
   const { starts, items } = parts.recordsOfGp.signal;
@@ -309,11 +301,13 @@ const unknownIn = (model: ReadModel, chosen: Chosen, misses: readonly Miss[]): U
 /** Names that no operation has. */
 const ownNames = ["type", "order"];
 
+const { gp_name: _name, ...facetFilters } = everyFilter;
+
 /** So that an address means to the pages what it means to an operation, and the same is a fault. */
 const likeOperation: Operation = {
   ...fetchPrincipals,
   path: "/account/browse" as Operation["path"],
-  filters: ["tag", "theme", "market"],
+  filters: facetFilters,
 };
 
 /** @throws Problem invalid-parameters. */
@@ -322,9 +316,7 @@ function readChosen(query: URLSearchParams): Chosen {
   const { limitDefault, valuesMax } = parameterBounds;
   const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
   return {
-    market: filter.market ?? [],
-    tag: filter.tag ?? [],
-    theme: filter.theme ?? [],
+    ...(filter as Pick<Chosen, FacetName>),
     // A type that does not exist stays chosen, and nothing is of it.
     type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
     order: query.get("order") === "name" ? "name" : "latest",

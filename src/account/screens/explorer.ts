@@ -1,4 +1,4 @@
-/** The explorer: the four operations as forms, with their live answers, and suggestions while one types. */
+/** The explorer: the operations as forms, with their live answers, and suggestions while one types. */
 import { callLines, type CallLines } from "#account/components/call-lines.ts";
 import { faultNote, hidden } from "#account/components/fields.ts";
 import { fitting } from "#account/components/fitting.ts";
@@ -10,16 +10,11 @@ import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
 import { quotasInForce } from "#accounts/plans.ts";
 import { operations } from "#operations/index.ts";
-import type { Operation } from "#operations/operation.ts";
-import { type ParameterName, parametersOf } from "#operations/parameter-names.ts";
+import { filtersOf, type Operation, parametersOf } from "#operations/operation.ts";
+import { isRepeatable, type ParameterName } from "#operations/parameter-names.ts";
 import { codeBlock, copyBlock, jsonText } from "#pages/code-block.ts";
 import { bodyText, html, type Html, type Part } from "#pages/html.ts";
-import {
-  isRepeatable,
-  parameterMeanings,
-  parameterNeed,
-  parameterRule,
-} from "#pages/parameter-words.ts";
+import { parameterMeanings, parameterNeed, parameterRule } from "#pages/parameter-words.ts";
 import { grouped, prose } from "#pages/prose.ts";
 import type { ParameterFault } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
@@ -147,15 +142,14 @@ function endOfFirst(body: Buffer, start: number): number {
 
 const namesMax = 20;
 
-function knownValues(model: ReadModel, { filters }: Operation): FormView["known"] {
+function knownValues(model: ReadModel, operation: Operation): FormView["known"] {
   const known = browse(model.parts);
-  const lists = {
-    gp_name: () => recentNames(model),
-    tag: () => commonFirst(known, "tag"),
-    theme: () => commonFirst(known, "theme"),
-    market: () => commonFirst(known, "market"),
-  };
-  return Object.fromEntries(filters.map((name) => [name, lists[name]()]));
+  return Object.fromEntries(
+    filtersOf(operation).map((name) => [
+      name,
+      name === "gp_name" ? recentNames(model) : commonFirst(known, name),
+    ]),
+  );
 }
 
 function recentNames({ parts }: ReadModel): string[] {

@@ -42,7 +42,7 @@ export async function queryNameCases(caseOf: CaseOf, { port, key }: TestService)
     "C21 · a misspelt, unknown or upper-case parameter is an error that names it, what is allowed, and what may be meant",
     async () => {
       for (const { path, filters } of operations) {
-        const allowed = [...filters, "limit", "offset"];
+        const allowed = [...Object.keys(filters), "limit", "offset"];
         for (const [name, suggestion] of [
           ["gp_nme", "gp_name"],
           ["gpname", "gp_name"],

@@ -28,7 +28,7 @@ const names = ["re", "northwind", "三井"];
 function everyAnswer(parts: DatasetParts): string[] {
   const model = openReadModel(parts);
   return operations.flatMap((operation) =>
-    [...(operation.gpName.isRequired ? [] : [""]), ...names].map((name) => {
+    [...(operation.filters.gp_name?.isRequired ? [] : [""]), ...names].map((name) => {
       const query = name === "" ? "limit=100" : `limit=100&gp_name=${encodeURIComponent(name)}`;
       return answer(operation, model, readQuery(operation, query, 100, operations)).body.toString();
     }),

@@ -1,0 +1,31 @@
+/** The minor versions of the API with what each added. The newest is the one that is served. */
+
+export interface ApiVersion {
+  /** Minor version, as in the header `API-Version`. */
+  version: string;
+  /** Day it was first served, `YYYY-MM-DD`. */
+  date: string;
+  /** One sentence each; backticks mark code. */
+  changes: readonly string[];
+}
+
+/** Newest first; the page at `/changelog` shows them. */
+export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
+  {
+    version: "1.3",
+    date: "2026-11-21",
+    changes: [
+      "Four operations: `/fetch-gp`, `/fetch-principals`, `/fetch-signals` and `/fetch-projects`, each also under `/v1`.",
+      "Partial search for `gp_name`; exact filters `tag`, `theme` and `market`, which may be repeated.",
+      "Pages by `limit` and `offset`, with an exact total and a `Link` header to the pages around.",
+      "Answers name the dataset they come from, in `meta.dataset_version`; records have stable ids and say where they come from in `provenance`.",
+      "`meta.hints` says why an answer is empty or cut, and suggests what is near.",
+      "Errors as `application/problem+json`, every fault of a request at once, with a page for each code.",
+      "Quotas for a minute, an hour and a day, told on every answer by `RateLimit` and `RateLimit-Policy`.",
+      "`ETag` and `If-None-Match`; answers compressed with `br` or `gzip`.",
+      "A description of the API at `/openapi.json`.",
+    ],
+  },
+];
+
+export const apiVersion = apiVersions[0].version;
