@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultQuotas, openMemoryCounters, type Quotas, type QuotaStatus } from "#limits/index.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { clockOf, day, hour, minute, openWorld, second } from "../support/limits-world.ts";
 
 function begin() {

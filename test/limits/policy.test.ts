@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultQuotas, quotaFault } from "#limits/index.ts";
+import { defaultQuotas, quotaFault } from "#limits/policy.ts";
 
 test("an account has 60 requests a minute, 1,000 an hour and 10,000 a day unless told otherwise", () => {
   assert.deepEqual(defaultQuotas, { minute: 60, hour: 1000, day: 10_000 });

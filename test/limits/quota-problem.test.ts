@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failedKeysProblem, openMemoryCounters, quotaProblem, type Quotas } from "#limits/index.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Quotas } from "#limits/policy.ts";
+import { failedKeysProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { clockOf, openWorld, second } from "../support/limits-world.ts";
 
 /** The problem of the first refusal, the given seconds after as many requests as are admitted at once. */

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  defaultQuotas,
-  openMemoryCounters,
-  rateLimitField,
-  rateLimitPolicyField,
-} from "#limits/index.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { defaultQuotas } from "#limits/policy.ts";
+import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
 import { clockOf, openWorld, second } from "../support/limits-world.ts";
 
 test("RateLimit-Policy tells the account's own numbers", () => {

@@ -1,7 +1,7 @@
 /** Takes 300 requests where a file may not grow that far, then one an hour later, and dies without closing. */
 import { writeSync } from "node:fs";
 import { access } from "node:fs/promises";
-import { openMemoryCounters } from "#limits/index.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { clockOf, hour, openWorld } from "./limits-world.ts";
 
 const quotas = { minute: 1000, hour: 1000, day: 1000 };

@@ -2,7 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { openMemoryCounters, type Quotas } from "#limits/index.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { clockOf, openWorld, temporaryFolder } from "./limits-world.ts";
 
 export const quotas: Quotas = { minute: 10, hour: 100, day: 1000 };

@@ -1,11 +1,8 @@
 /** The life of one limiter in a random world: what happened to it, and every answer held against the oracle. */
 import assert from "node:assert/strict";
-import {
-  type MemoryCounters,
-  openMemoryCounters,
-  type Quotas,
-  type QuotaStatus,
-} from "#limits/index.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
+import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { assertRight } from "./limits-oracle.ts";
 import type { Random } from "./limits-random.ts";
 import { clockOf, day, openWorld, type World } from "./limits-world.ts";

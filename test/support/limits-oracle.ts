@@ -1,6 +1,7 @@
 /** Says by counting one by one what a limiter must answer: slow, and too plain to be wrong. */
 import assert from "node:assert/strict";
-import { type Quotas, type QuotaStatus, windows } from "#limits/index.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
+import { type Quotas, windows } from "#limits/policy.ts";
 
 /** What is to be held against an answer: the times (µs) of all requests of the account admitted before. */
 export interface Expectation {

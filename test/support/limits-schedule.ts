@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { windows } from "#limits/index.ts";
+import { windows } from "#limits/policy.ts";
 import { beginLife, type Life, someQuotas, take, type Tally } from "./limits-life.ts";
 import { randomFrom } from "./limits-random.ts";
 import { restart, startAgainElsewhere } from "./limits-restarts.ts";

@@ -1,6 +1,7 @@
 /** Takes requests of account 1 until it is killed, and says how many it was given whenever some are kept. */
 import { writeSync } from "node:fs";
-import { openMemoryCounters, systemClock } from "#limits/index.ts";
+import { systemClock } from "#limits/clock.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
 
 const quotas = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
 const groupSize = Number(process.argv[3]);
