@@ -1,4 +1,5 @@
 /** Tells owners of accounts by mail, once each, of keys about to expire and of a day's quota that is nearly used. */
+import { dayMilliseconds } from "#store/durations.ts";
 import {
   forgetNotices,
   isNoticed,
@@ -76,7 +77,6 @@ async function isFirst({ control }: Watched, notice: Notice, now: number): Promi
 }
 
 /** When something is worth a notice: a key's last days, a day's quota that is nearly used. */
-const dayMilliseconds = 86_400_000;
 
 /** Kinds of notices that a key is about to expire, the earliest first. */
 const expiryKinds = [

@@ -1,4 +1,5 @@
 /** The accountWorker itself: a thread with the stores open, which answers visits one beside the other. */
+import { hourMilliseconds } from "#store/durations.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/forget-old.ts";
 import { openPasswords } from "#accounts/passwords.ts";
@@ -24,7 +25,7 @@ import type { AccountServices } from "./request.ts";
 import { routes } from "./screens/index.ts";
 import { watchNotices } from "./watch-notices.ts";
 
-const forgetEveryMilliseconds = 3_600_000;
+const forgetEveryMilliseconds = hourMilliseconds;
 const watchEveryMilliseconds = 600_000;
 
 const settings = workerData as AccountWorkerSettings;

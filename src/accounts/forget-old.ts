@@ -1,4 +1,5 @@
 /** Deletes what is stored of people once nobody needs it: sessions and links that ended, browsers and counts long unseen. */
+import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -7,7 +8,7 @@ import { idleMilliseconds } from "./sessions.ts";
 import { forgetThrottles } from "./throttle.ts";
 
 /** Kept that long after its end, for whoever looks into the store why a link was refused. */
-const endedLinkMilliseconds = 7 * 86_400_000;
+const endedLinkMilliseconds = 7 * dayMilliseconds;
 
 /** Done with every sign-in too; to be called from time to time. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>

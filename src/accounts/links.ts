@@ -1,4 +1,5 @@
 /** Links that work once: whoever has one has read the mail of its address. Only digests of them are stored. */
+import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, LinkKind, LinkTable, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -28,13 +29,11 @@ export interface MadeLink {
   expiresAt: string;
 }
 
-const hourMilliseconds = 3_600_000;
-
 export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
-  "sign-up": 24 * hourMilliseconds,
-  invite: 7 * 24 * hourMilliseconds,
+  "sign-up": dayMilliseconds,
+  invite: 7 * dayMilliseconds,
   reset: hourMilliseconds,
-  email: 24 * hourMilliseconds,
+  email: dayMilliseconds,
 };
 
 /** @param base `PUBLIC_URL`, or where the service listens, without a slash at the end. */

@@ -1,4 +1,5 @@
 /** Sessions of people who are signed in: found by the token of a cookie, and ended by time or by hand. */
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
@@ -10,9 +11,9 @@ import { findPersonById, type Person } from "./people.ts";
 
 export type { Membership };
 
-export const sessionMilliseconds = 7 * 86_400_000;
-export const idleMilliseconds = 12 * 3_600_000;
-const seenMilliseconds = 60_000;
+export const sessionMilliseconds = 7 * dayMilliseconds;
+export const idleMilliseconds = 12 * hourMilliseconds;
+const seenMilliseconds = minuteMilliseconds;
 
 /** Who sends a request, and what they may look at. */
 export interface SignedIn {

@@ -1,4 +1,5 @@
 /** Slows guessing down and never locks anybody out for good; the counts are in the store, so a restart forgives nothing. */
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { hash } from "node:crypto";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -11,7 +12,6 @@ export interface Subject {
   of: string;
 }
 
-const minuteMilliseconds = 60_000;
 const longestWaitMilliseconds = 15 * minuteMilliseconds;
 const firstWaitMilliseconds = 1000;
 /** After these the waits begin: 1 s, 2 s, 4 s and so on, up to 15 minutes. */
@@ -19,10 +19,10 @@ const freeFailures = 5;
 /** What has a number of tries in a window instead, which begins with the first of them. */
 const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
   network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
-  mail: { tries: 3, milliseconds: 60 * minuteMilliseconds },
+  mail: { tries: 3, milliseconds: hourMilliseconds },
 };
 /** A day without a try, and the next ones are free again. */
-const forgottenMilliseconds = 86_400_000;
+const forgottenMilliseconds = dayMilliseconds;
 
 interface Count {
   failures: number;

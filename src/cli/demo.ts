@@ -1,4 +1,5 @@
 /** What `serve --demo` does before it serves: invented records, and a key for whoever sits at this machine. */
+import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount } from "#accounts/accounts.ts";
@@ -15,7 +16,7 @@ import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder
 import { showProgress } from "./progress.ts";
 
 const demoAccount = "demo";
-const keyLifetimeMilliseconds = 24 * 3_600_000;
+const keyLifetimeMilliseconds = dayMilliseconds;
 
 /**
  * The settings of a demo: everyone may sign up, nobody has to read mail, and only errors are logged unless LOG_LEVEL is set.
@@ -84,7 +85,7 @@ export function renewDemoKey(
     renew().catch(({ message }: Error) =>
       reportError(`error: no new key could be made: ${message}`),
     );
-  }, 60_000);
+  }, minuteMilliseconds);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -1,4 +1,5 @@
 /** `gp-records keys`: makes, shows, ends and replaces API keys. */
+import { dayMilliseconds } from "#store/durations.ts";
 import type { Command } from "commander";
 import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
 import { type IssuedKey, issueKey, type ListedKey, listKeys, revokeKey } from "#keys/keys.ts";
@@ -8,8 +9,6 @@ import type { CliContext } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { parseLifetime, parseOverlap } from "./option-values.ts";
 import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
-
-const dayMilliseconds = 86_400_000;
 
 export function addKeyCommands(program: Command, context: CliContext): void {
   const keys = program.command("keys").description("make, show, end and replace API keys");

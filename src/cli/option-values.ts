@@ -1,4 +1,5 @@
 /** Reads moments from the command line: a day, a time, or how long ago. */
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { InvalidArgumentError } from "commander";
 
 const day = /^\d{4}-\d{2}-\d{2}/;
@@ -44,15 +45,15 @@ export function parseCount(text: string): number {
 }
 
 /** Reads durations such as `90d`, `24h` and `30m` from the command line. */
-const unitMilliseconds = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const shapeOfDuration = /^([1-9][0-9]{0,4})([mhd])$/;
+const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMilliseconds };
+const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
 /**
  * Milliseconds.
  * @throws InvalidArgumentError saying what a duration looks like; commander puts the option's name before it.
  */
 function parseDuration(text: string): number {
-  const [, count, unit] = shapeOfDuration.exec(text) ?? [];
+  const [, count, unit] = durationShape.exec(text) ?? [];
   if (count === undefined || unit === undefined)
     throw new InvalidArgumentError(
       "Write a whole number from 1 to 99999 and m, h or d, such as 30m, 24h or 90d.",

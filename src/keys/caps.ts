@@ -1,12 +1,11 @@
 /** How many keys people may make for an account by themselves. */
+import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 
 export const liveKeysMax = 10;
 export const createdADayMax = 20;
-
-const dayMilliseconds = 86_400_000;
 
 /**
  * A key that was rotated and still works counts no more, so that ten keys can all be rotated.

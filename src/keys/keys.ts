@@ -1,4 +1,5 @@
 /** Issues, lists and revokes keys in the control store. Times are milliseconds since 1970 going in, ISO text coming out. */
+import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import { requireOpenNumber } from "#accounts/find-account.ts";
 import { echo } from "#problems.ts";
@@ -171,7 +172,7 @@ export async function requireKey(transaction: Transaction<ControlTables>, id: st
 /** What state a stored key is in at a moment. */
 export type KeyState = "active" | "expiring" | "expired" | "revoked" | "suspended";
 
-const expiringMilliseconds = 14 * 86_400_000;
+const expiringMilliseconds = 14 * dayMilliseconds;
 
 interface KeyFacts {
   expires_at: string | null;

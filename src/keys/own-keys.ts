@@ -1,4 +1,5 @@
 /** What people do with the keys of their own accounts: every member may, within caps, and with no key of others. */
+import { hourMilliseconds } from "#store/durations.ts";
 import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/membership.ts";
 import { writeAudit } from "#store/audit.ts";
@@ -10,8 +11,6 @@ import type { ControlStore } from "#store/stores.ts";
 import { refuseOverCaps } from "./caps.ts";
 import { type IssuedKey, issueIn, type ListedKey, listKeys, revokeIn } from "./keys.ts";
 import { rotateIn, type Rotation } from "./rotate-key.ts";
-
-const hourMilliseconds = 3_600_000;
 
 /** How long a replaced key may go on working, in milliseconds. */
 export const overlaps: readonly number[] = [0, 1, 24, 7 * 24].map(

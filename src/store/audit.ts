@@ -2,6 +2,7 @@
  * Writes down who changed what, in the transaction of the change: an entry without its change cannot be, nor the reverse.
  * Removes entries once they have been kept long enough.
  */
+import { dayMilliseconds } from "./durations.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
@@ -101,7 +102,6 @@ async function nextNumber(transaction: Transaction<ControlTables>): Promise<numb
 const keptForGood: AuditAction = "person.deleted";
 /** So few that whoever waits for the write lock does not wait for long. */
 const entriesPerStep = 1000;
-const dayMilliseconds = 86_400_000;
 
 interface AuditRetention {
   /** How long entries are kept; 1 or more. */

@@ -1,4 +1,5 @@
 /** Remembers when and from where each key was last used, at most once a minute for each key. */
+import { minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
 import type { Writer } from "./writer.ts";
@@ -13,7 +14,7 @@ interface KeyUse {
   close(): void;
 }
 
-const everyMilliseconds = 60_000;
+const everyMilliseconds = minuteMilliseconds;
 const gatherMilliseconds = 1000;
 
 /** @param writer stays open at `close`; other users may share it. */

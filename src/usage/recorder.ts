@@ -1,4 +1,5 @@
 /** Takes down each counted request beside its answer, and hands them to the writer's thread once a second. */
+import { hourMilliseconds } from "#store/durations.ts";
 import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
 import type { Writer } from "./writer.ts";
 
@@ -13,7 +14,7 @@ export interface Recorder {
 
 const gatherMilliseconds = 1000;
 /** What is too old has to go also where nobody asks any more. */
-const idleMilliseconds = 3_600_000;
+const idleMilliseconds = hourMilliseconds;
 
 /**
  * @param writer stays open at `close`; other users may share it.

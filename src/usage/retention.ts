@@ -3,8 +3,9 @@
  * written never waits for long.
  */
 import { statfsSync } from "node:fs";
+import { dayMilliseconds } from "#store/durations.ts";
 import type { DatabaseSync } from "node:sqlite";
-import { hourText } from "./hour-sums.ts";
+import { hourOf } from "./time.ts";
 
 /** How much of the request log is kept. */
 export interface Retention {
@@ -13,7 +14,6 @@ export interface Retention {
   logRowsMax: number;
 }
 
-const dayMilliseconds = 86_400_000;
 /** So long the sums of each hour are kept. */
 export const hoursKeptDays = 400;
 const rowsPerStep = 2000;
@@ -51,7 +51,7 @@ export function openRetention(
     return removeOld.run(end?.number ?? Number.MAX_SAFE_INTEGER, before).changes > 0;
   };
   const removeHours = (now: number) =>
-    removeHour.run(hourText(now - hoursKeptDays * dayMilliseconds)).changes > 0;
+    removeHour.run(hourOf(now - hoursKeptDays * dayMilliseconds)).changes > 0;
   const giveBack = openGiveBack(connection);
   return (now) => removeSurplus() || removeOutdated(now) || removeHours(now) || giveBack();
 }

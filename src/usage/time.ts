@@ -1,14 +1,11 @@
 /** Hours, days and months as the tables of usage spell them, in UTC. */
-import { hourText } from "./hour-sums.ts";
-
-export const hourMilliseconds = 3_600_000;
-export const dayMilliseconds = 24 * hourMilliseconds;
+import { hourMilliseconds } from "#store/durations.ts";
 
 /** The hour of a time, such as `2026-11-21T09`. */
-export const hourOf = hourText;
+export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 13);
 
 /** The first hour that begins at or after a time. */
-export const hourAfter = (milliseconds: number) => hourText(milliseconds + hourMilliseconds - 1);
+export const hourAfter = (milliseconds: number) => hourOf(milliseconds + hourMilliseconds - 1);
 
 const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
 

@@ -2,7 +2,8 @@
 import { sql } from "kysely";
 import type { UsageStore } from "#store/stores.ts";
 import { type StatusClass, statusClasses, statusClassOf } from "./status-class.ts";
-import { dayMilliseconds, hourAfter, hourMilliseconds, hourOf } from "./time.ts";
+import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
+import { hourAfter, hourOf } from "./time.ts";
 
 export interface Totals {
   requests: number;

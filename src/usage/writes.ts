@@ -1,8 +1,9 @@
 /** What the writer thread can write, each kind of batch under its name, in statements that are prepared once. */
 import type { DatabaseSync } from "node:sqlite";
-import type { KeyUseTable } from "#store/usage-tables.ts";
-import { sumHours } from "./hour-sums.ts";
+import { hourMilliseconds } from "#store/durations.ts";
+import type { KeyUseTable, UsageHourTable } from "#store/usage-tables.ts";
 import { readChunk, type RecordedRequest, type RequestChunk } from "./request-chunk.ts";
+import { hourOf } from "./time.ts";
 
 /** One batch on its way to the thread; `now` is milliseconds since 1970. */
 export type Batch =
@@ -81,4 +82,28 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
       throw error;
     }
   };
+}
+
+/** The requests added up by hour, account, key, operation and status. */
+function sumHours(requests: readonly RecordedRequest[]): Iterable<UsageHourTable> {
+  const sums = new Map<string, UsageHourTable>();
+  let hourNumber = Number.NaN;
+  let hour = "";
+  for (const { at, account, key, operation, status, bytes, milliseconds } of requests) {
+    const number = Math.floor(at / hourMilliseconds);
+    if (number !== hourNumber) {
+      hourNumber = number;
+      hour = hourOf(at);
+    }
+    const name = `${hour} ${account} ${key} ${operation} ${status}`;
+    let sum = sums.get(name);
+    if (sum === undefined) {
+      sum = { account, hour, key, operation, status, requests: 0, bytes: 0, milliseconds: 0 };
+      sums.set(name, sum);
+    }
+    sum.requests++;
+    sum.bytes += bytes;
+    sum.milliseconds += milliseconds;
+  }
+  return sums.values();
 }

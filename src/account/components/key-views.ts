@@ -1,4 +1,5 @@
 /** What a key's state is, in words, and when and from where it was last used. */
+import { dayMilliseconds } from "#store/durations.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
@@ -44,7 +45,6 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
 }
 
 /** When a key is to end, as a form says it. */
-const dayMilliseconds = 86_400_000;
 const yearsMax = 10;
 
 /**

@@ -1,4 +1,5 @@
 /** Who is in the account and who is invited: listed, invited, withdrawn. */
+import { dayMilliseconds } from "#store/durations.ts";
 import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
@@ -18,7 +19,6 @@ import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 /** Of an account: messages to strangers, with a name in them that the account chose, are worth abusing. */
 const invitationsADayMax = 50;
-const dayMilliseconds = 86_400_000;
 
 async function viewOf(request: MemberRequest): Promise<MembersView> {
   const { services, account, signedIn, query, now } = request;

@@ -1,4 +1,5 @@
 /** What somebody of an account should know. */
+import { dayMilliseconds } from "#store/durations.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { readGauges } from "#account/components/gauges.ts";
 import { relativeTime } from "#account/components/relative.ts";
@@ -14,7 +15,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
 import { operator, service } from "#store/audit.ts";
 
-const expiredMilliseconds = 14 * 86_400_000;
+const expiredMilliseconds = 14 * dayMilliseconds;
 
 async function showNotices(request: MemberRequest): Promise<Reply> {
   const { services, account, now } = request;
@@ -167,7 +168,7 @@ const activityTable = (activity: readonly Activity[], now: number): Html =>
   });
 
 /** What happened in an account lately, out of the audit log and in names that people know. */
-const backMilliseconds = 30 * 86_400_000;
+const backMilliseconds = 30 * dayMilliseconds;
 const entriesRead = 300;
 const shownMax = 50;
 

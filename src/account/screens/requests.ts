@@ -1,4 +1,5 @@
 /** The request log of an account: page by page, or as one file. */
+import { dayMilliseconds } from "#store/durations.ts";
 import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { isLive } from "#account/components/key-views.ts";
@@ -113,7 +114,6 @@ interface FilterReading {
   fault?: string;
 }
 
-const dayMilliseconds = 86_400_000;
 const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
 
 export function readFilter(query: URLSearchParams): FilterReading {

@@ -1,4 +1,5 @@
 /** What an account used, and where its quota stands. */
+import { dayMilliseconds } from "#store/durations.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { gauges, type GaugeView, gaugeWords, readGauges } from "#account/components/gauges.ts";
 import { plot, type PlotBar, plotPatterns } from "#account/components/plot.ts";
@@ -12,7 +13,6 @@ import { grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
 import { explorerKey } from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
-import { dayMilliseconds } from "#usage/time.ts";
 import {
   type Bar,
   readBars,
