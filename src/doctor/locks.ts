@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteCodeOf, sqliteCodes } from "#store/sqlite-fault.ts";
 import { type Check, fail, faultsOr, type Finding } from "./check.ts";
 
 const serverPath = (dataDir: string) => join(dataDir, "server.lock");
@@ -149,34 +150,37 @@ function heldLock(path: string): HeldLock | null {
   if (!existsSync(path)) return null;
   const holder = findHolder(path);
   if (holder !== null) return { holder, text: holderText(holder) };
-  return isBusy(path) ? { holder: null, text: "another process" } : null;
+  return readCode(path) === sqliteCodes.busy ? { holder: null, text: "another process" } : null;
 }
 
 /** Why nobody can take it: it is no file of SQLite's, or cannot be opened. Null where it is held, free or not there. */
 function lockFault(path: string): "foreign" | "closed" | null {
   if (!existsSync(path)) return null;
-  const code = primaryCode(path);
-  if (foreignCodes.includes(code)) return "foreign";
-  return closedCodes.includes(code) ? "closed" : null;
+  switch (readCode(path)) {
+    case sqliteCodes.corrupt:
+    case sqliteCodes.notADatabase:
+      return "foreign";
+    // A folder in its place is an error of reading too.
+    case sqliteCodes.inputOutput:
+    case sqliteCodes.cannotOpen:
+      return "closed";
+    default:
+      return null;
+  }
 }
 
-const busyCode = 5;
-/** Damaged, and not a database. */
-const foreignCodes = [11, 26];
-/** A fault of reading, which a folder in its place is too, and one of opening. */
-const closedCodes = [10, 14];
-
-const isBusy = (path: string) => primaryCode(path) === busyCode;
-
-/** What SQLite says to reading it, 0 for well. A lock is exclusive, so that nobody can even read the file, which is empty. */
-function primaryCode(path: string): number {
+/**
+ * The primary code of SQLite's error on reading the file, if there is one. A lock is exclusive: while it is held nobody
+ * can even read the file, which is empty.
+ */
+function readCode(path: string): number | undefined {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
     db.prepare("select 1 from sqlite_schema").get();
-    return 0;
+    return undefined;
   } catch (error) {
-    return ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+    return sqliteCodeOf(error);
   } finally {
     db?.close();
   }

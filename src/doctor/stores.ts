@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { immutableUri } from "#datasets/open-generation.ts";
 import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
+import { primaryCode, sqliteCodes } from "#store/sqlite-fault.ts";
 import { bytesText, type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./kept-files.ts";
 import { findHolder, holderText } from "./locks.ts";
@@ -43,7 +44,7 @@ function storeCheck(words: StoreWords): Check {
   };
 }
 
-/** A server makes both: one that is gone is another matter than one that was never there. */
+/** A server creates both databases: where the other one is there, this one was lost. */
 function absent(dataDir: string, file: string, { name, remedy }: StoreWords): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
@@ -132,13 +133,13 @@ function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
   try {
     return lookThrough(immutableUri(file), look);
   } catch (error) {
-    // Whoever began to use it meanwhile may have changed it under us.
+    // Another process may have opened it meanwhile and changed it.
     if (inUse(file)) return lookThrough(file, look);
     throw error;
   }
 }
 
-/** Without its write-ahead log nobody has the file open; reading it in the usual way would make one. */
+/** Without a write-ahead log nobody has the file open, and reading it in the usual way would create one. */
 const inUse = (file: string) => existsSync(`${file}-wal`);
 
 function lookThrough<R>(place: string, look: (database: DatabaseSync) => R): R {
@@ -150,27 +151,18 @@ function lookThrough<R>(place: string, look: (database: DatabaseSync) => R): R {
   }
 }
 
-/** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
-const busyCode = 5;
-const readOnlyCode = 8;
-const inputOutputCode = 10;
-const corruptCode = 11;
-const fullCode = 13;
-const cannotOpenCode = 14;
-const notADatabaseCode = 26;
-
 /**
  * @param error what node:sqlite threw.
  * @param remedy what puts a damaged file right.
  */
 export function unreadableStore(error: unknown, file: string, remedy: string): Finding {
   const { errcode = 0, message } = error as { errcode?: number; message: string };
-  switch (errcode & 0xff) {
-    case busyCode:
+  switch (primaryCode(errcode)) {
+    case sqliteCodes.busy:
       return locked(file);
-    case notADatabaseCode:
+    case sqliteCodes.notADatabase:
       return fail(`${file} is not an SQLite database`, remedy);
-    case corruptCode:
+    case sqliteCodes.corrupt:
       return fail(`${file} is damaged: SQLite says ${message}`, remedy);
     default:
       return notLookedAt(file, message, errcode);
@@ -179,10 +171,10 @@ export function unreadableStore(error: unknown, file: string, remedy: string): F
 
 /** @param said what a check of SQLite's said that was not content. */
 export function unsoundStore(said: string, file: string, remedy: string): Finding {
-  // A page that the disk did not give is no page that is wrong.
+  // A page that could not be read need not be damaged.
   const [, digits] = /error code=(\d+)/.exec(said) ?? [];
-  const code = Number(digits ?? corruptCode);
-  return (code & 0xff) === corruptCode
+  const code = Number(digits ?? sqliteCodes.corrupt);
+  return primaryCode(code) === sqliteCodes.corrupt
     ? fail(`${file} is damaged: SQLite says ${said}`, remedy)
     : notLookedAt(file, said, code);
 }
@@ -199,27 +191,24 @@ function locked(file: string): Finding {
 const notLookedAt = (file: string, reason: string, code: number): Finding =>
   fail(
     `${file} could not be looked at: ${reason}; it may be whole, so leave it as it is`,
-    `${hindrances[code & 0xff] ?? "Mend what the other lines name"}; then run doctor again.`,
+    `${remedies[primaryCode(code)] ?? "Mend what the other lines name"}; then run doctor again.`,
   );
 
-const room =
+const freeSpace =
   "Free some space on its disk, and lift limits on the size of files; where neither is short look for a failing disk (dmesg)";
-const owner = "Run doctor as the user who owns DATA_DIR";
+const runAsOwner = "Run doctor as the user who owns DATA_DIR, on a file system that can be written";
 
-/** What helps against what is in the way, by primary result code. */
-const hindrances: Readonly<Record<number, string>> = {
-  [readOnlyCode]: `${owner}, on a file system that can be written`,
-  [inputOutputCode]: room,
-  [fullCode]: room,
-  [cannotOpenCode]: `${owner}, on a file system that can be written`,
+/** What to do about a file that could not be looked at, by primary result code. */
+const remedies: Readonly<Record<number, string>> = {
+  [sqliteCodes.readOnly]: runAsOwner,
+  [sqliteCodes.inputOutput]: freeSpace,
+  [sqliteCodes.full]: freeSpace,
+  [sqliteCodes.cannotOpen]: runAsOwner,
 };
 
-/** Has a database of keys lost what was in it? It holds no account, though keys were used here. */
-const mendBy = (restore: string) =>
-  `${restore}; revoke again what was revoked since. Without a backup: gp-records accounts create and keys create make new ones.`;
-
 /**
- * Null where it holds an account, or none was ever needed.
+ * What to say of a database of keys that has lost its accounts: it has none, though keys were used here. Null where it
+ * has an account, or none was ever needed.
  * @param database the one of the file, of a schema that this program knows.
  */
 function emptiedControl(
@@ -243,11 +232,14 @@ function emptiedControl(
       );
 }
 
+const mendBy = (restore: string) =>
+  `${restore}; revoke again what was revoked since. Without a backup: gp-records accounts create and keys create make new ones.`;
+
 /** A server makes both of them once it has made the database of keys. */
 const hasServed = (dataDir: string) =>
   namesIn(dataDir).includes("usage.sqlite") || namesIn(join(dataDir, "counts")).length > 0;
 
-/** What is wrong with that database is the matter of a check of its own. */
+/** A fault of that database is reported by a check of its own. */
 function hasTotals(dataDir: string): boolean {
   try {
     return lookInto(join(dataDir, "usage.sqlite"), (usage) => hasRow(usage, "usage_hour"));

@@ -1,4 +1,4 @@
-/** Opens a store's SQLite file: makes it if need be, checks and migrates its schema, hands out a typed connection. */
+/** Opens a store's SQLite file: creates it if needed, checks and migrates its schema, and returns a typed connection. */
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
@@ -19,14 +19,14 @@ import { type Migration, Migrator } from "kysely/migration";
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import { stepTable } from "./schema-steps.ts";
-import { sqliteFault } from "./sqlite-fault.ts";
+import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./sqlite-fault.ts";
 import { refuseOldSqlite } from "./sqlite-version.ts";
 
 export interface Store<Tables> {
   /** For reading. */
   readonly database: Kysely<Tables>;
   /**
-   * One transaction that takes the write lock before it reads, so what it read stays true until it commits.
+   * One transaction that takes the write lock before it reads, so what it has read stays true until it commits.
    * Inside `work` only the transaction may be used: `database` waits for it to end.
    * @throws StoreFault `busy` if another process keeps the lock.
    */
@@ -34,21 +34,24 @@ export interface Store<Tables> {
   close(): Promise<void>;
 }
 
+/** By name; the names sort in the order in which the migrations run. */
+export type Migrations = Readonly<Record<string, Migration>>;
+
 export interface StoreShape {
   file: string;
   migrations: Migrations;
-  /** `full` loses nothing when the power fails, `normal` perhaps the last commits; a killed process loses nothing. */
+  /** `full` loses nothing in a power failure, `normal` perhaps the last commits; a killed process loses nothing either way. */
   synchronous: "full" | "normal";
-  /** How long to wait for another writer; the thread stands still meanwhile. */
+  /** How long to wait for another writer; the thread blocks meanwhile. */
   busyMilliseconds: number;
-  /** Whether what is deleted is overwritten with zeros too, instead of lying in the file until its place is needed. */
+  /** Whether deleted data is overwritten with zeros instead of staying in the file until its place is needed. */
   erasesDeleted?: boolean;
   /** Whether a new file is made with incremental auto-vacuum, which lets it shrink page by page. */
   returnsFreePages?: boolean;
 }
 
 /**
- * @throws StoreFault `conflict` for a newer schema, `busy` if another process keeps the write lock,
+ * @throws DomainError `conflict` for a newer schema, StoreFault `busy` if another process keeps the write lock,
  *   `unusable` for a folder or file that cannot be used. A refused file is left as it was.
  */
 export async function openStore<Tables>(shape: StoreShape): Promise<Store<Tables>> {
@@ -92,7 +95,7 @@ function connect({ file, busyMilliseconds }: StoreShape): DatabaseSync {
   }
 }
 
-/** Only this user may read a new folder (0700) and file (0600); SQLite gives its side files the mode of the file. */
+/** A new folder (0700) and file (0600) can be read by this user only; SQLite gives its side files the mode of the file. */
 function createPrivateFile(file: string): void {
   // Opening and closing a file that SQLite has open in this process would drop its locks.
   if (existsSync(file)) return;
@@ -110,13 +113,11 @@ function createPrivateFile(file: string): void {
   }
 }
 
-/** Switches an SQLite file to its write-ahead log, in which readers and one writer do not wait for each other. */
 const pauseMilliseconds = 10;
-const busyCode = 5;
 
 /**
- * The mode is kept in the file: only the first switch writes.
- * Does nothing to a file that is in the mode already. Blocks the thread while another process makes the switch.
+ * Switches an SQLite file to its write-ahead log, in which readers and one writer do not wait for each other.
+ * The mode is stored in the file: only the first switch writes. Blocks the thread while another process makes it.
  */
 export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: number): void {
   const deadline = performance.now() + busyMilliseconds;
@@ -125,21 +126,16 @@ export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: num
       connection.exec("pragma journal_mode = wal");
       return;
     } catch (error) {
-      // SQLite's own busy timeout does not cover this statement, which turns a read lock into a write lock.
-      const isBusy = ((error as { errcode?: number }).errcode ?? 0) % 256 === busyCode;
-      if (!isBusy || performance.now() > deadline) throw error;
+      // SQLite's own busy timeout does not cover this statement, which upgrades a read lock to a write lock.
+      if (sqliteCodeOf(error) !== sqliteCodes.busy || performance.now() > deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMilliseconds);
     }
   }
 }
 
-/** By name; names sort in the order of time. */
-export type Migrations = Readonly<Record<string, Migration>>;
-
 /**
- * Reads which steps the store has seen; writes nothing.
- * @returns whether steps are missing.
- * @throws StoreFault `conflict` if the store has seen a step this program does not know.
+ * Whether migrations are missing; writes nothing.
+ * @throws DomainError `conflict` if the store has had a migration that this program does not know.
  */
 async function isBehind(
   database: Kysely<any>,
@@ -156,7 +152,7 @@ async function isBehind(
   return taken.length < Object.keys(migrations).length;
 }
 
-/** Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. */
+/** Runs the missing migrations in one transaction: all of them or, if one fails or the process dies, none. */
 export async function migrate(database: Kysely<any>, migrations: Migrations): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const provider = { getMigrations: async () => ({ ...migrations }) };
@@ -172,13 +168,10 @@ async function stepsTaken(database: Kysely<any>): Promise<string[]> {
   return rows.map((row) => String(row["name"]));
 }
 
-/** Lets Kysely speak to node:sqlite: one connection, statements kept by their text, writes that lock at once. */
-// A query text is a handful of shapes; only lists of varying length make more, and the oldest go first.
-const keptStatementsMax = 200;
-
 /**
- * @param file its path, for the words of errors.
- * Kysely's `destroy()` closes the connection.
+ * Connects Kysely to node:sqlite: one connection, statements cached by their text, and transactions that take the write
+ * lock at once. Kysely's `destroy()` closes the connection.
+ * @param file its path, for error messages.
  */
 export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
   const database = kyselyDatabase(connection, file);
@@ -190,7 +183,7 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
   };
 }
 
-/** A transaction that begins by reading fails at once when it comes to write, whatever the busy timeout. */
+/** A transaction that begins with a read fails at once when it comes to write, whatever the busy timeout. */
 class ImmediateDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
 
@@ -213,16 +206,19 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** SQLite rolls back table definitions like rows, so all migrations fit into one transaction. */
+/** SQLite rolls back table definitions as it does rows, so all migrations fit into one transaction. */
 class OneTransactionAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
+/** There are few query texts; only lists of varying length make more, and the oldest are dropped first. */
+const cachedStatementsMax = 200;
+
 function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
-  const kept = new Map<string, StatementSync>();
-  const inWords = <R>(work: () => R): R => {
+  const cached = new Map<string, StatementSync>();
+  const withFileNamed = <R>(work: () => R): R => {
     try {
       return work();
     } catch (error) {
@@ -230,22 +226,22 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
     }
   };
   const statementOf = (sql: string): StatementSync => {
-    const known = kept.get(sql);
+    const known = cached.get(sql);
     if (known !== undefined) return known;
     const statement = connection.prepare(sql);
-    kept.set(sql, statement);
-    if (kept.size > keptStatementsMax) kept.delete(kept.keys().next().value!);
+    cached.set(sql, statement);
+    if (cached.size > cachedStatementsMax) cached.delete(cached.keys().next().value!);
     return statement;
   };
   return {
     close: () => connection.close(),
     prepare: (sql) =>
-      inWords(() => {
+      withFileNamed(() => {
         const statement = statementOf(sql);
         return {
           reader: statement.columns().length > 0,
-          all: (values) => inWords(() => statement.all(...values.map(bindable))),
-          run: (values) => inWords(() => statement.run(...values.map(bindable))),
+          all: (values) => withFileNamed(() => statement.all(...values.map(bindable))),
+          run: (values) => withFileNamed(() => statement.run(...values.map(bindable))),
           iterate: (values) => statement.iterate(...values.map(bindable)),
         };
       }),
@@ -253,8 +249,8 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
 }
 
 /**
- * What node:sqlite stores as it was meant: it binds whole JavaScript numbers as REAL, and takes an object in first
- * place for named parameters, shifting the others by one.
+ * The value in a form that node:sqlite stores as intended: left alone it binds whole numbers as REAL, and takes an object
+ * in first place for named parameters, which shifts the others by one.
  */
 function bindable(value: unknown): SQLInputValue {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
