@@ -8,7 +8,7 @@ import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#datasets/whole-file.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
-import { issueKey, type KeyState, listKeys, revokeKey } from "#keys/keys.ts";
+import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import type { CliContext } from "./context.ts";
@@ -196,8 +196,6 @@ function readKeyFile(path: string): string {
     throw error;
   }
 }
-
-const isLive = ({ state }: { state: KeyState }) => state !== "revoked" && state !== "expired";
 
 export function demoText(address: string, demo: Demo): string {
   const { key, inventedCount } = demo;

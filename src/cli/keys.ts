@@ -1,9 +1,8 @@
 /** `gp-records keys`: makes, shows, ends and replaces API keys. */
-import { dayMilliseconds } from "#store/durations.ts";
 import type { Command } from "commander";
 import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
 import { type IssuedKey, issueKey, type ListedKey, listKeys, revokeKey } from "#keys/keys.ts";
-import { rotateKey } from "#keys/rotate-key.ts";
+import { overlapDefault, rotateKey } from "#keys/rotate-key.ts";
 import { type LastUse, readLastUse } from "#usage/key-use.ts";
 import type { CliContext } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
@@ -100,7 +99,7 @@ function addRotate(keys: Command, context: CliContext): void {
     )
     .option(...jsonOption)
     .action(async (id: string, options: { overlap?: number } & OutputOptions) => {
-      const overlapMilliseconds = options.overlap ?? dayMilliseconds;
+      const overlapMilliseconds = options.overlap ?? overlapDefault;
       const { issued, oldExpiresAt } = await withControl(context, (control) =>
         rotateKey(control, { id, overlapMilliseconds, now: context.now() }),
       );

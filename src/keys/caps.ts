@@ -1,14 +1,15 @@
-/** How many keys people may make for an account by themselves. */
+/** How many keys the members of an account may make. */
 import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { isLive, keyState } from "./keys.ts";
 
 export const liveKeysMax = 10;
 export const createdADayMax = 20;
 
 /**
- * A key that was rotated and still works counts no more, so that ten keys can all be rotated.
+ * A key that was rotated no longer counts, even while it works, so that ten keys can all be rotated.
  * @param order `addsLiveKey` is false for a rotation.
  * @throws DomainError `conflict`.
  */
@@ -22,10 +23,7 @@ export async function refuseOverCaps(
     .where("account", "=", account)
     .execute();
   const live = keys.filter(
-    (key) =>
-      key.revoked_at === null &&
-      key.replaced_by === null &&
-      (key.expires_at === null || Date.parse(key.expires_at) > now),
+    (key) => key.replaced_by === null && isLive({ state: keyState(key, now) }),
   );
   if (addsLiveKey && live.length >= liveKeysMax)
     throw new DomainError(

@@ -1,4 +1,4 @@
-/** Issues, lists and revokes keys in the control store. Times are milliseconds since 1970 going in, ISO text coming out. */
+/** Issues, lists and revokes keys in the control store. Times are passed in as milliseconds since 1970 and returned as ISO text. */
 import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import { requireOpenNumber } from "#accounts/find-account.ts";
@@ -28,7 +28,7 @@ export interface KeyOrder {
   expiresAt: number | null;
   isDemo?: boolean;
   actor?: Actor;
-  /** The one-time value of the form it was ordered with. */
+  /** The one-time value of the form that was submitted. */
   form?: string | null;
   now: number;
 }
@@ -38,7 +38,7 @@ export function issueKey(control: ControlStore, order: KeyOrder): Promise<Issued
   return control.write((transaction) => issueIn(transaction, order));
 }
 
-/** Part of a transaction that is under way. */
+/** The same inside a transaction. */
 export async function issueIn(
   transaction: Transaction<ControlTables>,
   order: KeyOrder,
@@ -51,7 +51,7 @@ export async function issueIn(
   return issued;
 }
 
-/** The row alone; whoever calls this writes into the audit log what it is part of. */
+/** The row alone; the caller writes the audit entry. */
 export async function insertKey(
   transaction: Transaction<ControlTables>,
   { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
@@ -141,7 +141,7 @@ export function revokeKey(
   return control.write((transaction) => revokeIn(transaction, { id, actor, now }));
 }
 
-/** Part of a transaction that is under way. */
+/** The same inside a transaction. */
 export async function revokeIn(
   transaction: Transaction<ControlTables>,
   { id, actor = operator, now }: { id: string; actor?: Actor; now: number },
@@ -169,7 +169,6 @@ export async function requireKey(transaction: Transaction<ControlTables>, id: st
   );
 }
 
-/** What state a stored key is in at a moment. */
 export type KeyState = "active" | "expiring" | "expired" | "revoked" | "suspended";
 
 const expiringMilliseconds = 14 * dayMilliseconds;
@@ -177,19 +176,25 @@ const expiringMilliseconds = 14 * dayMilliseconds;
 interface KeyFacts {
   expires_at: string | null;
   revoked_at: string | null;
-  /** Of its account. */
-  suspended_at: string | null;
+  /** Of its account; left out where only the key itself is of interest. */
+  suspended_at?: string | null;
 }
 
 /**
  * The one state that matters most: what no longer changes comes first.
  * `expiring` has 14 days or less to live; a key is expired from the very moment in `expires_at`.
  */
-export function keyState(facts: KeyFacts, now: number): KeyState {
-  const expiresAt =
-    facts.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(facts.expires_at);
-  if (facts.revoked_at !== null) return "revoked";
+export function keyState(
+  { expires_at, revoked_at, suspended_at = null }: KeyFacts,
+  now: number,
+): KeyState {
+  const expiresAt = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
+  if (revoked_at !== null) return "revoked";
   if (now >= expiresAt) return "expired";
-  if (facts.suspended_at !== null) return "suspended";
+  if (suspended_at !== null) return "suspended";
   return expiresAt - now <= expiringMilliseconds ? "expiring" : "active";
 }
+
+/** Neither revoked nor expired. */
+export const isLive = ({ state }: { state: KeyState }): boolean =>
+  state !== "revoked" && state !== "expired";

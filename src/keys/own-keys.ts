@@ -1,5 +1,4 @@
-/** What people do with the keys of their own accounts: every member may, within caps, and with no key of others. */
-import { hourMilliseconds } from "#store/durations.ts";
+/** What members do with the keys of their own accounts, within caps; keys of other accounts are out of reach. */
 import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/membership.ts";
 import { writeAudit } from "#store/audit.ts";
@@ -10,17 +9,12 @@ import { makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { refuseOverCaps } from "./caps.ts";
 import { type IssuedKey, issueIn, type ListedKey, listKeys, revokeIn } from "./keys.ts";
-import { rotateIn, type Rotation } from "./rotate-key.ts";
-
-/** How long a replaced key may go on working, in milliseconds. */
-export const overlaps: readonly number[] = [0, 1, 24, 7 * 24].map(
-  (hours) => hours * hourMilliseconds,
-);
+import { overlaps, rotateIn, type Rotation } from "./rotate-key.ts";
 
 /** A one-time value for a form that makes a key. */
 export const newForm = makeToken;
 
-/** Who asks, in which of their accounts. */
+/** Who asks, and for which of their accounts. */
 export interface OwnKeys {
   account: { number: number; id: string };
   /** Id. */
@@ -28,7 +22,7 @@ export interface OwnKeys {
   now: number;
 }
 
-/** The form was sent before and made this key, which cannot be shown a second time. */
+/** The form was submitted before and made this key, which cannot be shown a second time. */
 interface Repeated {
   repeatedId: string;
 }
@@ -50,15 +44,8 @@ export async function createOwnKey(
     const repeated = await madeBefore(transaction, account.number, form);
     if (repeated !== undefined) return { repeatedId: repeated };
     await refuseOverCaps(transaction, { account: account.number, addsLiveKey: true, now });
-    const issued = await issueIn(transaction, {
-      account,
-      name,
-      expiresAt,
-      actor: person,
-      form,
-      now,
-    });
-    return { issued };
+    const keyOrder = { account, name, expiresAt, actor: person, form, now };
+    return { issued: await issueIn(transaction, keyOrder) };
   });
 }
 
@@ -72,8 +59,10 @@ export async function rotateOwnKey(
   order: OwnKeys & { id: string; overlapMilliseconds: number; form: string },
 ): Promise<{ rotation: Rotation } | Repeated> {
   const { account, person: actor, overlapMilliseconds, form, now } = order;
-  if (!overlaps.includes(overlapMilliseconds))
-    throw new DomainError("invalid", "A replaced key ends at once, or after 1, 24 or 168 hours.");
+  if (!overlaps.some(({ milliseconds }) => milliseconds === overlapMilliseconds)) {
+    const choices = overlaps.map(({ words }) => words).join(", ");
+    throw new DomainError("invalid", `Choose when the replaced key ends: ${choices}.`);
+  }
   return withOwnKey(control, order, async (transaction, { id }) => {
     const repeated = await madeBefore(transaction, account.number, form);
     if (repeated !== undefined) return { repeatedId: repeated };
@@ -119,8 +108,8 @@ export async function findOwnKey(
 }
 
 /**
- * A key of another account is as good as none; that somebody asked for it is written down even so, and so the fault is
- * thrown when the transaction is over.
+ * A key of another account is treated as missing, but the attempt goes into the audit log; the error is therefore thrown
+ * after the transaction.
  */
 async function withOwnKey<R>(
   control: ControlStore,

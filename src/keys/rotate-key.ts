@@ -1,12 +1,21 @@
-/** Replaces a key by a new one while the old one stays valid for a stated time. */
+/** Replaces a key with a new one, while the old one stays valid for a stated time. */
 import type { Selectable, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
+import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { insertKey, type IssuedKey, requireKey } from "./keys.ts";
+import { insertKey, type IssuedKey, keyState, requireKey } from "./keys.ts";
 
-type KeyRow = Selectable<ApiKeyTable>;
+/** How long a replaced key may go on working, as the account pages offer it. */
+export const overlaps = [
+  { milliseconds: 0, words: "at once" },
+  { milliseconds: hourMilliseconds, words: "in 1 hour" },
+  { milliseconds: dayMilliseconds, words: "in 24 hours" },
+  { milliseconds: 7 * dayMilliseconds, words: "in 7 days" },
+] as const;
+
+export const overlapDefault = dayMilliseconds;
 
 export interface Rotation {
   issued: IssuedKey;
@@ -19,21 +28,21 @@ interface RotationOrder {
   /** 0 ends the old key at once. */
   overlapMilliseconds: number;
   actor?: Actor;
-  /** The one-time value of the form it was ordered with. */
+  /** The one-time value of the form that was submitted. */
   form?: string | null;
   now: number;
 }
 
 /**
- * Makes a second key of the same name on the same account, and so on the same quota. It is given as long a life as
- * the old one was; the old one ends after the overlap, or when it would have ended anyway if that is sooner.
+ * Makes a second key of the same name on the same account, and so on the same quota. It gets the lifetime that the old
+ * one was given; the old one ends after the overlap, or when it would have ended anyway if that is sooner.
  * @throws DomainError `not_found`, or `conflict` for a key that is revoked, expired or rotated already.
  */
 export function rotateKey(control: ControlStore, order: RotationOrder): Promise<Rotation> {
   return control.write((transaction) => rotateIn(transaction, order));
 }
 
-/** Part of a transaction that is under way. */
+/** The same inside a transaction. */
 export async function rotateIn(
   transaction: Transaction<ControlTables>,
   { id, overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
@@ -61,19 +70,19 @@ export async function rotateIn(
   return { issued, oldExpiresAt };
 }
 
-function refuseEnded(old: KeyRow, now: number): void {
+function refuseEnded(old: Selectable<ApiKeyTable>, now: number): void {
   const refuse = (reason: string) => {
     throw new DomainError("conflict", `The key '${old.id}' ${reason}`);
   };
   const another = "Make a new one with `gp-records keys create`.";
-  if (old.revoked_at !== null) refuse(`was revoked at ${old.revoked_at}. ${another}`);
+  const state = keyState(old, now);
+  if (state === "revoked") refuse(`was revoked at ${old.revoked_at}. ${another}`);
   if (old.replaced_by !== null)
     refuse(`was rotated already. Rotate '${old.replaced_by}', which replaced it.`);
-  if (old.expires_at !== null && Date.parse(old.expires_at) <= now)
-    refuse(`expired at ${old.expires_at}. ${another}`);
+  if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
 }
 
-function accountOf(transaction: Transaction<ControlTables>, key: KeyRow) {
+function accountOf(transaction: Transaction<ControlTables>, key: Selectable<ApiKeyTable>) {
   return transaction
     .selectFrom("account")
     .select(["number", "id"])
@@ -82,7 +91,7 @@ function accountOf(transaction: Transaction<ControlTables>, key: KeyRow) {
 }
 
 // A key that was rotated cannot be rotated again, so `expires_at` is still what it was made with.
-const lifetimeMilliseconds = (key: KeyRow) =>
+const lifetimeMilliseconds = (key: Selectable<ApiKeyTable>) =>
   Date.parse(key.expires_at!) - Date.parse(key.created_at);
 
 /** ISO text of one length in UTC sorts like the times it stands for. */

@@ -1,7 +1,7 @@
 /** What a key's state is, in words, and when and from where it was last used. */
 import { dayMilliseconds } from "#store/durations.ts";
 import type { MemberRequest } from "#account/request.ts";
-import { type ListedKey, listKeys } from "#keys/keys.ts";
+import { isLive, type KeyState, type ListedKey, listKeys } from "#keys/keys.ts";
 import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -14,7 +14,7 @@ export interface KeyView {
   name: string;
   /** Its first characters. */
   hint: string;
-  state: "active" | "expiring" | "expired" | "revoked" | "suspended";
+  state: KeyState;
   createdAt: string;
   expiresAt: string | null;
   revokedAt: string | null;
@@ -24,10 +24,6 @@ export interface KeyView {
   /** Since midnight, UTC. */
   requestsToday: number;
 }
-
-/** Neither revoked nor expired. */
-export const isLive = ({ state }: Pick<KeyView, "state">): boolean =>
-  state !== "revoked" && state !== "expired";
 
 export function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
   if (state === "expiring")

@@ -1,7 +1,7 @@
 /** The ways out: leave the account, close it, delete oneself; each asks for the password. */
 import { faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
-import { isLive, type KeyView, lastUseWords, readLiveKeys } from "#account/components/key-views.ts";
+import { type KeyView, lastUseWords, readLiveKeys } from "#account/components/key-views.ts";
 import { signedOut } from "#account/cookies.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
@@ -12,7 +12,7 @@ import { deletePerson } from "#accounts/delete-person.ts";
 import { leaveAccount, listMembers } from "#accounts/members.ts";
 import type { Membership } from "#accounts/membership.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { listKeys } from "#keys/keys.ts";
+import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 
 /** Asks for the password, then does it; else shows the page again with what is wrong. */

@@ -2,7 +2,6 @@
 import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import {
-  isLive,
   type KeyView,
   lastUseWords,
   ownKeys,
@@ -15,7 +14,9 @@ import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route, type Serve } from "#account/route.ts";
 import { listMembers } from "#accounts/members.ts";
+import { isLive } from "#keys/keys.ts";
 import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
+import { overlapDefault, overlaps } from "#keys/rotate-key.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -105,12 +106,10 @@ interface OneKeyView {
   now: number;
 }
 
-const overlapChoices = [
-  { value: "0", label: "at once" },
-  { value: "3600000", label: "in 1 hour" },
-  { value: "86400000", label: "in 24 hours" },
-  { value: "604800000", label: "in 7 days" },
-] as const;
+const overlapChoices = overlaps.map(({ milliseconds, words }) => ({
+  value: String(milliseconds),
+  label: words,
+}));
 
 const sentences = {
   renamed: "The key has its new name.",
@@ -181,7 +180,8 @@ function rotateForm({ key, replacedBy, form }: OneKeyView): Part {
     ${actionForm(
       key,
       "rotate",
-      html`${hidden("form", form)} ${choice("overlap", "This key ends", overlapChoices, "86400000")}
+      html`${hidden("form", form)}
+        ${choice("overlap", "This key ends", overlapChoices, String(overlapDefault))}
         <button class="quiet">Rotate key</button>`,
     )}`;
 }

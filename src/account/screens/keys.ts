@@ -3,7 +3,6 @@ import { callLines } from "#account/components/call-lines.ts";
 import { choice, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import {
-  isLive,
   type KeyView,
   lastUseWords,
   listOwn,
@@ -19,7 +18,7 @@ import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { liveKeysMax } from "#keys/caps.ts";
-import type { IssuedKey } from "#keys/keys.ts";
+import { isLive, type IssuedKey } from "#keys/keys.ts";
 import { createOwnKey, newForm } from "#keys/own-keys.ts";
 import { operations } from "#operations/index.ts";
 import { copyBlock } from "#pages/code-block.ts";

@@ -1,7 +1,6 @@
 /** One member, for owners: another role, removal, or the whole account. */
 import { choice, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
-import { isLive } from "#account/components/key-views.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { orAgain } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
@@ -15,7 +14,7 @@ import {
   removeMember,
 } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { listKeys } from "#keys/keys.ts";
+import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type MemberView, roleOf, roles } from "./members.ts";

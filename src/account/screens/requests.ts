@@ -2,12 +2,11 @@
 import { dayMilliseconds } from "#store/durations.ts";
 import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
-import { isLive } from "#account/components/key-views.ts";
 import { exactTime } from "#account/components/relative.ts";
 import { download, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
-import { listKeys } from "#keys/keys.ts";
+import { isLive, listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
