@@ -26,6 +26,7 @@ import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
 import { counter } from "#metrics/metric.ts";
 import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
+import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
 import { readyControl } from "#store/ready-control.ts";
@@ -103,7 +104,7 @@ export async function openService(
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
   const keyVerifier = openKeyVerifier({
-    path: controlFile(dataDir),
+    source: watchControl(controlFile(dataDir), now),
     accountUrl: accountUrl(config),
     now,
     onFault: tell("keys", "keys cannot be read"),
@@ -188,7 +189,7 @@ export async function openService(
       overload.close();
       await Promise.all([accountWorker.close(), recording.close()]);
       await counters.close();
-      keyVerifier.close();
+      await keyVerifier.close();
       await admin.close();
       lock.release();
     },

@@ -8,6 +8,7 @@ import { readConfig } from "#config.ts";
 import { pageLinks } from "#http/mount-operation.ts";
 import { makeRequestId } from "#http/request-id.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
+import { watchControl } from "#store/control-watch.ts";
 import type { LiveKey } from "#keys/live-key.ts";
 import { systemClock } from "#limits/clock.ts";
 import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
@@ -35,7 +36,7 @@ async function measure(order: StepsOrder): Promise<StepFigure[]> {
   const { mix, keys, dataDirs, scratchDir, rounds, count } = order;
   const model = await openPublished(dataDirs[0]);
   const askedAt = askedOf(mix, model);
-  const access = accessSteps({ keys, dataDir: dataDirs[0], scratchDir, count });
+  const access = await accessSteps({ keys, dataDir: dataDirs[0], scratchDir, count });
   const whole = await wholeSteps({ askedAt, keys, dataDirs, count });
   const candidates = [...access.steps, ...answeringSteps(askedAt, model, count), ...whole.steps];
   // Until V8 has compiled what it will compile.
@@ -68,11 +69,12 @@ interface AccessSteps {
 }
 
 /** The steps that decide whether a request is admitted. */
-function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessSteps {
+async function accessSteps(order: AccessOrder): Promise<AccessSteps> {
+  const { keys, dataDir, scratchDir, count } = order;
   const path = controlFile(dataDir);
-  const verifier = openKeyVerifier({ path });
-  const known = openKnownKeys({ path, now: Date.now, onFault: refuse });
-  const live = keys.map((key) => verifier.verify(key));
+  const verifier = openKeyVerifier({ source: watchControl(path, Date.now) });
+  const known = openKnownKeys({ source: watchControl(path, Date.now), onFault: refuse });
+  const live = await Promise.all(keys.map(async (key) => verifier.verify(key)));
   const clock = systemClock();
   const memory = openMemoryCounters({ dir: null, clock, onFault: refuse });
   const journal = openMemoryCounters({ dir: scratchDir, clock, onFault: refuse });
@@ -107,7 +109,7 @@ function accessSteps({ keys, dataDir, scratchDir, count }: AccessOrder): AccessS
       }),
     ],
     async close() {
-      verifier.close();
+      await verifier.close();
       memory.close();
       journal.close();
       use.close();

@@ -1,6 +1,6 @@
 /** What the server checks keys with: what the store holds at the time of the request. */
 import { Problem } from "#problems.ts";
-import { watchControl } from "#store/control-watch.ts";
+import type { KeyRow, KeySource } from "#store/control-watch.ts";
 import { digestBytes, readKey } from "./api-key.ts";
 import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
 
@@ -8,26 +8,29 @@ interface KeyVerifier {
   /**
    * @param presented the value of `x-api-key` as it came.
    * @throws Problem `api-key-invalid`, `api-key-expired`, `api-key-revoked`, or `access-denied` for a suspended
-   *   account; the rules are docs/errors.md.
+   *   account; the rules are docs/errors.md. It may be a rejection where the result is a promise.
    */
-  verify(presented: string): LiveKey;
-  close(): void;
+  verify(presented: string): LiveKey | Promise<LiveKey>;
+  close(): void | Promise<void>;
 }
 
-interface KeyVerifierOptions extends Partial<KnownKeysOptions> {
-  path: string;
+interface KeyVerifierOptions {
+  source: KnownKeysOptions["source"];
+  onFault?: KnownKeysOptions["onFault"];
+  /** Milliseconds since 1970. */
+  now?: () => number;
   /** Where whoever sends a key that has ended is told to go. */
   accountUrl?: string | null;
 }
 
 /** @throws DomainError if the store cannot be read. */
 export function openKeyVerifier({
-  path,
+  source,
   now = Date.now,
   onFault = () => {},
   accountUrl = null,
 }: KeyVerifierOptions): KeyVerifier {
-  const keys = openKnownKeys({ path, now, onFault });
+  const keys = openKnownKeys({ source, onFault });
   const recent = openRecentDigests();
   let isFresh = false;
   const forget = () => {
@@ -44,18 +47,23 @@ export function openKeyVerifier({
     keys.refresh();
   };
 
+  const admit = (known: KnownKey | undefined, presented: string, digest: string): LiveKey => {
+    if (known === undefined) throw invalid("unknown");
+    refuseEnded(known, now(), accountUrl);
+    recent.add(presented, digest);
+    return known.key;
+  };
+
   return {
     verify(presented) {
-      const remembered = recent.find(presented);
-      const digest = remembered ?? digestOf(presented);
+      const digest = recent.find(presented) ?? digestOf(presented);
       refreshOnceInATurn();
       // A look-up by digest tells, by its time, at most about the digest of the sender's own guess, which leads to
       // no key; a comparison in constant time after it would protect nothing more.
       const known = keys.find(digest);
-      if (known === undefined) throw invalid("unknown");
-      refuseEnded(known, now(), accountUrl);
-      if (remembered === undefined) recent.add(presented, digest);
-      return known.key;
+      return known instanceof Promise
+        ? known.then((found) => admit(found, presented, digest))
+        : admit(known, presented, digest);
     },
     close: () => keys.close(),
   };
@@ -132,17 +140,15 @@ export function openRecentDigests(): RecentDigests {
 /** All keys in memory, by digest; after a change elsewhere each is looked up by itself until all are read again. */
 interface KnownKeys {
   /** @param digest as `readKey` gives it. */
-  find(digest: string): KnownKey | undefined;
-  /** Asks the store whether it changed. */
+  find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
+  /** Asks the source whether it changed. */
   refresh(): void;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 interface KnownKeysOptions {
-  /** Path of `control.sqlite`. */
-  path: string;
-  /** Milliseconds since 1970. */
-  now: () => number;
+  /** Closed with the keys. */
+  source: KeySource;
   /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
   onFault: (fault: Error | null) => void;
 }
@@ -150,12 +156,13 @@ interface KnownKeysOptions {
 /** Read in one turn of the event loop: some 2 ms. */
 const rowsInATurn = 250;
 
-/** @throws DomainError if the store cannot be read. */
-export function openKnownKeys({ path, now, onFault }: KnownKeysOptions): KnownKeys {
-  const watch = watchControl(path, now);
-  let versionSeen = watch.version();
-  let versionRead = versionSeen;
-  let keys = keysByDigest(watch.list("", Number.MAX_SAFE_INTEGER));
+/** @throws DomainError if the source cannot be read at once; one that answers later tells it by `onFault`. */
+export function openKnownKeys({ source, onFault }: KnownKeysOptions): KnownKeys {
+  let versionSeen = source.version();
+  let versionRead: unknown;
+  let keys = new Map<string, KnownKey>();
+  /** The keys being read; null while none are. */
+  let reading: Map<string, KnownKey> | null = null;
   let nextPart: NodeJS.Immediate | undefined;
   let isFaulty = false;
 
@@ -163,53 +170,94 @@ export function openKnownKeys({ path, now, onFault }: KnownKeysOptions): KnownKe
     if ((fault !== null) !== isFaulty) onFault(fault);
     isFaulty = fault !== null;
   };
+  const stopReading = () => {
+    clearImmediate(nextPart);
+    reading = null;
+  };
+  // Whatever was half read is given up; the next request begins anew.
+  const giveUp = (error: unknown) => {
+    stopReading();
+    versionSeen = undefined;
+    setFault(error as Error);
+  };
+  const attempt = (read: () => void) => {
+    try {
+      read();
+    } catch (error) {
+      giveUp(error);
+    }
+  };
 
+  const readPart = (fresh: Map<string, KnownKey>, after: string, max: number) => {
+    const rows = source.list(after, max);
+    if (!(rows instanceof Promise)) return addPart(fresh, rows, max);
+    // What arrives after another read has begun is of no use.
+    void rows.then(
+      (part) => {
+        if (reading === fresh) attempt(() => addPart(fresh, part, max));
+      },
+      (error: unknown) => {
+        if (reading === fresh) giveUp(error);
+      },
+    );
+  };
   // A change committed between two parts may be in neither; the version tells, and all are read once more.
-  const readOn = (fresh: Map<string, KnownKey>, after: string) => {
-    const rows = watch.list(after, rowsInATurn);
-    for (const [digest, key] of keysByDigest(rows)) fresh.set(digest, key);
-    if (rows.length === rowsInATurn)
-      nextPart = setImmediate(() => attempt(() => readOn(fresh, rows.at(-1)!.id)));
-    else if (watch.version() === versionSeen) {
+  const addPart = (fresh: Map<string, KnownKey>, part: readonly KeyRow[], max: number) => {
+    setFault(null);
+    for (const [digest, key] of keysByDigest(part)) fresh.set(digest, key);
+    if (part.length === max)
+      nextPart = setImmediate(() => attempt(() => readPart(fresh, part.at(-1)!.id, max)));
+    else if (source.version() === versionSeen) {
+      stopReading();
       keys = fresh;
       versionRead = versionSeen;
     } else readAnew();
   };
   const readAnew = () => {
-    clearImmediate(nextPart);
-    versionSeen = watch.version();
-    if (versionSeen !== versionRead) readOn(new Map(), "");
+    stopReading();
+    versionSeen = source.version();
+    if (versionSeen !== versionRead) readPart((reading = new Map()), "", rowsInATurn);
   };
-  const attempt = (read: () => void) => {
+
+  /** Kept, so that a revocation once seen is not forgotten should the store become unreadable now. */
+  const keep = (digest: string, row: KeyRow | undefined) => {
+    if (row === undefined) keys.delete(digest);
+    else for (const [found, key] of keysByDigest([row])) keys.set(found, key);
+    setFault(null);
+    return keys.get(digest);
+  };
+  const lastRead = (digest: string, error: unknown) => {
+    giveUp(error);
+    return keys.get(digest);
+  };
+  const find: KnownKeys["find"] = (digest) => {
+    if (versionRead === versionSeen || isFaulty) return keys.get(digest);
+    const version = versionSeen;
     try {
-      read();
-      setFault(null);
+      const row = source.find(digestBytes(digest));
+      if (!(row instanceof Promise)) return keep(digest, row);
+      return row.then(
+        // A row that is older than a change seen meanwhile could undo a revocation.
+        (found) => (versionSeen === version ? keep(digest, found) : find(digest)),
+        (error: unknown) => lastRead(digest, error),
+      );
     } catch (error) {
-      // Whatever was half read is given up; the next request begins anew.
-      clearImmediate(nextPart);
-      versionSeen = undefined;
-      setFault(error as Error);
+      return lastRead(digest, error);
     }
   };
 
+  readPart((reading = new Map()), "", Number.MAX_SAFE_INTEGER);
   return {
-    find(digest) {
-      if (versionRead !== versionSeen && !isFaulty)
-        attempt(() => {
-          const row = watch.find(digestBytes(digest));
-          // Kept, so that a revocation once seen is not forgotten should the store become unreadable now.
-          if (row === undefined) keys.delete(digest);
-          else for (const [found, key] of keysByDigest([row])) keys.set(found, key);
-        });
-      return keys.get(digest);
-    },
+    find,
     refresh: () =>
       attempt(() => {
-        if (watch.version() !== versionSeen) readAnew();
+        if (source.version() !== versionSeen) readAnew();
+        // Otherwise the rows that are on their way will tell.
+        if (reading === null) setFault(null);
       }),
     close() {
-      clearImmediate(nextPart);
-      watch.close();
+      stopReading();
+      return source.close();
     },
   };
 }

@@ -14,15 +14,15 @@ export type KeyRow = Pick<
     account_number: number;
   };
 
-/** Every call throws a StoreFault if the store cannot be read now; the next one tries again. */
-interface ControlWatch {
+/** A call throws or rejects with a DomainError where the store cannot be read now; the next one tries again. */
+export interface KeySource {
   /** Another value whenever somebody else committed a change of keys, or of what their accounts or plans allow. */
   version(): unknown;
-  /** Keys in the order of their ids, from the first one after `id`. */
-  list(id: string, countMax: number): KeyRow[];
+  /** Keys in the order of their ids, from the first one after `after`. */
+  list(after: string, max: number): KeyRow[] | Promise<KeyRow[]>;
   /** The key with this SHA-256. */
-  find(digest: Uint8Array): KeyRow | undefined;
-  close(): void;
+  find(digest: Uint8Array): KeyRow | undefined | Promise<KeyRow | undefined>;
+  close(): void | Promise<void>;
 }
 
 /** An account's own number holds, else its plan's, else that of the plan everybody is on, which is looked up once. */
@@ -44,7 +44,7 @@ const fileCheckMilliseconds = 1000;
  * @param now milliseconds; only differences count.
  * @throws StoreFault if there is no such store.
  */
-export function watchControl(file: string, now: () => number): ControlWatch {
+export function watchControl(file: string, now: () => number): KeySource {
   const fileNumber = fileNumberOf(file);
   const naming = <T>(read: () => T): T => {
     try {
@@ -89,7 +89,7 @@ export function watchControl(file: string, now: () => number): ControlWatch {
         dataVersionSeen = version;
         return keyChangesSeen;
       }),
-    list: (id, countMax) => naming(() => listed.all(id, countMax) as unknown as KeyRow[]),
+    list: (after, max) => naming(() => listed.all(after, max) as unknown as KeyRow[]),
     find: (digest) => naming(() => found.get(digest) as unknown as KeyRow | undefined),
     close: () => connection.close(),
   };

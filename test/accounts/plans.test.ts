@@ -5,6 +5,7 @@ import { setQuotas } from "#accounts/accounts.ts";
 import { closeAccount } from "#accounts/close-account.ts";
 import { listPlans, putOnPlan, quotasInForce, removePlan, setPlan } from "#accounts/plans.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
+import { watchControl } from "#store/control-watch.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
 import { faultOf } from "../support/people.ts";
 
@@ -13,13 +14,13 @@ async function openPlans(t: Parameters<typeof controlWithAccount>[0]) {
   const { control, account, path } = world;
   const set = (name: string, quotas: object) => setPlan(control, { name, quotas, now: noon });
   const put = (plan: string | null) => putOnPlan(control, { idOrName: "Acme", plan, now: noon });
-  const verifier = openKeyVerifier({ path, now: () => noon });
+  const verifier = openKeyVerifier({ source: watchControl(path, () => noon), now: () => noon });
   t.after(() => verifier.close());
   const { key } = await world.issue();
   /** What a request with the key is given, and what the account page shows, which must agree. */
   const quotas = async () => {
     await nextTurn();
-    const { minute, hour, day } = verifier.verify(key).quotas;
+    const { minute, hour, day } = (await verifier.verify(key)).quotas;
     const shown = await quotasInForce(control.database, account.number);
     assert.deepEqual([minute ?? 60, hour ?? 1000, day ?? 10_000], Object.values(shown));
     return [minute, hour, day];

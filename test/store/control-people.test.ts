@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { digestKey, makeKey } from "#keys/api-key.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
+import { watchControl } from "#store/control-watch.ts";
 import { createOwnKey } from "#keys/own-keys.ts";
 import { up as firstStep } from "#store/migrations/control-0001-accounts-and-keys.ts";
 import { openStore } from "#store/open-store.ts";
@@ -34,9 +35,9 @@ test("accounts and keys of a store from before there were people work on, with t
     .run(digestKey(key), key.slice(0, 8));
   database.close();
   await readyControl(dataDir);
-  const verifier = openKeyVerifier({ path: file, now: () => noon });
+  const verifier = openKeyVerifier({ source: watchControl(file, () => noon), now: () => noon });
   t.after(() => verifier.close());
-  assert.deepEqual(verifier.verify(key).quotas, { minute: 5, hour: null, day: null });
+  assert.deepEqual((await verifier.verify(key)).quotas, { minute: 5, hour: null, day: null });
   const control = await openControl(dataDir);
   t.after(() => control.close());
   const account = await control.database
