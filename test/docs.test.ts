@@ -16,7 +16,7 @@ import { faults } from "../faults/index.ts";
 import { fixedClock, startService } from "./support/service.ts";
 
 const page = (name: string) => readFileSync(name, "utf8");
-const pages = [...globSync("*.md"), ...globSync("docs/**/*.md")];
+const pages = [...globSync("*.md"), ...globSync("docs/**/*.md"), "test/README.md"];
 
 /** First cells of the rows of all tables of a page, without their code marks. */
 const rowsOf = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell!);
@@ -147,6 +147,42 @@ test("every fault that is tried stands in docs/reliability.md with its promise a
       return `${name} | ${promise} | ${quick} or ${full}`;
     }),
   );
+});
+
+/** Names of numbered cases in a test file, as `C01 · what it guarantees`. */
+const casesIn = (path: string): string[] =>
+  [...page(path).matchAll(/"C\d{2,3} · (?:[^"\\]|\\.)*"/g)].map(
+    ([literal]) => JSON.parse(literal) as string,
+  );
+
+test("every numbered case is in docs/cases.md with the name of its test, or with the reason why it has none", () => {
+  const text = page("docs/cases.md");
+  const rowsUnder = (heading: string) => {
+    const rows = text.slice(text.indexOf(heading)).matchAll(/^\| (C\d{2,3}) \| (.+) \| (.+) \|$/gm);
+    return [...rows].map(([, number, name, last]) => ({
+      number: number!,
+      name: name!.replaceAll(/\\([_*<|])/g, "$1"),
+      test: /\]\(\.\.\/(.+)\)$/.exec(last!)?.[1],
+    }));
+  };
+  const [all, elsewhere, untested] = ["# Cases", "## Tested beside", "## Without a test"].map(
+    rowsUnder,
+  );
+  const numbers = Array.from({ length: 107 }, (_, i) => `C${String(i + 1).padStart(2, "0")}`);
+  assert.deepEqual([...new Set(all!.map(({ number }) => number))].toSorted(), numbers.toSorted());
+
+  const cases = globSync("test/cases/**/*.ts").flatMap((path) =>
+    casesIn(path).map((name) => `${path.replaceAll("\\", "/")}: ${name}`),
+  );
+  assert.deepEqual(
+    all!
+      .slice(0, -elsewhere!.length)
+      .map(({ number, name, test: path }) => `${path}: ${number} · ${name}`)
+      .toSorted(),
+    cases.toSorted(),
+  );
+  for (const { name, test: path } of elsewhere!.slice(0, -untested!.length))
+    assert.ok(page(path!).includes(`test("${name}"`), `${path}: ${name}`);
 });
 
 test("the samples of docs/api.md and README.md are what the service answers", async (t) => {
