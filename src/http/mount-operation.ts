@@ -4,9 +4,9 @@ import type { Answer, Answer as ApiAnswer } from "#api/answer-cache.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
 import { type Format, formats } from "#operations/formats.ts";
-import type { Operation, Query } from "#operations/operation.ts";
+import type { Operation } from "#operations/operation.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
-import { canonicalQuery } from "#operations/parameters.ts";
+import { filterText, pageQuery } from "#operations/parameters.ts";
 import { maskKeys } from "#problems.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -121,9 +121,10 @@ export function pageLinks(
 ): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
-  const filter = withoutKeys(query.filter);
+  // A key that was put into the query by mistake must not come back. Cut value by value, links stay well-formed.
+  const filter = filterText(query.filter, maskKeys);
   const to = (target: number, rel: string) =>
-    `<${base}${operation.path}?${canonicalQuery({ filter, limit, offset: target })}>; rel="${rel}"`;
+    `<${base}${operation.path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;
   const links = [to(0, "first")];
   // Pages are counted from the present offset, so that next and prev meet again.
   const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
@@ -134,15 +135,6 @@ export function pageLinks(
   links.push(`<${base}/openapi.json>; rel="service-desc"`);
   return links.join(", ");
 }
-
-/** A key that was put into the query by mistake must not come back. Cut value by value, links stay well-formed. */
-const withoutKeys = (filter: Query["filter"]): Query["filter"] =>
-  Object.fromEntries(
-    Object.entries(filter).map(([name, given]) => [
-      name,
-      typeof given === "string" ? maskKeys(given) : given?.map(maskKeys),
-    ]),
-  );
 
 function lastOffset(first: number, limit: number, total: number): number {
   if (total <= first) return 0;

@@ -71,12 +71,19 @@ function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query
 }
 
 /** The query as text: the same for every way to ask the same. */
-export function canonicalQuery({ filter, limit, offset }: Query): string {
+export const canonicalQuery = ({ filter, limit, offset }: Query): string =>
+  pageQuery(filterText(filter), limit, offset);
+
+/** @param filter as `filterText` gives it. */
+export const pageQuery = (filter: string, limit: number, offset: number): string =>
+  `${filter}${filter === "" ? "" : "&"}limit=${limit}&offset=${offset}`;
+
+/** @param change what becomes of each value. */
+export function filterText(filter: GpFilter, change = (value: string) => value): string {
   const pairs = new URLSearchParams();
-  if (filter.name !== undefined) pairs.append("gp_name", filter.name);
-  for (const name of facetNames) for (const value of filter[name] ?? []) pairs.append(name, value);
-  pairs.append("limit", String(limit));
-  pairs.append("offset", String(offset));
+  if (filter.name !== undefined) pairs.append("gp_name", change(filter.name));
+  for (const name of facetNames)
+    for (const value of filter[name] ?? []) pairs.append(name, change(value));
   return pairs.toString();
 }
 

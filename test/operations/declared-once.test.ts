@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { facetNames } from "#search/dataset-parts.ts";
+
+const sources = globSync("src/**/*.ts").filter((path) => !path.startsWith("src/demo/"));
+const holding = (pattern: RegExp) =>
+  sources.filter((path) => pattern.test(readFileSync(path, "utf8"))).toSorted();
+
+test("a facet is named where it is indexed, filled and described: all else follows the list", () => {
+  const theme = facetNames.find((name) => name === "theme")!;
+  assert.deepEqual(holding(new RegExp(`"${theme}"|\\b${theme}(:|,| [},])`)), [
+    // The page of a GP links each list of the record to the filter that finds its like.
+    "src/account/screens/gp.ts",
+    "src/datasets/write-gps.ts",
+    "src/operations/parameter-names.ts",
+    "src/search/dataset-parts.ts",
+  ]);
+});
