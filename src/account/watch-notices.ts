@@ -1,5 +1,4 @@
 /** Tells owners of accounts by mail, once each, of keys about to expire and of a day's quota that is nearly used. */
-import { dayMilliseconds } from "#store/durations.ts";
 import {
   forgetNotices,
   isNoticed,
@@ -9,6 +8,7 @@ import {
   type OwnedAccount,
 } from "#accounts/notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { readGauges } from "./components/gauges.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./request.ts";

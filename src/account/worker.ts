@@ -1,13 +1,13 @@
 /** The accountWorker itself: a thread with the stores open, which answers visits one beside the other. */
-import { hourMilliseconds } from "#store/durations.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/forget-old.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import type { LoadOrder } from "#datasets/load-worker.ts";
 import { loadGeneration } from "#datasets/load.ts";
+import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
+import { hourMilliseconds } from "#store/durations.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";

@@ -1,7 +1,7 @@
 /** Deletes what is stored of people once nobody needs it: sessions and links that ended, browsers and counts long unseen. */
-import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { knownBrowserMilliseconds } from "./known-browsers.ts";
 import { idleMilliseconds } from "./sessions.ts";

@@ -1,7 +1,7 @@
 /** Browsers that somebody signed in with: the wrong guesses of others do not slow those down. */
-import { dayMilliseconds } from "#store/durations.ts";
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { digestToken, makeToken } from "#store/random-text.ts";
 
 export const knownBrowserMilliseconds = 180 * dayMilliseconds;

@@ -1,8 +1,8 @@
 /** Links that work once: whoever has one has read the mail of its address. Only digests of them are stored. */
-import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, LinkKind, LinkTable, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Address } from "./addresses.ts";

@@ -1,9 +1,9 @@
 /** Sessions of people who are signed in: found by the token of a cookie, and ended by time or by hand. */
-import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { listMemberships, type Membership } from "./membership.ts";

@@ -1,9 +1,9 @@
 /** Slows guessing down and never locks anybody out for good; the counts are in the store, so a restart forgives nothing. */
-import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { hash } from "node:crypto";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
 /** What tries are counted by. Each try counts as a failure until it is forgiven, so that many at once are many. */
 export interface Subject {

@@ -1,9 +1,9 @@
 /** Reads who may use the service from a control database, whatever its schema, without changing it. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { StoreFault } from "#store/domain-error.ts";
 import { controlFile } from "#store/files.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
-import { StoreFault } from "#store/domain-error.ts";
 
 export interface KeyFacts {
   id: string;

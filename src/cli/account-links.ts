@@ -1,4 +1,4 @@
-/** `gp-records accounts invite`, `reset-link` and `sign-up-link`: links for an operator to hand out where no mail leaves. */
+/** `gp-records accounts invite`, `reset-link` and `sign-up-link`: links for an operator to hand out where no mail is sent. */
 import { type Command, Option } from "commander";
 import { requireOpenAccount } from "#accounts/find-account.ts";
 import { invite } from "#accounts/invites.ts";
@@ -90,7 +90,7 @@ async function printLink(
   );
 }
 
-/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no page can be said to be served. */
+/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no account page would be served. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;

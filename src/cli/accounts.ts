@@ -136,7 +136,6 @@ function addResume(accounts: Command, context: CliContext): void {
     });
 }
 
-/** How a list of accounts looks, for people and for programs. */
 const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
   id,
   name,
@@ -146,8 +145,8 @@ const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account
   created_at: createdAt,
 });
 
-/** What its plan and the service give it, too. */
 interface ListedAccount extends Account {
+  /** Its own quotas, else its plan's, else the default. */
   inForce: Quotas;
 }
 
@@ -169,7 +168,6 @@ function accountTable(accounts: readonly ListedAccount[]): string {
   );
 }
 
-/** `gp-records accounts members` and `accounts plan`: who is in an account, and which plan it is on. */
 function addMembers(accounts: Command, context: CliContext): void {
   accounts
     .command("members")

@@ -26,7 +26,7 @@ export function addBackupCommand(program: Command, context: CliContext): void {
       const made = await make(context, file, options.force === true).catch((error: unknown) => {
         throw fileFault(error, isToOutput ? "standard output" : file);
       });
-      // Where the archive itself is the output, what is said of it goes beside it.
+      // Standard output carries the archive itself then.
       const print = isToOutput ? context.reportError : context.print;
       printResult({ ...context, print }, options, madeJson(made, file), () =>
         madeText(made, isToOutput ? "standard output" : file),
@@ -50,7 +50,7 @@ async function make(context: CliContext, file: string, mayReplace: boolean): Pro
   return backupToStream(order, writeOut);
 }
 
-/** Resolves when the reader has taken it, so that nothing gathers in memory. */
+/** Resolves when the reader has taken it, so that nothing piles up in memory. */
 const writeOut = (bytes: Buffer) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));

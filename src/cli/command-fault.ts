@@ -1,4 +1,4 @@
-/** How a command ends on purpose: one line for the person at the terminal and an exit code. */
+/** How a command fails on purpose: with one line for the person at the terminal and an exit code. */
 
 /** The exit codes of every command, as docs/running.md lists them. */
 export const exitCodes = {
@@ -17,7 +17,7 @@ export const exitCodes = {
   unhealthy: 6,
   /** A source would lose more of its records than `--max-shrink` allows. */
   shrunk: 7,
-  /** The disk has no room for what was to be written. */
+  /** The disk is too full for what was to be written. */
   diskFull: 8,
 } as const;
 

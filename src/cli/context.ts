@@ -1,4 +1,4 @@
-/** What a command takes from the process around it, handed in so that tests can hand in their own. */
+/** What a command takes from its process, passed in so that tests can pass their own. */
 import type { EnvironmentFile } from "#config/environment-file.ts";
 
 export interface CliContext {

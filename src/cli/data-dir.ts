@@ -7,9 +7,7 @@ import type { CliContext } from "./context.ts";
 /** @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;
 
-// A server has use of this file, and none of what opens a store to change it.
-
-/** The folder is made, and its schema brought up to date, if need be. */
+/** Creates the store and migrates its schema if needed. What opens a store is loaded here, for a server needs none of it. */
 export async function withControl<R>(
   context: CliContext,
   work: (control: ControlStore) => Promise<R>,
@@ -36,7 +34,7 @@ export async function withUsage<R>(
   }
 }
 
-/** A restore that was killed half-way is finished before anybody reads or writes a store. */
+/** Finishes a restore that was killed half-way, before anybody reads or writes a store. */
 function settledDir(context: CliContext): string {
   const dataDir = dataDirOf(context);
   finishRestore(dataDir);

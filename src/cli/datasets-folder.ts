@@ -1,4 +1,4 @@
-/** Opens the folder of datasets below DATA_DIR, alone if need be, and words what is wrong with it. */
+/** Opens the folder of datasets below DATA_DIR, under the import lock if needed, and puts its errors into words. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finishRestore } from "#backups/restore-folders.ts";
@@ -44,7 +44,7 @@ export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): L
   };
 }
 
-/** Runs a look at the datasets, for which nobody has to wait. */
+/** Reads the datasets without taking the import lock. */
 export async function lookAtDatasets<R>(
   context: CliContext,
   look: (catalogue: Catalogue) => R | Promise<R>,
@@ -75,7 +75,7 @@ export async function changeDatasets<R>(
   }
 }
 
-/** The error to throw for one that reading or writing below the folder threw: one line, or the same error. */
+/** The error to throw for one that reading or writing below the folder threw: a one-line fault, or the same error. */
 export function dataFolderFault(error: unknown, dataDir: string): unknown {
   const { code, path = dataDir, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return sqliteFault(error, dataDir);
@@ -90,14 +90,14 @@ export function dataFolderFault(error: unknown, dataDir: string): unknown {
   );
 }
 
-/** Who holds the import lock, for whoever is refused: a note beside the lock, true only while the lock is held. */
+/** Who holds the import lock: a note beside the lock for whoever is refused, valid only while the lock is held. */
 interface LockHolder {
   pid: number;
   /** RFC 3339. */
   since: string;
 }
 
-/** Null where there is no note, or it is of a process that was killed. */
+/** Null where there is no note, or its process is gone. */
 export function readHolder(path: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
@@ -111,12 +111,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's process may not be asked, but it is there.
+    // Another user's process, which may not be signalled, but it runs.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** The note is a courtesy: a full disk must not keep anybody from the lock. */
+/** The note is a courtesy: a full disk must not prevent taking the lock. */
 export function noteHolder(path: string, nowMilliseconds: number): void {
   const since = `${new Date(nowMilliseconds).toISOString().slice(0, 19)}Z`;
   try {

@@ -1,5 +1,4 @@
-/** What `serve --demo` does before it serves: invented records, and a key for whoever sits at this machine. */
-import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+/** What `serve --demo` adds to `serve`: its settings, invented records, and a key for the person at this machine. */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount } from "#accounts/accounts.ts";
@@ -10,6 +9,7 @@ import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
+import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import type { CliContext } from "./context.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
@@ -19,7 +19,7 @@ const demoAccount = "demo";
 const keyLifetimeMilliseconds = dayMilliseconds;
 
 /**
- * The settings of a demo: everyone may sign up, nobody has to read mail, and only errors are logged unless LOG_LEVEL is set.
+ * The settings of a demo: everyone may sign up without reading mail, and only errors are logged unless LOG_LEVEL is set.
  * @throws ConfigFault where others than this machine could reach the demo.
  */
 export function demoConfig(config: Config, environment: CliContext["environment"]): Config {
@@ -43,7 +43,7 @@ export interface DemoKey {
 }
 
 export interface Demo extends DemoKey {
-  /** How many records were invented now; 0 where some were there already. */
+  /** How many records were invented; 0 where there were some already. */
   inventedCount: number;
 }
 
@@ -65,7 +65,7 @@ export async function prepareDemo(
 
 /**
  * Makes and prints another key whenever the present one has expired, for as long as a demo runs.
- * @returns ends that.
+ * @returns a function that ends it.
  */
 export function renewDemoKey(
   { dataDir }: Config,
@@ -80,7 +80,7 @@ export function renewDemoKey(
       print(`The key has expired. A new one, until ${timeText(made)}: ${made.key}`);
     ({ key, expiresAt } = made);
   };
-  // Not once at the end: a machine that sleeps stops its timers, and the key expires by the clock.
+  // Not one timer for the end: a sleeping machine stops its timers, and the key expires by the clock.
   const timer = setInterval(() => {
     renew().catch(({ message }: Error) =>
       reportError(`error: no new key could be made: ${message}`),
@@ -111,7 +111,7 @@ async function inventIfEmpty(
 ): Promise<number> {
   const catalogue = openDatasets(dataDir);
   const isEmpty = () => catalogue.current() === null;
-  // Whoever only looks at records need not wait for an import.
+  // Checked before the lock is taken, so that a filled folder never waits for an import.
   if (!isEmpty()) return 0;
   const { demoSize, inventRecords } = await import("#demo/invent.ts");
   const { demoSource, importSource } = await import("#datasets/publish.ts");
@@ -151,29 +151,29 @@ async function noteInvented(control: ControlStore, dataDir: string, now: number)
   );
 }
 
-/** The store has digests alone, so what every start of a day prints again is kept beside it, for its owner. */
+/** The store has only digests, so the key that later starts print again is kept in a file for its owner alone. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
-/** The key that was made at an earlier start, or a new one where that has ended or its file is gone. */
+/** The key made at an earlier start, or a new one where that has ended or its file is gone. */
 async function demoKey(control: ControlStore, dataDir: string, now: number): Promise<DemoKey> {
   const kept = await findKeptKey(control, dataDir, now);
   if (kept !== null) return kept;
   const account =
     (await findAccount(control.database, demoAccount)) ??
     (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
-  // Whoever removes the file wants another key in the place of the one that was in it.
+  // Whoever removes the file wants another key in place of the one in it.
   for (const lost of await listKeys(control, { accountNumber: account.number, now }))
     if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
   const expiresAt = now + keyLifetimeMilliseconds;
   const order = { account, name: "demo", expiresAt, isDemo: true, actor: service, now };
   const { key } = await issueKey(control, order);
-  // Removed first: one that is there would keep its mode.
+  // Removed first: an existing file would keep its mode.
   rmSync(keyFile(dataDir), { force: true });
   writeSynced(keyFile(dataDir), `${key}\n`);
   return { key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Null where the store does not have it, as after a restore, or it works no more. */
+/** Null where the store does not have it, as after a restore, or it no longer works. */
 async function findKeptKey(
   control: ControlStore,
   dataDir: string,

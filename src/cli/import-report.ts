@@ -1,7 +1,7 @@
 /** What an import has done, for people and for programs. */
 import type { ImportResult } from "#datasets/publish.ts";
 import type { Rejections } from "#datasets/rejections.ts";
-import type { Cleared } from "./datasets.ts";
+import type { Cleared } from "./datasets-prune.ts";
 import { onOneLine } from "./output.ts";
 
 /** Lines of a kind a person is shown; `--json` has up to a thousand. */

@@ -9,17 +9,17 @@ import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
-import type { Cleared } from "./datasets.ts";
+import type { Cleared } from "./datasets-prune.ts";
 import { importJson, importText } from "./import-report.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { showProgress } from "./progress.ts";
 
-/** What is read, once the import may begin. */
+/** What an import reads, opened once the import may begin. */
 interface Input {
   /** Files of records, and of the mapping if there is one. */
   files: readonly string[];
   mapping: readonly string[];
-  /** Whether all that is read comes out again as records, as far as anyone knows. */
+  /** Whether everything read becomes records, so that their size can be estimated. */
   isWhole: boolean;
   open(): Promise<AsyncIterable<SourceEntry>>;
 }
@@ -67,7 +67,7 @@ const csvInput = (files: readonly string[], options: ImportOptions): Input => ({
   },
 });
 
-/** What an import needs is loaded here: no other command should wait for it. */
+/** Loads what it needs here, so that no other command waits for it. */
 async function runImport(
   context: CliContext,
   options: ImportOptions,
@@ -138,7 +138,7 @@ async function clearOld(
   { published }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
-  const { pruneAfterPublication } = await import("./datasets.ts");
+  const { pruneAfterPublication } = await import("./datasets-prune.ts");
   return pruneAfterPublication(context, catalogue);
 }
 
@@ -153,13 +153,11 @@ async function refuseSource(name: string): Promise<void> {
     );
 }
 
-/** What was read of standard input is not there a second time. */
 function refuseTwice(files: readonly string[]): void {
   if (files.filter((file) => file === "-").length > 1)
     throw new CommandFault(exitCodes.usage, "- is standard input, which can be read only once.");
 }
 
-/** The options of `gp-records import`, and what their texts mean. */
 interface ImportOptions extends OutputOptions {
   source: string;
   map?: string;

@@ -129,7 +129,6 @@ const issuedText = ({ id, key, name, expiresAt }: IssuedKey) =>
     expiresAt === null ? "It does not expire." : `It expires at ${timeText(expiresAt)}.`,
   ].join("\n");
 
-/** How a list of keys looks, for people and for programs. */
 const keyJson = (key: ListedKey, lastUse: LastUse | undefined) => ({
   id: key.id,
   account: key.account,

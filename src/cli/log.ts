@@ -5,21 +5,21 @@ import { harmless } from "./output.ts";
 
 export interface ServerLog {
   logger: Logger;
-  /** One or more whole lines for people, below all that was logged before, without the last line break. */
+  /** Prints one or more whole lines for people after everything logged before, without the last line break. */
   print(text: string): void;
-  /** Gives the reader a moment for what is not written yet; nothing is logged afterwards. */
+  /** Gives the reader a moment to take what is not written yet; nothing is logged afterwards. */
   close(): Promise<void>;
 }
 
-/** What waits for a slow reader at most; further lines are dropped. */
+/** The most that is buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
-const patienceMilliseconds = 500;
+const closeMilliseconds = 500;
 
 export function openLog(level: string): ServerLog {
   const destination = openDestination({ fd: 1, sync: false, maxLength: waitingBytesMax });
   destination.on("error", () => {});
   const timestamp = stdTimeFunctions.isoTime;
-  // What JSON leaves as it is, a terminal may still obey; the line of a request holds none of it.
+  // JSON does not escape everything that a terminal obeys.
   const hooks = { streamWrite: harmless };
   const logger = pino({ level, base: null, timestamp, hooks }, destination);
   return {
@@ -29,8 +29,8 @@ export function openLog(level: string): ServerLog {
       logger.level = "silent";
       const closed = new Promise((resolve) => destination.once("close", resolve));
       destination.end();
-      await Promise.race([closed, setTimeout(patienceMilliseconds)]);
-      // What is open at the exit of the process is written there without end, also where nobody reads.
+      await Promise.race([closed, setTimeout(closeMilliseconds)]);
+      // Left open, it would keep trying to write at exit, even where nobody reads.
       destination.destroy();
     },
   };

@@ -1,6 +1,6 @@
-/** A command that is long at work makes way for whoever wants the processor: it has time, and who asks meanwhile has not. */
+/** Lowers the CPU priority of a long-running command, and its CPU affinity while a server runs on the same data folder. */
 import { readConfig } from "#config.ts";
-import { leaveFirstCore, lowerProcessPriority } from "#datasets/priority.ts";
+import { avoidFirstCore, lowerProcessPriority } from "#datasets/priority.ts";
 import { serverLock } from "#doctor/locks.ts";
 import type { CliContext } from "./context.ts";
 
@@ -8,15 +8,15 @@ type Environment = CliContext["environment"];
 
 export function lowerPriority(environment: Environment): void {
   lowerProcessPriority();
-  // Without a server nobody waits for a core, and with all of them the work is done sooner.
-  if (isServed(environment)) leaveFirstCore();
+  // Without a server the command may use all cores and is done sooner.
+  if (isServed(environment)) avoidFirstCore();
 }
 
 function isServed(environment: Environment): boolean {
   try {
     return serverLock(readConfig(environment).dataDir) !== null;
   } catch {
-    // What is wrong with the settings or the folder is for the command to say.
+    // The command itself reports what is wrong with the settings or the folder.
     return false;
   }
 }

@@ -4,12 +4,12 @@ import { exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";
 import type { AddCommands } from "./program.ts";
 
-// Whoever reads our output may stop early (`| head`), or its disk may be full: no reason to stop a server.
+// The reader of the output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
-/** Commands that may be at work for long, beside a server. */
-const readAllRecords = new Set(["import", "datasets", "backup", "restore", "doctor"]);
+/** Commands that may run for long beside a server. */
+const longCommands = new Set(["import", "datasets", "backup", "restore", "doctor"]);
 
 const { environment, file } = withEnvironmentFile(process.env);
 if (file?.ignored)
@@ -19,7 +19,7 @@ if (file?.ignored)
 
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (readAllRecords.has(args[0] ?? ""))
+if (longCommands.has(args[0] ?? ""))
   (await import("./lower-priority.ts")).lowerPriority(environment);
 const { run } = await import("./program.ts");
 const exitCode = await run(
@@ -36,7 +36,7 @@ const exitCode = await run(
   },
   await partsFor(args[0]),
 );
-// Called when all of it is written, or could not be: a key nobody was shown is no success.
+// Called once all output is written, or has failed: a key that nobody was shown is no success.
 process.stdout.write("", () => {
   if (printFault !== undefined)
     process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);

@@ -1,10 +1,10 @@
-/** Writes into the audit log what a command did outside of the control store: to datasets, which are files. */
+/** Writes into the audit log what a command did to datasets, which are files outside the control store. */
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 
 interface Change {
-  /** Whoever gave the command, if left out. */
+  /** The operator if left out. */
   actor?: Actor;
   action: AuditAction;
   subject: string;
@@ -12,7 +12,7 @@ interface Change {
 }
 
 /**
- * What is done is done: where the log cannot be written, that is said, and the command is none the less a success.
+ * The change is done: where the log cannot be written that is a warning, and the command still succeeds.
  * @param subject version of a dataset.
  */
 export async function noteChange(

@@ -24,7 +24,7 @@ export function addOpenapiCommand(program: Command, context: CliContext): void {
     });
 }
 
-/** What describing needs is loaded here: no other command should wait for it. */
+/** Loads what it needs here, so that no other command waits for it. */
 async function describe(pageSizeMax: number): Promise<string> {
   const { describeApi } = await import("#http/describe-api.ts");
   const { operations } = await import("#operations/index.ts");

@@ -1,9 +1,9 @@
-/** Reads moments from the command line: a day, a time, or how long ago. */
-import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+/** Reads moments, counts and durations from the command line. */
 import { InvalidArgumentError } from "commander";
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
-const day = /^\d{4}-\d{2}-\d{2}/;
-const shape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
+const dayStart = /^\d{4}-\d{2}-\d{2}/;
+const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
  * Milliseconds since 1970; a day is its beginning, and all times are UTC.
@@ -12,14 +12,14 @@ const shape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 export const momentParser =
   (now: () => number) =>
   (text: string): number => {
-    const milliseconds = day.test(text) ? timeOf(text) : now() - ago(text);
+    const milliseconds = dayStart.test(text) ? timeOf(text) : now() - ago(text);
     if (Number.isNaN(milliseconds)) throw new InvalidArgumentError(explanation);
     return milliseconds;
   };
 
-/** Not a number where there is no such time: Date.parse takes 31 November for the day after the 30th. */
+/** NaN where there is no such time: Date.parse takes 31 November for the day after the 30th. */
 function timeOf(text: string): number {
-  const milliseconds = shape.test(text) ? Date.parse(text) : Number.NaN;
+  const milliseconds = momentShape.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(milliseconds)) return milliseconds;
   return new Date(milliseconds).toISOString().startsWith(text.slice(0, 10))
     ? milliseconds
@@ -44,12 +44,11 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
-/** Reads durations such as `90d`, `24h` and `30m` from the command line. */
 const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMilliseconds };
 const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
 /**
- * Milliseconds.
+ * Milliseconds of a duration such as `90d`, `24h` or `30m`.
  * @throws InvalidArgumentError saying what a duration looks like; commander puts the option's name before it.
  */
 function parseDuration(text: string): number {

@@ -1,7 +1,7 @@
-/** What commands print: lines for people, or one JSON document for programs; nothing in it that a terminal obeys. */
+/** What commands print: lines for people or one JSON document for programs, without control characters. */
 import type { CliContext } from "./context.ts";
 
-/** The options every command that prints a result has; give them to `.option(...jsonOption)`. */
+/** The option of every command that prints a result: `.option(...jsonOption)`. */
 export const jsonOption = ["--json", "print the result as JSON"] as const;
 
 export interface OutputOptions {
@@ -22,8 +22,8 @@ export function printResult(
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * The text with `\u001b` for an escape, and likewise for whatever else a terminal would act upon instead of showing it.
- * JSON stays JSON, and means the same: there such characters stand in strings alone.
+ * The text with `\u001b` for an escape, and so on for everything that a terminal would act upon instead of showing it.
+ * JSON stays JSON with the same meaning, because such characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,4 +1,4 @@
-/** Builds the command line from its parts, runs one command and turns whatever happened into an exit code. */
+/** Builds the command line from its parts, runs one command and returns its exit code. */
 import { Command, CommanderError } from "commander";
 import { BackupFault } from "#backups/backup-fault.ts";
 import { ConfigFault } from "#config.ts";
@@ -15,7 +15,7 @@ import { programVersion } from "./program-version.ts";
 export type AddCommands = (program: Command, context: CliContext) => void;
 
 /**
- * Whatever a command prints, from whichever file or argument it comes, reaches no terminal as a control character.
+ * Nothing that a command prints reaches a terminal as a control character, whichever file or argument it comes from.
  * @param args without the program's own name.
  */
 export async function run(
@@ -55,16 +55,16 @@ function emptyProgram({ print, reportError }: CliContext): Command {
     });
 }
 
-/** One line for what can be expected, a stack trace for a fault of the program. */
+/** One line for an expected error, a stack trace for a fault of the program. */
 function report(error: unknown, { reportError }: CliContext): ExitCode {
   const exitCode = exitCodeOf(error);
-  // Commander has said what was wrong already.
+  // Commander has reported it already.
   if (error instanceof CommanderError) return exitCode;
   for (const line of linesOf(error, exitCode)) reportError(maskKeys(`error: ${line}`));
   return exitCode;
 }
 
-/** Only where several things are wrong is there more than one line: a line break in a file or an argument makes none. */
+/** More than one line only where several things are wrong: a line break in a file or an argument is escaped. */
 function linesOf(error: unknown, exitCode: ExitCode): readonly string[] {
   const { message = String(error), stack = message } = (error ?? {}) as Partial<Error>;
   if (exitCode === exitCodes.unexpected) return [`unexpected fault: ${stack}`];

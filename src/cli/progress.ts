@@ -1,4 +1,4 @@
-/** Shows how far a long command is: on a terminal in one line that is written anew, elsewhere only where that is asked for. */
+/** Shows the progress of a long command: on a terminal in one line that is rewritten, elsewhere only on request. */
 
 interface Progress {
   /** @param what is counted: "lines read". */
@@ -10,7 +10,7 @@ interface Options {
   /** Whether to write a line a second where there is no terminal. */
   isPipedToo?: boolean;
   stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds on a monotonic clock. */
   now?: () => number;
 }
 
@@ -21,7 +21,7 @@ export function showProgress({
 }: Options = {}): Progress {
   if (!stream.isTTY && !isPipedToo) return { show() {}, clear() {} };
   const everyMilliseconds = stream.isTTY ? 100 : 1000;
-  // What is done at once needs no word.
+  // What is done at once shows no progress.
   let shownAt = now();
   let isShown = false;
   return {

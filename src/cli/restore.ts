@@ -57,7 +57,7 @@ function openArchive(file: string): Archive {
       exitCodes.usage,
       `${file} is not a file. Name one that \`gp-records backup\` made.`,
     );
-  // Asked before the data folder is made or locked, whose faults are mended in another way.
+  // Checked before the data folder is created or locked, whose errors have other remedies.
   const why = whyNotRead(file);
   if (why !== null)
     throw new CommandFault(
@@ -67,7 +67,6 @@ function openArchive(file: string): Archive {
   return { name: file, read: () => createReadStream(file, { highWaterMark: 1024 * 1024 }) };
 }
 
-/** What a restore has done, for people and for programs. */
 const restoredJson = (restored: Restored, isTrial: boolean): object => ({
   outcome: isTrial ? "dry_run" : "restored",
   made_at: restored.manifest.made_at,

@@ -1,4 +1,4 @@
-/** Rows for programs, as CSV or JSON lines or one JSON document, or a table for people. */
+/** Prints rows as CSV, JSON lines or one JSON document for programs, or as a table for people. */
 import { type Command, Option } from "commander";
 import { listAccounts } from "#accounts/accounts.ts";
 import { type Column, csvHeading, csvRow, jsonRow } from "#usage/columns.ts";
@@ -50,14 +50,14 @@ function lineWriter<Row>({ csv, ndjson }: RowOptions, columns: readonly Column<R
   return ndjson === true ? (row: Row) => JSON.stringify(jsonRow(columns, row)) : undefined;
 }
 
-/** Who an account's number stands for, as the first two columns of rows of usage. */
+/** The account that a number stands for, as the first two columns of usage rows. */
 export interface AccountNames {
   /** Its id. */
   account: string;
   account_name: string;
 }
 
-/** Usage of an account that a restored control store does not know is still shown. */
+/** For usage of an account that a restored control store does not have, which is still shown. */
 const unknown = (number: number): AccountNames => ({
   account: `unknown (${number})`,
   account_name: "",

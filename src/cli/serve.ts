@@ -1,4 +1,4 @@
-/** `gp-records serve`: runs the service until it is told to stop. */
+/** `gp-records serve`: runs the service until it is signalled to stop. */
 import type { Command } from "commander";
 import type { Logger } from "pino";
 import { type Config, readConfig } from "#config.ts";
@@ -21,7 +21,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
       const given = readConfig(context.environment);
       const demo = options.demo === true ? await import("./demo.ts") : null;
       const config = demo?.demoConfig(given, context.environment) ?? given;
-      // What serving needs is loaded here: no other command should wait for it.
+      // Loaded here, so that no other command waits for it.
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
       const service = await open(config, log.logger);
@@ -38,7 +38,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
     });
 }
 
-/** Listens first: whoever has to choose another port should not wait for records, nor be given a key. */
+/** Listens first: a port in use should be reported before records are invented or a key is made. */
 async function serveDemo(
   service: Service,
   config: Config,
@@ -52,7 +52,7 @@ async function serveDemo(
   const prepared = await demo.prepareDemo(config, context.now());
   const endRenewal = demo.renewDemoKey(config, prepared, context);
   try {
-    // The log is written later than standard output: another way there would overtake what was logged of the start.
+    // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
     await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
   } finally {
     endRenewal();
@@ -69,21 +69,21 @@ async function open(config: Config, logger: Logger): Promise<Service> {
   }
 }
 
-/** Resolves when a signal says so, also while the dataset is still being loaded. */
+/** Resolves at a signal, also while the dataset is still being loaded. */
 async function serve(
   service: Service,
   config: Config,
-  tell: (address: string) => void,
+  onStarted: (address: string) => void,
 ): Promise<void> {
-  const { told, forget } = hearSignals();
+  const { signalled, forget } = listenForSignals();
   try {
     const started = service.start().catch((error: unknown) => {
       throw listenFault(error, config);
     });
-    const address = await Promise.race([started, told]);
+    const address = await Promise.race([started, signalled]);
     if (address === null) return;
-    tell(address);
-    await told;
+    onStarted(address);
+    await signalled;
   } finally {
     forget();
   }
@@ -91,15 +91,15 @@ async function serve(
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Once forgotten, all signals have their ordinary meaning again: the end at once. */
-function hearSignals() {
-  const { promise: told, resolve } = Promise.withResolvers<null>();
-  const hear = () => resolve(null);
-  for (const signal of signals) process.on(signal, hear);
+/** Once `forget` is called, signals end the process at once again. */
+function listenForSignals() {
+  const { promise: signalled, resolve } = Promise.withResolvers<null>();
+  const onSignal = () => resolve(null);
+  for (const signal of signals) process.on(signal, onSignal);
   const forget = () => {
-    for (const signal of signals) process.off(signal, hear);
+    for (const signal of signals) process.off(signal, onSignal);
   };
-  return { told, forget };
+  return { signalled, forget };
 }
 
 function listenFault(error: unknown, { host, port }: Config): unknown {

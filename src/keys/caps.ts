@@ -1,8 +1,8 @@
 /** How many keys the members of an account may make. */
-import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { isLive, keyState } from "./keys.ts";
 
 export const liveKeysMax = 10;

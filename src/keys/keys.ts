@@ -1,11 +1,11 @@
 /** Issues, lists and revokes keys in the control store. Times are passed in as milliseconds since 1970 and returned as ISO text. */
-import { dayMilliseconds } from "#store/durations.ts";
 import type { Transaction } from "kysely";
 import { requireOpenNumber } from "#accounts/find-account.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { cleanName } from "#store/names.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";

@@ -2,8 +2,8 @@
 import type { Selectable, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
-import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { insertKey, type IssuedKey, keyState, requireKey } from "./keys.ts";
 

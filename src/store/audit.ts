@@ -2,10 +2,10 @@
  * Writes down who changed what, in the transaction of the change: an entry without its change cannot be, nor the reverse.
  * Removes entries once they have been kept long enough.
  */
-import { dayMilliseconds } from "./durations.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
+import { dayMilliseconds } from "./durations.ts";
 import type { ControlStore } from "./stores.ts";
 
 /** Every action there is an entry for; docs/accounts.md says what each means. */

@@ -3,8 +3,8 @@
  * written never waits for long.
  */
 import { statfsSync } from "node:fs";
-import { dayMilliseconds } from "#store/durations.ts";
 import type { DatabaseSync } from "node:sqlite";
+import { dayMilliseconds } from "#store/durations.ts";
 import { hourOf } from "./time.ts";
 
 /** How much of the request log is kept. */

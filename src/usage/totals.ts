@@ -1,8 +1,8 @@
 /** What an account asked, added up by hour, day, key or operation. Hours, days and months are those of UTC. */
 import { sql } from "kysely";
+import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { type StatusClass, statusClasses, statusClassOf } from "./status-class.ts";
-import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { hourAfter, hourOf } from "./time.ts";
 
 export interface Totals {

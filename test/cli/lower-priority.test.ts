@@ -36,7 +36,7 @@ async function watch(
 const coresIn = (pid: number | "self") => coresOf(readFileSync(`/proc/${pid}/status`, "utf8"));
 
 for (const command of [importing, "datasets verify", "backup b.tar", "restore b.tar", "doctor"])
-  test(`\`${command}\` leaves the processor to whoever wants it`, async (t) => {
+  test(`\`${command}\` lowers its CPU priority`, async (t) => {
     let lowest = getPriority();
     await watch(t, command, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
     assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);

@@ -1,10 +1,10 @@
 /** What a key's state is, in words, and when and from where it was last used. */
-import { dayMilliseconds } from "#store/durations.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { isLive, type KeyState, type ListedKey, listKeys } from "#keys/keys.ts";
 import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { readLastUse } from "#usage/key-use.ts";
 import { readRequestsToday } from "#usage/totals.ts";
 import { relativeTime } from "./relative.ts";

@@ -1,5 +1,4 @@
 /** Who is in the account and who is invited: listed, invited, withdrawn. */
-import { dayMilliseconds } from "#store/durations.ts";
 import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
@@ -15,6 +14,7 @@ import { listMembers } from "#accounts/members.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 /** Of an account: messages to strangers, with a name in them that the account chose, are worth abusing. */

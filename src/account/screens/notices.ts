@@ -1,5 +1,4 @@
 /** What somebody of an account should know. */
-import { dayMilliseconds } from "#store/durations.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { readGauges } from "#account/components/gauges.ts";
 import { relativeTime } from "#account/components/relative.ts";
@@ -14,6 +13,7 @@ import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
 import { operator, service } from "#store/audit.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 
 const expiredMilliseconds = 14 * dayMilliseconds;
 

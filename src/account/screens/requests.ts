@@ -1,5 +1,4 @@
 /** The request log of an account: page by page, or as one file. */
-import { dayMilliseconds } from "#store/durations.ts";
 import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { exactTime } from "#account/components/relative.ts";
@@ -12,6 +11,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
 import {
   explorerKey,

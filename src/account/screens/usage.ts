@@ -1,5 +1,4 @@
 /** What an account used, and where its quota stands. */
-import { dayMilliseconds } from "#store/durations.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { gauges, type GaugeView, gaugeWords, readGauges } from "#account/components/gauges.ts";
 import { plot, type PlotBar, plotPatterns } from "#account/components/plot.ts";
@@ -11,6 +10,7 @@ import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { explorerKey } from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
 import {

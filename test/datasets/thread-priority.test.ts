@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 
 test(
-  "a thread can leave the processor to the others of its process (Linux)",
+  "a thread can lower its own CPU priority, and no other thread's (Linux)",
   { skip: process.platform !== "linux" },
   async () => {
     const before = getPriority(process.pid);
