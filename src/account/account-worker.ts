@@ -1,4 +1,4 @@
-/** The thread that serves `/account`, seen from the HTTP thread: started by the first visit, asked by messages. */
+/** The thread that serves `/account`, as the HTTP thread sees it: started on demand, spoken to by messages. */
 import { type Transferable, Worker } from "node:worker_threads";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
@@ -15,24 +15,24 @@ import type {
 } from "./messages.ts";
 
 interface AccountWorker {
-  /** Starts the thread without waiting for a visit: it sends messages about keys and quotas, and removes old entries of the audit log. */
+  /** Starts the thread before the first request: it also mails notices and removes old entries of the audit log. */
   open(): void;
   /** Rejects only if the thread ends; the next request starts another one. */
   answer(request: PageRequest): Promise<PageAnswer>;
   /** The records to show from now on. */
   show(dataset: LoadOrder): void;
-  /** Finishes what it has begun. */
+  /** Lets the thread finish the requests and mail under way. */
   close(): Promise<void>;
 }
 
 interface AccountWorkerOptions {
-  /** Asked for when the thread is started, by when the port is known. */
+  /** Called when the thread is started: by then the port is known. */
   settings(): AccountWorkerSettings;
-  /** Asked for when the first question comes. */
+  /** Called with the first quota RPC. */
   counters(): Counters;
-  /** Resolves in any case; the body is handed over. */
+  /** Never rejects; its body is transferred to the thread. */
   answerCall(call: ExplorerCall): Promise<ApiAnswer>;
-  /** Told what an operator should know. */
+  /** Takes what the operator should know. */
   reportError(error: string): void;
 }
 
@@ -41,19 +41,19 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-interface Staff {
-  worker: Worker;
+interface RunningThread {
+  send(message: ToAccountWorker): void;
   waiting: Map<number, Waiting>;
   ended: Promise<unknown>;
 }
 
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {
   const { settings, reportError } = options;
-  let staff: Staff | null = null;
+  let thread: RunningThread | null = null;
   let dataset: LoadOrder | null = null;
   let number = 0;
 
-  const hire = (): Staff => {
+  const start = (): RunningThread => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), {
       workerData: settings(),
     });
@@ -75,34 +75,33 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
     const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {
       for (const { reject } of waiting.values())
         reject(new Error("The thread of the account pages ended."));
-      if (staff?.worker === worker) staff = null;
+      if (thread === started) thread = null;
     });
+    const started: RunningThread = { send, waiting, ended };
     send({ dataset });
-    return { worker, waiting, ended };
+    return started;
   };
 
   return {
     open() {
-      staff ??= hire();
+      thread ??= start();
     },
     answer(request) {
-      staff ??= hire();
-      const { worker, waiting } = staff;
-      const message: ToAccountWorker = { number: ++number, request };
+      thread ??= start();
+      const { send, waiting } = thread;
+      const own = ++number;
       return new Promise((resolve, reject) => {
-        waiting.set(message.number, { resolve, reject });
-        worker.postMessage(message);
+        waiting.set(own, { resolve, reject });
+        send({ number: own, request });
       });
     },
     show(shown) {
       dataset = shown;
-      const message: ToAccountWorker = { dataset };
-      staff?.worker.postMessage(message);
+      thread?.send({ dataset });
     },
     async close() {
-      const message: ToAccountWorker = { isLast: true };
-      staff?.worker.postMessage(message);
-      await staff?.ended;
+      thread?.send({ isLast: true });
+      await thread?.ended;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** One sent to the account pages from its headers to its answer. */
+/** One request to the account pages, from its headers to its response. */
 import { findSession } from "#accounts/sessions.ts";
 import { html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
@@ -11,7 +11,7 @@ import { readCookie } from "./cookies.ts";
 import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
 import { refusal } from "./refusal.ts";
-import { page, type Reply, unauthorized } from "./reply.ts";
+import { page, type Reply, unauthorized, withHeader } from "./reply.ts";
 import {
   type MemberRequest,
   ownOrigin,
@@ -21,7 +21,7 @@ import {
 import { findRoute, type Route, type Serve } from "./route.ts";
 import { signInPage } from "./screens/sign-in.ts";
 
-/** Never rejects: whatever goes wrong has a page. */
+/** Never rejects: whatever goes wrong is reported and answered with a page. */
 export async function answerRequest(
   services: AccountServices,
   routes: readonly Route[],
@@ -84,7 +84,7 @@ async function serve(
   const act = methods[request.method];
   if (act === undefined) {
     const reply = word(request, 405, "This does not work that way", "Go back and try again.");
-    return { ...reply, headers: [...reply.headers, ["allow", allowed(known.found)]] };
+    return withHeader(reply, "allow", allowed(known.found));
   }
   if (request.method === "POST") {
     if (!isSameOrigin(sent, request.own.origin))
@@ -98,10 +98,10 @@ async function serve(
         `Nothing was changed. Send ${formType}, as a form does.`,
       );
   }
-  const keptOut = refuse(known.found, request) ?? countRequest(known.found, request, sent);
-  if (keptOut !== null) return keptOut;
+  const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
+  if (refused !== null) return refused;
   const received = { ...request, names: known.names, account: request.signedIn?.account };
-  return withFaults(received as MemberRequest, act);
+  return run(act, received as MemberRequest);
 }
 
 const allowed = ({ methods }: Route): string =>
@@ -109,7 +109,7 @@ const allowed = ({ methods }: Route): string =>
     ", ",
   );
 
-/** What keeps the signedIn out, or null. */
+/** Why this person may not use the route, as a page; null if they may. */
 function refuse({ access, methods }: Route, request: AccountRequest): Reply | null {
   if (access === "anyone") return null;
   const { signedIn } = request;
@@ -130,7 +130,7 @@ function refuse({ access, methods }: Route, request: AccountRequest): Reply | nu
   return null;
 }
 
-/** Public pages are not counted: what matters on them is bounded by the address it concerns. */
+/** Public pages are not counted here: what matters on them is limited by the e-mail address it concerns. */
 function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
   const { services, method, signedIn } = request;
   if (signedIn === null || access === "anyone") return null;
@@ -161,10 +161,11 @@ function tooManyPage(
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
   const reply = page(wordPage(title, text, framed(request), next), 429);
-  return { ...reply, headers: [...reply.headers, ["retry-after", String(retryAfterSeconds)]] };
+  return withHeader(reply, "retry-after", String(retryAfterSeconds));
 }
 
-async function withFaults(request: MemberRequest, act: Serve): Promise<Reply> {
+/** What a screen does not handle itself is answered with a page that says why. */
+async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   try {
     return await act(request);
   } catch (fault) {
@@ -177,8 +178,8 @@ const word = (request: AccountRequest, status: number, title: string, text: stri
   page(wordPage(title, text, framed(request)), status);
 
 /**
- * Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch Metadata); those that do not yet, in
- * `Origin`. Where neither speaks, the answer is no.
+ * Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch Metadata); older ones in `Origin`. Without
+ * either header the answer is no.
  * @param origin our own.
  */
 export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, origin: string): boolean {

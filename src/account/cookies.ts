@@ -1,13 +1,11 @@
-/** The two cookies of the account pages: who is signed in, and which browser has been here before (RFC 6265bis). */
+/** The two cookies of the account pages (RFC 6265bis): the session, and a browser somebody has signed in with before. */
 import { endSession } from "#accounts/sessions.ts";
 import type { SignedIn } from "#accounts/signed-in.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { type Reply, seeOther, withCookies } from "./reply.ts";
+import { type Reply, seeOther, withHeader } from "./reply.ts";
 import type { AccountRequest } from "./request.ts";
 
-/** A session, and a browser that is known to somebody. */
-const cookieNames = ["session", "browser"] as const;
-type CookieName = (typeof cookieNames)[number];
+type CookieName = "session" | "browser";
 
 const browserSeconds = 180 * 86_400;
 
@@ -17,7 +15,7 @@ const browserSeconds = 180 * 86_400;
  */
 const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}gp_${name}`;
 
-/** The value of a cookie, or null where it is absent or stands twice: then somebody else may have set one. */
+/** The value of a cookie, or null where it is absent or sent twice: then somebody else may have set one. */
 export function readCookie(
   header: string | undefined,
   name: CookieName,
@@ -31,31 +29,32 @@ export function readCookie(
   return found.length === 1 ? found[0]!.slice(prefix.length) : null;
 }
 
-/** The session's ends with the browser, whatever the server says of it. */
-export function setCookie(name: CookieName, value: string, isSecure: boolean): string {
-  const life = name === "browser" ? `; Max-Age=${browserSeconds}` : "";
-  return `${nameOf(name, isSecure)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${life}`;
-}
+/** The session cookie lasts until the browser is closed, the other one half a year. */
+export const setCookie = (name: CookieName, value: string, isSecure: boolean): string =>
+  cookie(name, value, isSecure, name === "browser" ? browserSeconds : null);
 
 export const endCookie = (name: CookieName, isSecure: boolean): string =>
-  `${nameOf(name, isSecure)}=; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}; Max-Age=0`;
+  cookie(name, "", isSecure, 0);
 
-/** Both cookies, always with new values; whatever session the browser came with is over. */
+const cookie = (name: CookieName, value: string, isSecure: boolean, maxAge: number | null) =>
+  `${nameOf(name, isSecure)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${maxAge === null ? "" : `; Max-Age=${maxAge}`}`;
+
+/** Sets both cookies, always with new values; whatever session the browser came with is ended. */
 export async function begin(
   request: AccountRequest,
   signedIn: SignedIn,
   path: string,
 ): Promise<Reply> {
   await endFormer(request);
-  return withCookies(seeOther(path), [
-    setCookie("session", signedIn.sessionToken, request.own.isSecure),
-    setCookie("browser", signedIn.browserToken, request.own.isSecure),
-  ]);
+  const { isSecure } = request.own;
+  const session = setCookie("session", signedIn.sessionToken, isSecure);
+  const browser = setCookie("browser", signedIn.browserToken, isSecure);
+  return withHeader(withHeader(seeOther(path), "set-cookie", session), "set-cookie", browser);
 }
 
-/** The browser stays known: signing in again is no guess of a stranger. */
+/** The browser stays known, so that signing in again does not count as a stranger's guess. */
 export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
-  withCookies(seeOther(path), [endCookie("session", own.isSecure)]);
+  withHeader(seeOther(path), "set-cookie", endCookie("session", own.isSecure));
 
 async function endFormer({ signedIn, services, now }: AccountRequest): Promise<void> {
   if (signedIn === null) return;
@@ -63,7 +62,7 @@ async function endFormer({ signedIn, services, now }: AccountRequest): Promise<v
   try {
     await endSession(services.control, { person: person.id, id: session.id, now });
   } catch (fault) {
-    // A new password has ended it already.
+    // A change of password has ended it already.
     if (!(fault instanceof DomainError && fault.kind === "not_found")) throw fault;
   }
 }

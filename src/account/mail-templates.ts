@@ -1,4 +1,4 @@
-/** What the messages say: plain text, one link at most, and what to do if it was not you. */
+/** The texts of all mail: plain text, one link at most, and what to do if it was not you. */
 
 export interface Mail {
   to: string;
@@ -26,7 +26,7 @@ export const signUpMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   ),
 });
 
-/** To somebody who signs up a second time; the page said the same as to everybody. */
+/** To somebody who signs up a second time: the page itself says the same to everybody. */
 export const knownMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "You have signed up already",
@@ -79,7 +79,7 @@ export const addressChangeMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   ),
 });
 
-/** To an address that somebody wants to change to, while somebody signs in with it already. */
+/** To an address that somebody wants to change to, though somebody signs in with it already. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is signed up already",
@@ -89,7 +89,7 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** To the former address: whoever took it over reads the new one's mail, not this one's. */
+/** To the former address: somebody who took over the account reads only the new address's mail. */
 export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",

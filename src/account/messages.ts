@@ -1,11 +1,11 @@
-/** What the HTTP thread and the accountWorker say to each other. */
+/** The messages between the HTTP thread and the account worker. */
 import { type Config, localUrl } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Operation } from "#operations/operation.ts";
 
-/** The one type of a body that is read. */
+/** The only media type of a request body that is read. */
 export const formType = "application/x-www-form-urlencoded";
 
 /** A request to `/account` or below it. */
@@ -17,7 +17,7 @@ export interface PageRequest {
   query: string;
   /** What was sent in a form; empty without one. */
   form: string;
-  /** Lower-case names; of each the one value that was sent. */
+  /** By lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
   /** Of the client. */
   address: string;
@@ -27,7 +27,7 @@ export interface PageRequest {
   monotonicMicroseconds: number;
 }
 
-/** The only headers the accountWorker looks at. */
+/** The only headers the account worker reads. */
 export const pageRequestHeaders = [
   "content-type",
   "cookie",
@@ -40,7 +40,7 @@ export type PageHeader = (typeof pageRequestHeaders)[number];
 
 export interface PageAnswer {
   status: number;
-  /** Pairs, as a name may stand twice (`set-cookie`); what every page has is added by the HTTP thread. */
+  /** Pairs, because a name may occur twice (`set-cookie`); the HTTP thread adds the headers of every page. */
   headers: readonly (readonly [string, string])[];
   body: string;
 }
@@ -57,17 +57,17 @@ export interface ExplorerCall {
 
 export interface ApiAnswer {
   status: number;
-  /** Those that differ from answer to answer; lower-case names. */
+  /** By lower-case name; without those that every response has. */
   headers: Readonly<Record<string, string>>;
   /** JSON: the records, or a problem. */
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** What only the HTTP thread can do, for the accountWorker to ask for. */
+/** What only the HTTP thread can do, called by the account worker. */
 export interface QuotaRpc {
   /** Counts, answers and records the call like any request of the API. */
   call(call: ExplorerCall): Promise<ApiAnswer>;
-  /** Where the account stands now; counts nothing. */
+  /** The quota status of the account; counts nothing. */
   look(account: number, quotas: Quotas): Promise<QuotaStatus>;
 }
 
@@ -83,22 +83,22 @@ export type ToAccountWorker =
   | { dataset: LoadOrder | null }
   | { isLast: true };
 
-/** From the accountWorker. */
+/** From the account worker. */
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; question: QuotaRpcCall }
-  /** Something for the operator's log. */
+  /** For the operator's log. */
   | { error: string };
 
-/** Settings of the accountWorker, which is a thread and gets a copy of them. */
+/** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings {
   dataDir: string;
-  /** Origin (and path) the public reaches the service under; null where the connection alone tells. */
+  /** Origin (and path) under which the public reaches the service; null if only the connection tells. */
   publicUrl: string | null;
-  /** What stands before `/account` in mailed links: never what a request says of itself. */
+  /** Precedes `/account` in mailed links; never taken from a request. */
   linkBase: string;
   signUp: "closed" | "invite" | "open";
-  /** Links are shown on the page itself: on this machine alone, and nobody's mail is read. */
+  /** Links are shown on the page itself and not mailed; a demo serves this machine only. */
   isDemo: boolean;
   smtpUrl: string | null;
   mailFrom: string;

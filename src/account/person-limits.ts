@@ -1,25 +1,25 @@
-/** How much one person may ask of the account pages: exact sliding windows in memory, whichever account they look at. */
+/** Limits how many account pages one person may request: exact sliding windows in memory, across all their accounts. */
 import { append, countIn, openLog, shrink, type SlidingLog, waitIn } from "#limits/sliding-log.ts";
 
 /**
- * Each kind is counted by itself, so that suggestions use up no pages, and whoever has looked at too many pages can
- * still send the form in front of them.
+ * Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked at too many pages
+ * can still send the form in front of them.
  */
 const personLimits = {
-  /** A page, looked at. */
+  /** Looking at a page. */
   view: [
     { name: "minute", seconds: 60, quota: 120 },
     { name: "day", seconds: 86_400, quota: 2000 },
   ],
-  /** A form, sent. */
+  /** Sending a form. */
   form: [{ name: "minute", seconds: 60, quota: 120 }],
-  /** What the script of a page asks for by itself. */
+  /** Requests made by the script of a page. */
   background: [{ name: "minute", seconds: 60, quota: 120 }],
 } as const;
 
 export type PersonRequest = keyof typeof personLimits;
 
-/** The window that makes a person wait longest, and for how long. */
+/** The window with the longest wait. */
 export interface TooMany {
   name: "minute" | "day";
   quota: number;
@@ -30,25 +30,25 @@ export interface TooMany {
 export interface PersonLimiter {
   /**
    * Counts a request of the person, or refuses it and counts nothing.
-   * @param now µs on a clock that never steps.
-   * @returns null where it is admitted.
+   * @param now µs on a monotonic clock.
+   * @returns null if it is admitted.
    */
   take(person: string, kind: PersonRequest, now: number): TooMany | null;
-  /** Gives back the memory of people who asked nothing for a day. */
+  /** Frees the memory of people who requested nothing for a day. */
   forgetIdle(): void;
   /** Logs in memory: one for each person and kind. */
   logCount(): number;
 }
 
 /**
- * Beyond these the log used least recently is forgotten. All of them take 1 or 2 MB, and 80 MB if each were full, as
- * 2,000 views take 16 KiB.
+ * Beyond these the least recently used log is dropped. Together they usually take 1 or 2 MB, and 80 MB if each were
+ * full, as 2,000 views take 16 KiB.
  */
 const logsMax = 5000;
 
 export function openPersonLimiter(): PersonLimiter {
   const logs = new Map<string, SlidingLog>();
-  // Requests are answered concurrently, so one may come to be counted after a later one.
+  // Requests are answered concurrently, so one may be counted after a later one.
   let latest = 0;
   return {
     take(person, kind, now) {
@@ -56,7 +56,7 @@ export function openPersonLimiter(): PersonLimiter {
       const name = `${kind} ${person}`;
       const windows = personLimits[kind];
       const log = logs.get(name) ?? openLog(windows.map(({ seconds }) => seconds * 1e6));
-      // A map keeps the order of insertion, so the first is the one used least recently.
+      // A map keeps insertion order, so the first is the least recently used.
       logs.delete(name);
       logs.set(name, log);
       if (logs.size > logsMax) logs.delete(logs.keys().next().value!);

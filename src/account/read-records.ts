@@ -1,11 +1,11 @@
-/** Pages that show records: what stands in their place where there is nothing to show, or nobody to show it to. */
+/** Guards pages that show records: what is sent instead while none are published or the account is suspended. */
 import type { ReadModel } from "#search/read-model.ts";
 import { framed } from "./components/frame.ts";
 import { wordPage } from "./components/word.ts";
-import { page, type Reply } from "./reply.ts";
+import { page, type Reply, withHeader } from "./reply.ts";
 import type { MemberRequest } from "./request.ts";
 
-/** @param show makes the page from the records; it is not asked without records or for a suspended account. */
+/** @param show makes the page from the records. */
 export async function readRecords(
   request: MemberRequest,
   show: (model: ReadModel) => Reply | Promise<Reply>,
@@ -19,15 +19,12 @@ export async function readRecords(
 const noRecordsSeconds = 5;
 
 function nothingPublished(request: MemberRequest): Reply {
-  const reply = page(
-    wordPage(
-      "No records yet",
-      "Nothing has been published on this service. As soon as the operator imports records, they are here.",
-      framed(request),
-    ),
-    503,
+  const markup = wordPage(
+    "No records yet",
+    "Nothing has been published on this service. As soon as the operator imports records, they are here.",
+    framed(request),
   );
-  return { ...reply, headers: [...reply.headers, ["retry-after", String(noRecordsSeconds)]] };
+  return withHeader(page(markup, 503), "retry-after", String(noRecordsSeconds));
 }
 
 const suspended = (request: MemberRequest): Reply =>

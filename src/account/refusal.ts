@@ -1,7 +1,7 @@
-/** What the stores refuse, as a reply: its status, and when to try again. */
+/** Turns a `DomainError` into a response: its status, and when to try again. */
 import { TooOften } from "#accounts/throttle.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { page, type Reply } from "./reply.ts";
+import { page, type Reply, withHeader } from "./reply.ts";
 
 const statusOf: Readonly<Record<DomainError["kind"], number>> = {
   invalid: 400,
@@ -15,19 +15,13 @@ const statusOf: Readonly<Record<DomainError["kind"], number>> = {
 };
 
 /** @param markup a whole page that says why. */
-export function refusal(
-  fault: DomainError,
-  markup: string,
-  status: number = statusOf[fault.kind],
-): Reply {
-  const reply = page(markup, status);
+export function refusal(fault: DomainError, markup: string): Reply {
+  const reply = page(markup, statusOf[fault.kind]);
   const wait = waitOf(fault);
-  return wait === null
-    ? reply
-    : { ...reply, headers: [...reply.headers, ["retry-after", String(wait)]] };
+  return wait === null ? reply : withHeader(reply, "retry-after", String(wait));
 }
 
-/** Does what a form asks for, or shows the form again with what is wrong. @param again a whole page. */
+/** Does what a form asks for, or shows the form again with the error. @param again makes the whole page. */
 export async function orAgain(
   act: () => Promise<Reply>,
   again: (fault: string) => string,

@@ -1,11 +1,7 @@
-/** What a page's function gives back. */
+/** The responses a route may give. */
 import type { PageAnswer } from "./messages.ts";
 
-export interface Reply {
-  status: number;
-  headers: readonly (readonly [string, string])[];
-  body: string;
-}
+export type Reply = PageAnswer;
 
 /** @param markup a whole page. */
 export const page = (markup: string, status = 200): Reply => ({
@@ -15,10 +11,15 @@ export const page = (markup: string, status = 200): Reply => ({
 });
 
 /** @param markup a page with the form that signs in: a 401 has to name a way to prove who one is (RFC 9110 §11.6.1). */
-export const unauthorized = (markup: string): Reply => {
-  const { headers, ...reply } = page(markup, 401);
-  return { ...reply, headers: [...headers, ["www-authenticate", "Form realm=account"]] };
-};
+export const unauthorized = (markup: string): Reply =>
+  withHeader(page(markup, 401), "www-authenticate", "Form realm=account");
+
+/** For the script of a page. */
+export const json = (value: unknown): Reply => ({
+  status: 200,
+  headers: [["content-type", "application/json; charset=utf-8"]],
+  body: JSON.stringify(value),
+});
 
 /** After a POST: the browser asks for the other page, so that a reload sends nothing again (RFC 9110 §15.4.4). */
 export const seeOther = (path: string): Reply => ({
@@ -37,7 +38,7 @@ export const download = (name: string, contentType: string, body: string): Reply
   body,
 });
 
-export const withCookies = (reply: Reply, cookies: readonly string[]): PageAnswer => ({
+export const withHeader = (reply: Reply, name: string, value: string): Reply => ({
   ...reply,
-  headers: [...reply.headers, ...cookies.map((cookie) => ["set-cookie", cookie] as const)],
+  headers: [...reply.headers, [name, value]],
 });

@@ -1,4 +1,4 @@
-/** One request to the account pages: who comes, with what, and where everything is that a page may need. */
+/** One request to the account pages: who sends it, what it holds, and the services a page may need. */
 import type { Client } from "#accounts/client.ts";
 import type { Passwords } from "#accounts/passwords.ts";
 import type { Membership, SignedIn } from "#accounts/sessions.ts";
@@ -9,7 +9,7 @@ import type { Mailer } from "./mailer.ts";
 import type { QuotaRpc, PageRequest, AccountWorkerSettings } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
-/** What all visits share. */
+/** What all requests share. */
 export interface AccountServices {
   settings: AccountWorkerSettings;
   control: ControlStore;
@@ -27,14 +27,14 @@ export interface AccountRequest {
   services: AccountServices;
   method: "GET" | "POST";
   path: string;
-  /** What stood in place of the `{name}`s of the route's path. */
+  /** The text of the `{name}` segments of the route's path. */
   names: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** Empty for a GET. */
   form: URLSearchParams;
   client: Client;
   own: OwnOrigin;
-  /** Null for whoever is not signed in. */
+  /** Null for somebody who is not signed in. */
   signedIn: SignedIn | null;
   /** Milliseconds since 1970. */
   now: number;
@@ -50,18 +50,18 @@ export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
 
-/** Under which scheme and host the browser sees these pages. */
+/** The scheme and host under which the browser sees these pages. */
 interface OwnOrigin {
   /** Without a slash at the end. */
   origin: string;
-  /** What stands before a path in what the page shows to whoever asked for it, and in nothing that is mailed. */
+  /** Precedes a path in links and samples shown on the page itself, never in anything that is mailed. */
   base: string;
   isSecure: boolean;
 }
 
 /**
- * From `PUBLIC_URL`; without it from the `Host` header, if that names this machine: any other name is the client's
- * invention. Null where it cannot be told, and then no page is served.
+ * From `PUBLIC_URL`; without it from the `Host` header, if that names this machine: any other name may be made up by
+ * the client. Null where it cannot be told, and then no page is served.
  */
 export function ownOrigin(
   { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,

@@ -1,48 +1,48 @@
-/** A path of the account pages: who may come, and what answers. */
+/** A path of the account pages: who may use it, and which function serves each method. */
 import type { Reply } from "./reply.ts";
 import type { MemberRequest, SignedInRequest, AccountRequest } from "./request.ts";
 
-/** Whoever may come, and what the function then gets. */
-interface RequestOf {
+/** Who may use a route, and the request its functions then get. */
+interface RequestByAccess {
   anyone: AccountRequest;
   /** Signed in, whether or not a member of any account. */
   person: SignedInRequest;
-  /** Looks at an account of theirs. */
+  /** Signed in, and looking at an account of theirs. */
   member: MemberRequest;
   owner: MemberRequest;
 }
-type Access = keyof RequestOf;
+type Access = keyof RequestByAccess;
 
-export type Serve<V extends AccountRequest = AccountRequest> = (
-  request: V,
+export type Serve<R extends AccountRequest = AccountRequest> = (
+  request: R,
 ) => Reply | Promise<Reply>;
 
 /** A GET never changes anything. */
-interface Methods<V extends AccountRequest = AccountRequest> {
-  GET?: Serve<V>;
-  POST?: Serve<V>;
+interface Methods<R extends AccountRequest = AccountRequest> {
+  GET?: Serve<R>;
+  POST?: Serve<R>;
 }
 
 export interface Route {
-  /** With `{name}` for a part that stands for anything but a slash. */
+  /** A segment `{name}` matches any text without a slash. */
   path: `/account${string}`;
   access: Access;
   methods: Methods;
-  /** Asked by the script of a page, not looked at. */
+  /** Requested by the script of a page, not looked at by a person. */
   isBackground: boolean;
 }
 
 export function route<A extends Access>(
   path: Route["path"],
   access: A,
-  methods: Methods<RequestOf[A]>,
+  methods: Methods<RequestByAccess[A]>,
   { isBackground = false }: { isBackground?: boolean } = {},
 ): Route {
-  // What a function takes is what `access` promises; answer-request.ts keeps the promise.
+  // answer-request.ts calls a function only with the request that `access` promises it.
   return { path, access, methods: methods as Methods, isBackground };
 }
 
-/** The first route whose path this is, and what stood for its names. */
+/** The first route that matches the path, and the text of its `{name}` segments. */
 export function findRoute(
   routes: readonly Route[],
   path: string,

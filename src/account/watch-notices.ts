@@ -1,4 +1,4 @@
-/** Tells owners of accounts by mail, once each, of keys about to expire and of a day's quota that is nearly used. */
+/** Mails owners of accounts, once each, that a key is about to expire or a day's quota is nearly used up. */
 import {
   forgetNotices,
   isNoticed,
@@ -13,14 +13,24 @@ import { readGauges } from "./components/gauges.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./request.ts";
 
+/** The earliest first. */
+const expiryKinds = [
+  { kind: "key-expires-14", days: 14 },
+  { kind: "key-expires-3", days: 3 },
+] as const;
+type ExpiryKind = (typeof expiryKinds)[number];
+
+const quotaKind = "quota-near";
+const nearShare = 0.8;
+
 type Watched = Pick<AccountServices, "control" | "quotaRpc" | "mailer"> & {
-  /** Origin (and path) of links in messages. */
+  /** Origin (and path) of links in the mail. */
   base: string;
 };
 
 /**
- * One round; where no mail leaves it does nothing, and whatever is due waits.
- * @param now milliseconds since 1970. @param isOver ends it before the next account.
+ * Checks every account once. Without a mail server it does nothing, so that a notice is not lost.
+ * @param now milliseconds since 1970. @param isOver stops before the next account.
  */
 export async function watchNotices(
   services: Watched,
@@ -30,22 +40,22 @@ export async function watchNotices(
   if (services.mailer.isOff) return;
   for (const account of await listOwnedAccounts(services.control.database)) {
     if (isOver.aborted) return;
-    await tellExpiries(services, account, now);
-    await tellQuota(services, account, now);
+    await mailExpiries(services, account, now);
+    await mailQuota(services, account, now);
   }
 }
 
-async function tellExpiries(services: Watched, account: OwnedAccount, now: number): Promise<void> {
+async function mailExpiries(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   for (const key of await listKeys(services.control, { accountNumber: account.number, now })) {
     const due = dueNotice(key, now);
     if (due === null) continue;
     const notice = { account: account.number, kind: due.kind, subject: key.id };
     if (await isFirst(services, notice, now))
-      for (const to of account.owners) services.mailer.send(letterOf(services, account, key, to));
+      for (const to of account.owners) services.mailer.send(expiryMail(services, account, key, to));
   }
 }
 
-const letterOf = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
+const expiryMail = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
   keyExpiresMail({
     to,
     accountName: account.name,
@@ -55,8 +65,8 @@ const letterOf = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: 
     url: `${base}/account/keys/${key.id}`,
   });
 
-/** Told once, and again only after less than half of the quota was used for a while. */
-async function tellQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
+/** Mailed once, and again only after usage has fallen below half of the quota. */
+async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
   const gauges = await readGauges(services, account.number);
   const { used, quota } = gauges.find(({ name }) => name === "day")!;
@@ -70,27 +80,15 @@ async function tellQuota(services: Watched, account: OwnedAccount, now: number):
     await control.write((transaction) => forgetNotices(transaction, notice));
 }
 
-/** Looks before it writes: a transaction for whatever was told already would keep others from theirs. */
+/** Reads before it writes: a write transaction for each old notice would block other writers. */
 async function isFirst({ control }: Watched, notice: Notice, now: number): Promise<boolean> {
   if (await isNoticed(control.database, notice)) return false;
   return control.write((transaction) => noticeOnce(transaction, { ...notice, now }));
 }
 
-/** When something is worth a notice: a key's last days, a day's quota that is nearly used. */
-
-/** Kinds of notices that a key is about to expire, the earliest first. */
-const expiryKinds = [
-  { kind: "key-expires-14", days: 14 },
-  { kind: "key-expires-3", days: 3 },
-] as const;
-type ExpiryKind = (typeof expiryKinds)[number];
-
-const quotaKind = "quota-near";
-const nearShare = 0.8;
-
 /**
- * The latest notice that is due, or null. Somebody who makes a key for a few days needs no word of how few they are,
- * and one that was rotated ends because its owner wanted it to.
+ * The latest notice that is due, or null. A key made for only a few days needs no notice, and neither does one that
+ * was rotated.
  */
 export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
   const { createdAt, expiresAt, revokedAt, replacedBy } = key;

@@ -1,4 +1,4 @@
-/** The accountWorker itself: a thread with the stores open, which answers visits one beside the other. */
+/** The account worker: a thread with the stores open that answers requests to `/account` concurrently, and mails notices. */
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/forget-old.ts";
 import { openPasswords } from "#accounts/passwords.ts";
@@ -30,24 +30,24 @@ const watchEveryMilliseconds = 600_000;
 
 const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
-const say = (message: FromAccountWorker) => port.postMessage(message);
-const reportError = (error: string) => say({ error });
-const quotaRpc = openQuotaRpc((number, question) => say({ number, question }));
+const send = (message: FromAccountWorker) => port.postMessage(message);
+const reportError = (error: string) => send({ error });
+const quotaRpc = openQuotaRpc((number, question) => send({ number, question }));
 const dataset = openOwnModel(reportError);
 const personLimiter = openPersonLimiter();
 const underWay = new Set<Promise<void>>();
 
-const services: Promise<AccountServices> = openRooms();
+const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 const timers = [
   setInterval(() => void forget(Date.now()), forgetEveryMilliseconds),
-  setInterval(() => attend(shortenAudit(Date.now())), forgetEveryMilliseconds),
-  setInterval(() => attend(watch()), watchEveryMilliseconds),
+  setInterval(() => track(shortenAudit(Date.now())), forgetEveryMilliseconds),
+  setInterval(() => track(watch()), watchEveryMilliseconds),
 ];
-attend(watch());
-attend(shortenAudit(Date.now()));
+track(watch());
+track(shortenAudit(Date.now()));
 
-async function openRooms(): Promise<AccountServices> {
+async function openServices(): Promise<AccountServices> {
   const control = await openControl(settings.dataDir);
   const usage = await openUsage(settings.dataDir);
   const mailer = await openMailer(settings, reportError);
@@ -87,14 +87,14 @@ async function watch(): Promise<void> {
   );
 }
 
-function attend(work: Promise<void>): void {
-  const attended = work.finally(() => underWay.delete(attended));
-  underWay.add(attended);
+function track(work: Promise<void>): void {
+  const tracked = work.finally(() => underWay.delete(tracked));
+  underWay.add(tracked);
 }
 
 port.on("message", (message: ToAccountWorker) => {
-  if ("request" in message) attend(serve(message));
-  else if ("reply" in message) quotaRpc.hear(message.number, message.reply);
+  if ("request" in message) track(serve(message));
+  else if ("reply" in message) quotaRpc.settle(message.number, message.reply);
   else if ("dataset" in message) dataset.show(message.dataset);
   else void close();
 });
@@ -103,7 +103,7 @@ async function serve({
   number,
   request,
 }: Extract<ToAccountWorker, { request: unknown }>): Promise<void> {
-  say({ number, answer: await answerRequest(await services, routes, request) });
+  send({ number, answer: await answerRequest(await services, routes, request) });
 }
 
 async function close(): Promise<void> {
@@ -117,17 +117,15 @@ async function close(): Promise<void> {
   port.close();
 }
 
-/** The office's side of the quotaRpc: asks the HTTP thread, and waits for its word. */
 interface QuotaRpcClient extends QuotaRpc {
-  /** The word to an earlier question. */
-  hear(number: number, reply: QuotaRpcReply): void;
+  /** Takes the reply to an earlier call. */
+  settle(number: number, reply: QuotaRpcReply): void;
 }
 
-/** @param ask sends a question under a number. */
+/** The client side of the quota RPC. @param ask sends a call under a number to the HTTP thread. */
 function openQuotaRpc(ask: (number: number, question: QuotaRpcCall) => void): QuotaRpcClient {
   const open = new Map<number, (reply: QuotaRpcReply) => void>();
   let number = 0;
-  /** @param question decides what the reply is. */
   const put = <R extends QuotaRpcReply>(question: QuotaRpcCall) =>
     new Promise<R>((resolve) => {
       open.set(++number, (reply) => resolve(reply as R));
@@ -136,24 +134,23 @@ function openQuotaRpc(ask: (number: number, question: QuotaRpcCall) => void): Qu
   return {
     call: (call) => put<ApiAnswer>({ ask: "call", with: [call] }),
     look: (account, quotas) => put<QuotaStatus>({ ask: "look", with: [account, quotas] }),
-    hear(answered, reply) {
+    settle(answered, reply) {
       open.get(answered)?.(reply);
       open.delete(answered);
     },
   };
 }
 
-/** The records as the accountWorker sees them: read from the dataset's file by itself, once a page asks for them. */
 interface OwnModel {
   /** Null while there is no dataset, or it cannot be read. */
   model(): ReadModel | null;
-  /** Another dataset from now on. */
+  /** Switches to another dataset. */
   show(dataset: LoadOrder | null): void;
 }
 
 /**
- * What the HTTP thread has cannot be shared without a copy, which it would have to wait for; and most who visit come
- * for their keys.
+ * The records, read from the dataset's file by this thread when a page first needs them. The read model of the HTTP
+ * thread cannot be shared without a copy, during which it would block; and most people come for their keys.
  */
 function openOwnModel(reportError: (error: string) => void): OwnModel {
   let shown: LoadOrder | null = null;

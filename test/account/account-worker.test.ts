@@ -19,7 +19,7 @@ test("an accountWorker that is opened sends what is due without anybody's visit,
     expiresAt: now + 2 * day,
     now: now - 30 * day,
   });
-  const complaints: string[] = [];
+  const errors: string[] = [];
   const counters = openMemoryCounters({
     dir: null,
     clock: fixedClock(),
@@ -41,14 +41,14 @@ test("an accountWorker that is opened sends what is due without anybody's visit,
     settings: () => settings,
     counters: () => counters,
     answerCall: () => assert.fail("no explorer in this test"),
-    reportError: (complaint) => void complaints.push(complaint),
+    reportError: (error) => void errors.push(error),
   });
   t.after(() => accountWorker.close());
   accountWorker.open();
-  const { headers, text } = await mail.letterTo("ada@example.org");
+  const { headers, text } = await mail.messageTo("ada@example.org");
   assert.match(headers["subject"]!, /expires soon/);
   assert.match(text, new RegExp(`https://records\\.example/account/keys/${id}`));
   await accountWorker.close();
   assert.equal(mail.messages.length, 1);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(errors, []);
 });

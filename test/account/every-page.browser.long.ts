@@ -22,11 +22,7 @@ interface World {
 }
 
 /** Not for eyes: JSON and a file to download. */
-const notPages = [
-  "/account/explorer/suggest",
-  "/account/requests.csv",
-  "/account/usage/quotaStatus",
-];
+const notPages = ["/account/explorer/suggest", "/account/requests.csv", "/account/usage/quota"];
 const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
 
 /** A person with a key that was used well and badly, and every page there is. */

@@ -120,7 +120,7 @@ test("suggestions are known values, the likeliest first, free of charge", async 
   assert.deepEqual(await ask("theme", "BUILD to"), ["build_to_rent"]);
   assert.deepEqual(await ask("type", "new_o"), ["new_offering"]);
   for (const name of ["limit", "__proto__", ""]) assert.deepEqual(await ask(name, "a"), []);
-  assert.match((await user.get("/account/usage/quotaStatus")).text, /"used":"0 of 60"/);
+  assert.match((await user.get("/account/usage/quota")).text, /"used":"0 of 60"/);
 });
 
 test("a call counts one request of the quota and looking at the form none; over it the answer is the API's 429", async (t) => {
@@ -153,7 +153,7 @@ test("without records there are no suggestions, and nothing to explore", async (
   const { user } = await openPages(t, { records: null });
   assert.equal((await user.get(suggest("gp_name", "kkr"))).text, "[]");
   assert.equal((await user.get(explorer("fetch-gp", "gp_name=kkr"))).status, 503);
-  assert.match((await user.get("/account/usage/quotaStatus")).text, /"used":"0 of 60"/);
+  assert.match((await user.get("/account/usage/quota")).text, /"used":"0 of 60"/);
 });
 
 test("a body too long to be read as a whole shows its first record and its end", async (t) => {

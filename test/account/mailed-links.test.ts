@@ -35,7 +35,7 @@ test("a link that is mailed leads to where the service listens, whatever Host th
   ] as const) {
     const status = await postAs(service.port, "localhost:6666", path, { email: address });
     assert.equal(status, 200);
-    const { text } = await mail.letterTo(address);
+    const { text } = await mail.messageTo(address);
     assert.ok(text.includes(own), text);
     assert.ok(!text.includes("6666"), text);
   }

@@ -16,26 +16,26 @@ const message = {
 
 test("a message arrives word for word, long links and other scripts included", async (t) => {
   const mail = await startMailServer(t);
-  const complaints: string[] = [];
-  const post = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => complaints.push(one));
-  post.send({ ...message, to: "zoe@example.com" });
-  const { from, headers, text } = await mail.letterTo("zoe@example.com");
+  const errors: string[] = [];
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => errors.push(one));
+  mailer.send({ ...message, to: "zoe@example.com" });
+  const { from, headers, text } = await mail.messageTo("zoe@example.com");
   assert.equal(from, "records@example.com");
   assert.equal(headers["from"], mailFrom);
   assert.equal(headers["to"], "zoe@example.com");
   assert.equal(headers["subject"], "=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=");
   assert.equal(headers["auto-submitted"], "auto-generated");
   assert.equal(text.trimEnd(), message.text.trimEnd());
-  await post.close();
-  assert.deepEqual(complaints, []);
+  await mailer.close();
+  assert.deepEqual(errors, []);
 });
 
 test("messages go one after the other, and a line break in a subject makes no header", async (t) => {
   const mail = await startMailServer(t);
-  const post = await openMailer({ smtpUrl: mail.url, mailFrom }, assert.fail);
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, assert.fail);
   for (const to of ["a@example.com", "b@example.com", "c@example.com"])
-    post.send({ to, subject: "One\r\nBcc: d@example.com", text: "x" });
-  await post.close();
+    mailer.send({ to, subject: "One\r\nBcc: d@example.com", text: "x" });
+  await mailer.close();
   assert.deepEqual(
     mail.messages.map(({ to }) => to),
     ["a@example.com", "b@example.com", "c@example.com"],
@@ -46,49 +46,49 @@ test("messages go one after the other, and a line break in a subject makes no he
 test("a message that is refused for now is tried three times, then told of once without its address", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("RCPT", "451 4.7.1 <zoe@example.com> come back later");
-  const complaints: string[] = [];
-  const post = await openMailer(
+  const errors: string[] = [];
+  const mailer = await openMailer(
     { smtpUrl: mail.url, mailFrom },
-    (one) => complaints.push(one),
+    (one) => errors.push(one),
     hasty,
   );
-  post.send({ ...message, to: "zoe@example.com" });
-  await post.close();
+  mailer.send({ ...message, to: "zoe@example.com" });
+  await mailer.close();
   assert.equal(mail.connections, 3);
-  assert.equal(complaints.length, 1);
-  assert.match(complaints[0]!, /127\.0\.0\.1:\d+ \(EENVELOPE 451\)/);
-  assert.doesNotMatch(complaints[0]!, /zoe|token|example/);
+  assert.equal(errors.length, 1);
+  assert.match(errors[0]!, /127\.0\.0\.1:\d+ \(EENVELOPE 451\)/);
+  assert.doesNotMatch(errors[0]!, /zoe|token|example/);
 });
 
 test("a message that is refused for good is not tried again, and the next one is sent", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("RCPT TO:<nobody", "550 5.1.1 no such user");
-  const complaints: string[] = [];
-  const post = await openMailer(
+  const errors: string[] = [];
+  const mailer = await openMailer(
     { smtpUrl: mail.url, mailFrom },
-    (one) => complaints.push(one),
+    (one) => errors.push(one),
     hasty,
   );
-  post.send({ ...message, to: "nobody@example.com" });
-  post.send({ ...message, to: "zoe@example.com" });
-  await mail.letterTo("zoe@example.com");
-  await post.close();
+  mailer.send({ ...message, to: "nobody@example.com" });
+  mailer.send({ ...message, to: "zoe@example.com" });
+  await mail.messageTo("zoe@example.com");
+  await mailer.close();
   assert.equal(mail.connections, 2);
-  assert.equal(complaints.length, 1);
+  assert.equal(errors.length, 1);
 });
 
 test("a mail server that says nothing keeps nobody waiting at the end, and the log tells of the message", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("EHLO", null);
-  const complaints: string[] = [];
-  const post = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => complaints.push(one), {
+  const errors: string[] = [];
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => errors.push(one), {
     ...hasty,
     closeMilliseconds: 10,
   });
-  post.send(message);
-  post.send(message);
-  await post.close();
-  assert.equal(complaints.length, 2);
+  mailer.send(message);
+  mailer.send(message);
+  await mailer.close();
+  assert.equal(errors.length, 2);
 });
 
 test("a mail server that is away is told of by its name, never with the password", async () => {
@@ -96,18 +96,18 @@ test("a mail server that is away is told of by its name, never with the password
   await once(server, "listening");
   const { port } = server.address() as { port: number };
   server.close();
-  const complaints: string[] = [];
+  const errors: string[] = [];
   const smtpUrl = `smtp://user:s3cret@127.0.0.1:${port}`;
-  const post = await openMailer({ smtpUrl, mailFrom }, (one) => complaints.push(one), hasty);
-  post.send(message);
-  await post.close();
-  assert.match(complaints.join(), new RegExp(`127\\.0\\.0\\.1:${port} \\(ESOCKET ECONNREFUSED\\)`));
-  assert.doesNotMatch(complaints.join(), /s3cret/);
+  const mailer = await openMailer({ smtpUrl, mailFrom }, (one) => errors.push(one), hasty);
+  mailer.send(message);
+  await mailer.close();
+  assert.match(errors.join(), new RegExp(`127\\.0\\.0\\.1:${port} \\(ESOCKET ECONNREFUSED\\)`));
+  assert.doesNotMatch(errors.join(), /s3cret/);
 });
 
-test("without a mail server the post is off and takes messages without a word", async () => {
-  const post = await openMailer({ smtpUrl: null, mailFrom }, assert.fail);
-  post.send(message);
-  await post.close();
-  assert.equal(post.isOff, true);
+test("without a mail server the mailer is off and silently drops messages", async () => {
+  const mailer = await openMailer({ smtpUrl: null, mailFrom }, assert.fail);
+  mailer.send(message);
+  await mailer.close();
+  assert.equal(mailer.isOff, true);
 });

@@ -16,7 +16,7 @@ test("members of an account", async (t) => {
     const path = "/account/members";
     const { location } = await ada.submit(path, `${path}/invite`, { email, role });
     assert.equal(location, "/account/members?done=invited");
-    const { text } = await mail.letterTo(email);
+    const { text } = await mail.messageTo(email);
     return /(\/account\/link\?token=\S+)/.exec(text)?.[1] ?? assert.fail(text);
   };
   const idOf = async (user: TestUser, email: string) => {
@@ -128,27 +128,24 @@ test("members of an account", async (t) => {
 });
 
 test("an account sends fifty invitations a day and no more", async (t) => {
-  const accountWorker = await openInsideWorker(t);
+  const worker = await openInsideWorker(t);
   const email = "ada@example.org";
-  await accountWorker.post("/account/sign-up", { email });
-  const token = tokenFor(accountWorker.messages, email);
-  const cookie = cookiesOf(
-    await accountWorker.post("/account/link", { token, password: goodPassword }),
-  );
+  await worker.post("/account/sign-up", { email });
+  const token = tokenFor(worker.messages, email);
+  const cookie = cookiesOf(await worker.post("/account/link", { token, password: goodPassword }));
   const inviting = async (i: number, now = noon) => {
     const fields = { email: `person${i}@example.org`, role: "member" };
-    return (
-      await accountWorker.post("/account/members/invite", fields, { headers: { cookie }, now })
-    ).status;
+    return (await worker.post("/account/members/invite", fields, { headers: { cookie }, now }))
+      .status;
   };
   for (let i = 0; i < 50; i++) assert.equal(await inviting(i), 303);
   assert.equal(await inviting(50), 429);
-  assert.equal(accountWorker.messages.length, 51);
+  assert.equal(worker.messages.length, 51);
   const fields = { email, password: goodPassword };
   const now = noon + day + 1;
-  const later = cookiesOf(await accountWorker.post("/account/sign-in", fields, { now }));
+  const later = cookiesOf(await worker.post("/account/sign-in", fields, { now }));
   const headers = { cookie: later };
-  const next = await accountWorker.post(
+  const next = await worker.post(
     "/account/members/invite",
     { email: "x@example.org" },
     { headers, now },

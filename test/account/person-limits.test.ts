@@ -115,7 +115,7 @@ test("over 120 views in a minute a person gets a page that says so, and nobody e
   // What is not a view goes on: other people, public pages, forms, and what scripts renew.
   assert.match((await bob.get("/account/members")).text, /2 members/);
   assert.equal((await ada.get("/account/sign-in")).status, 200);
-  assert.equal((await ada.get("/account/usage/quotaStatus")).status, 200);
+  assert.equal((await ada.get("/account/usage/quota")).status, 200);
   assert.equal((await ada.get("/account/explorer/suggest?name=gp_name&text=kkr")).text, '["KKR"]');
   const form = { name: "Acme" };
   assert.equal((await ada.post("/account/settings/name", form)).status, 303);
@@ -139,9 +139,9 @@ test("over 120 forms in a minute nothing is changed; signing out is always possi
 test("what the script of a page asks for is bounded too", async (t) => {
   const service = await startService(t);
   const ada = await signedIn(service);
-  const quotaStatus = () => ada.get("/account/usage/quotaStatus");
-  for (let i = 0; i < 120; i++) assert.equal((await quotaStatus()).status, 200);
-  const refused = await quotaStatus();
+  const gauges = () => ada.get("/account/usage/quota");
+  for (let i = 0; i < 120; i++) assert.equal((await gauges()).status, 200);
+  const refused = await gauges();
   assert.equal(refused.status, 429);
   assert.equal(refused.headers.get("retry-after"), "60");
   assert.equal((await ada.get("/account/explorer/suggest?name=gp_name&text=kkr")).status, 429);

@@ -42,15 +42,15 @@ test("settings", async (t) => {
         taken.text.replaceAll("bob@example.org", "ADDRESS"),
         asked.text.replaceAll(next, "ADDRESS"),
       );
-      const bobs = await mail.letterTo("bob@example.org");
+      const bobs = await mail.messageTo("bob@example.org");
       assert.doesNotMatch(bobs.text, /token=/);
       const [, link = ""] =
-        /(\/account\/link\?token=\S+)/.exec((await mail.letterTo(next)).text) ?? [];
+        /(\/account\/link\?token=\S+)/.exec((await mail.messageTo(next)).text) ?? [];
       assert.match((await ada.get("/account/settings")).text, /ada@example\.org/);
       const { location } = await ada.submit(link, "/account/link");
       assert.equal(location, "/account/settings?done=address");
       assert.match((await ada.get("/account/settings")).text, /lovelace@example\.org/);
-      const former = await mail.letterTo(email);
+      const former = await mail.messageTo(email);
       assert.equal(former.headers["subject"], "Your address was changed");
       assert.doesNotMatch(former.text, /lovelace/);
     },

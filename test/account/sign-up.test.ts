@@ -23,7 +23,7 @@ test("whoever signs up gets a link by mail, chooses a password and is signed in 
   assert.equal(asked.status, 200);
   assert.match(asked.text, /A message to .*ada@example\.org.* is on its way/);
   assert.doesNotMatch(asked.text, /token=/);
-  const message = await mail.letterTo(email);
+  const message = await mail.messageTo(email);
   assert.equal(message.headers["from"], "Records <records@example.org>");
   const [url = ""] = /^http\S+$/m.exec(message.text) ?? [];
   assert.ok(url.startsWith(`${service.url}/account/link?token=`), url);
@@ -55,20 +55,20 @@ test("whoever signs up gets a link by mail, chooses a password and is signed in 
 });
 
 test("a link is looked at without being used, and is dead once it is used, expired or unknown", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  await accountWorker.post("/account/sign-up", { email });
-  const token = tokenFor(accountWorker.messages, email);
-  const look = (now = noon) => accountWorker.get(`/account/link?token=${token}`, { now });
+  const worker = await openInsideWorker(t);
+  await worker.post("/account/sign-up", { email });
+  const token = tokenFor(worker.messages, email);
+  const look = (now = noon) => worker.get(`/account/link?token=${token}`, { now });
   for (let i = 0; i < 3; i++) assert.equal((await look()).status, 200);
   const expired = await look(noon + day);
   assert.equal(expired.status, 404);
   const follow = (now: number) =>
-    accountWorker.post("/account/link", { token, password: goodPassword }, { now });
+    worker.post("/account/link", { token, password: goodPassword }, { now });
   assert.equal((await follow(noon + day)).status, 404);
   assert.equal((await follow(noon + day - 1)).status, 303);
   const used = await look();
-  const unknown = await accountWorker.get(`/account/link?token=${"x".repeat(43)}`);
-  for (const dead of [used, unknown, await accountWorker.get("/account/link")]) {
+  const unknown = await worker.get(`/account/link?token=${"x".repeat(43)}`);
+  for (const dead of [used, unknown, await worker.get("/account/link")]) {
     assert.equal(dead.status, 404);
     assert.equal(dead.body, expired.body);
   }
@@ -81,23 +81,20 @@ test("where sign-up is closed or by invitation, nobody signs up by themselves an
     ["closed", /Ask the operator of this service for one/],
     ["invite", /Ask an owner of an account or the operator of this service for one/],
   ] as const) {
-    const accountWorker = await openInsideWorker(t, { signUp });
+    const worker = await openInsideWorker(t, { signUp });
     for (const answer of [
-      await accountWorker.get("/account/sign-up"),
-      await accountWorker.post("/account/sign-up", { email }),
+      await worker.get("/account/sign-up"),
+      await worker.post("/account/sign-up", { email }),
     ]) {
       assert.equal(answer.status, 403);
       assert.match(answer.body, whom);
     }
-    assert.deepEqual(accountWorker.messages, []);
-    assert.doesNotMatch(
-      (await accountWorker.get("/account/sign-in")).body,
-      /href="\/account\/sign-up"/,
-    );
-    const { control } = accountWorker;
+    assert.deepEqual(worker.messages, []);
+    assert.doesNotMatch((await worker.get("/account/sign-in")).body, /href="\/account\/sign-up"/);
+    const { control } = worker;
     const made = await makeSignUpLink(control, { address: email, actor: "operator", now: noon });
     const fields = { token: made.token, password: goodPassword };
-    assert.equal((await accountWorker.post("/account/link", fields)).status, 303);
+    assert.equal((await worker.post("/account/link", fields)).status, 303);
   }
 });
 
@@ -112,26 +109,26 @@ test("without a mail server the pages say who makes the link, and make none", as
 });
 
 test("a demo shows the link that would be mailed", async (t) => {
-  const accountWorker = await openInsideWorker(t, { isDemo: true });
-  const { body } = await accountWorker.post("/account/sign-up", { email });
+  const worker = await openInsideWorker(t, { isDemo: true });
+  const { body } = await worker.post("/account/sign-up", { email });
   const [, href = ""] =
     /href="http:\/\/127\.0\.0\.1:8080(\/account\/link\?token=[\w-]{43})"/.exec(body) ?? [];
-  assert.match((await accountWorker.get(href)).body, /Choose a password/);
+  assert.match((await worker.get(href)).body, /Choose a password/);
 });
 
 test("an invitation to an account of one's own asks for a password and a name, one to an account that is there for none of them from whoever has a password", async (t) => {
-  const accountWorker = await openInsideWorker(t, { signUp: "closed" });
-  const { control } = accountWorker;
+  const worker = await openInsideWorker(t, { signUp: "closed" });
+  const { control } = worker;
   const order = { role: "owner", actor: "operator", now: noon } as const;
   const own = await invite(control, { ...order, account: null, address: email });
-  const { body } = await accountWorker.get(`/account/link?token=${own.token}`);
+  const { body } = await worker.get(`/account/link?token=${own.token}`);
   assert.match(body, /<h1[^>]*>Take your account<\/h1>/);
   assert.match(body, /name="password"/);
   assert.match(body, /name="account"/);
   const fields = { token: own.token, password: goodPassword, account: "Ada Ltd" };
-  assert.equal((await accountWorker.post("/account/link", fields)).status, 303);
+  assert.equal((await worker.post("/account/link", fields)).status, 303);
   const other = await invite(control, { ...order, account: null, address: "bob@example.org" });
-  await accountWorker.post("/account/link", {
+  await worker.post("/account/link", {
     ...fields,
     token: other.token,
     account: "Bob & Co <b>",
@@ -142,10 +139,10 @@ test("an invitation to an account of one's own asks for a password and a name, o
     .where("name", "=", "Bob & Co <b>")
     .executeTakeFirstOrThrow();
   const joining = await invite(control, { ...order, account: bobs.number, address: email });
-  const page = await accountWorker.get(`/account/link?token=${joining.token}`);
+  const page = await worker.get(`/account/link?token=${joining.token}`);
   assert.match(page.body, /Join Bob &amp; Co &lt;b&gt;/);
   assert.doesNotMatch(page.body, /type="password"/);
-  const joined = await accountWorker.post("/account/link", { token: joining.token });
+  const joined = await worker.post("/account/link", { token: joining.token });
   assert.deepEqual(
     joined.headers.filter(([name]) => name === "location" || name === "set-cookie"),
     [["location", "/account/sign-in?done=joined"]],
@@ -153,17 +150,17 @@ test("an invitation to an account of one's own asks for a password and a name, o
 });
 
 test("an hour is what a link for a new password lasts, and an older one ends with the first that is used", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  await accountWorker.post("/account/sign-up", { email });
-  const first = tokenFor(accountWorker.messages, email);
-  await accountWorker.post("/account/link", { token: first, password: goodPassword });
+  const worker = await openInsideWorker(t);
+  await worker.post("/account/sign-up", { email });
+  const first = tokenFor(worker.messages, email);
+  await worker.post("/account/link", { token: first, password: goodPassword });
   const ask = async () => {
-    await accountWorker.post("/account/forgot", { email });
-    return tokenFor(accountWorker.messages, email);
+    await worker.post("/account/forgot", { email });
+    return tokenFor(worker.messages, email);
   };
   const [older, newer] = [await ask(), await ask()];
   const follow = async (token: string, now: number) =>
-    (await accountWorker.post("/account/link", { token, password: "a new long password" }, { now }))
+    (await worker.post("/account/link", { token, password: "a new long password" }, { now }))
       .status;
   assert.equal(await follow(newer, noon + hour), 404);
   assert.equal(await follow(newer, noon + hour - 1), 303);

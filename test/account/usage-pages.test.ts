@@ -151,8 +151,8 @@ test("what an account used, by the pages", async (t) => {
         await service.get("/fetch-projects?limit=1", { "x-api-key": secret });
       const { text } = await ada.get("/account/usage");
       assert.match(text, /<h1>Your quota is used up for this minute<\/h1>/);
-      const quotaStatus = JSON.parse((await ada.get("/account/usage/quotaStatus")).text);
-      assert.deepEqual(quotaStatus, [
+      const gauges = JSON.parse((await ada.get("/account/usage/quota")).text);
+      assert.deepEqual(gauges, [
         {
           name: "minute",
           used: "60 of 60",
@@ -172,9 +172,8 @@ test("what an account used, by the pages", async (t) => {
           share: "0.6%",
         },
       ]);
-      for (const { used, free } of quotaStatus)
-        assert.ok(text.includes(used) && text.includes(free));
-      assert.equal((await fetch(`${service.url}/account/usage/quotaStatus`)).status, 401);
+      for (const { used, free } of gauges) assert.ok(text.includes(used) && text.includes(free));
+      assert.equal((await fetch(`${service.url}/account/usage/quota`)).status, 401);
     },
   );
 });

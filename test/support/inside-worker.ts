@@ -1,4 +1,4 @@
-/** The account accountWorker without its thread: its visits one function call each, every hash and every query counted. */
+/** The account worker without its thread: each request is a function call, and every hash and query is counted. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
@@ -20,7 +20,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export interface InsideWorker {
   control: ControlStore;
   passwords: Passwords;
-  /** Sent so far. */
+  /** Mail sent so far. */
   messages: Mail[];
   /** Texts of the queries so far. */
   queries: string[];
@@ -70,7 +70,7 @@ export async function openInsideWorker(
     quotaRpc: { call: () => assert.fail(), look: () => assert.fail() },
     personLimiter: openPersonLimiter(),
     model: () => null,
-    reportError: (complaint: string) => assert.fail(complaint),
+    reportError: (error: string) => assert.fail(error),
   };
   const ask = (request: Partial<PageRequest>) =>
     answerRequest(services, routes, {
@@ -106,7 +106,7 @@ export async function openInsideWorker(
   };
 }
 
-/** On a connection of its own, with nothing done for a power failure: no test here has one. */
+/** On a connection of its own, without fsync: no test here loses power. */
 async function watchedControl(dataDir: string, queries: string[]): Promise<ControlStore> {
   await (await openControl(dataDir)).close();
   const file = controlFile(dataDir);
@@ -141,7 +141,7 @@ function countedPasswords(hashes: InsideWorker["hashes"]): Passwords {
   return { inTurn: (work) => passwords.inTurn((hasher) => work(watched(hasher))) };
 }
 
-/** The token in what was written to somebody last. */
+/** The token in the last message to an address. */
 export function tokenFor(messages: readonly Mail[], address: string): string {
   const message = messages.findLast(({ to }) => to === address);
   return (

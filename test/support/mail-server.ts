@@ -1,4 +1,4 @@
-/** A mail server that keeps what it is sent (RFC 5321), and refuses what a test wants refused. */
+/** A mail server (RFC 5321) that keeps the mail it receives and refuses the commands a test wants refused. */
 import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -16,12 +16,12 @@ export interface MailServer {
   /** For `SMTP_URL`. */
   url: string;
   messages: ReceivedMail[];
-  /** What to say to commands that begin so, instead of taking them; null says nothing at all. */
+  /** Replies to commands that begin with the key, instead of taking them; null sends no reply. */
   refusals: Map<string, string | null>;
-  /** How often somebody connected. */
+  /** How many connections there were. */
   connections: number;
-  /** The first message to an address, once it is there. */
-  letterTo(address: string): Promise<ReceivedMail>;
+  /** Resolves with the first message to an address. */
+  messageTo(address: string): Promise<ReceivedMail>;
 }
 
 export async function startMailServer(t: TestContext): Promise<MailServer> {
@@ -34,7 +34,7 @@ export async function startMailServer(t: TestContext): Promise<MailServer> {
       mail.messages.push(message);
       for (const look of arrivals) look();
     };
-    // Whoever breaks off in the middle has sent nothing.
+    // A client that disconnects midway has sent nothing.
     converse(socket, mail, take).catch(() => {});
   });
   server.listen(0, "127.0.0.1");
@@ -49,7 +49,7 @@ export async function startMailServer(t: TestContext): Promise<MailServer> {
     messages: [],
     refusals: new Map(),
     connections: 0,
-    letterTo: (address) =>
+    messageTo: (address) =>
       new Promise((resolve) => {
         const look = () => {
           const found = mail.messages.find(({ to }) => to === address);

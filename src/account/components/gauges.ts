@@ -20,7 +20,7 @@ export interface GaugeView {
 const labels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
 
 export const gauges = (views: readonly GaugeView[]): Html =>
-  html`<div class="gauges" data-gauges="/account/usage/quotaStatus">${views.map(gauge)}</div>`;
+  html`<div class="gauges" data-gauges="/account/usage/quota">${views.map(gauge)}</div>`;
 
 function gauge(view: GaugeView): Html {
   const { used, free, share } = gaugeWords(view);

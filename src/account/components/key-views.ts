@@ -1,6 +1,6 @@
-/** What a key's state is, in words, and when and from where it was last used. */
+/** Keys as the account pages show them: with their use, their state in words, and the expiry chosen in a form. */
 import type { MemberRequest } from "#account/request.ts";
-import { isLive, type KeyState, type ListedKey, listKeys } from "#keys/keys.ts";
+import { isLive, type ListedKey, listKeys } from "#keys/keys.ts";
 import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -9,17 +9,7 @@ import { readLastUse } from "#usage/key-use.ts";
 import { readRequestsToday } from "#usage/totals.ts";
 import { relativeTime } from "./relative.ts";
 
-export interface KeyView {
-  id: string;
-  name: string;
-  /** Its first characters. */
-  hint: string;
-  state: KeyState;
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-  /** Id of the key that a rotation made in its place. */
-  replacedBy: string | null;
+export interface KeyView extends ListedKey {
   lastUse: { at: string; network: string | null } | null;
   /** Since midnight, UTC. */
   requestsToday: number;
@@ -90,14 +80,11 @@ export async function listOwn({ services, account, now }: MemberRequest): Promis
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 
-/** @throws DomainError `not_found`; that somebody asked for a key of another account is written down. */
-export async function readKeyView(
-  request: MemberRequest,
-  id: string,
-): Promise<KeyView & Pick<ListedKey, "madeBy">> {
+/** @throws DomainError `not_found`; a request for a key of another account goes into the audit log. */
+export async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
   const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
   const [view] = await withUse(request, [key]);
-  return { ...view!, madeBy: key.madeBy };
+  return view!;
 }
 
 /** @param keys a page of them: each is looked up by itself. */
@@ -111,14 +98,7 @@ export async function withUse(
   const lastUse = await readLastUse(services.usage, ids);
   const today = await readRequestsToday(services.usage, account.number, now);
   return keys.map((key) => ({
-    id: key.id,
-    name: key.name,
-    hint: key.hint,
-    state: key.state,
-    createdAt: key.createdAt,
-    expiresAt: key.expiresAt,
-    revokedAt: key.revokedAt,
-    replacedBy: key.replacedBy,
+    ...key,
     lastUse: lastUse.get(key.id) ?? null,
     requestsToday: today.get(key.id) ?? 0,
   }));

@@ -31,11 +31,11 @@ async function showKey(request: MemberRequest): Promise<Reply> {
 
 async function keyMarkup(request: MemberRequest, fault?: string): Promise<string> {
   const { query, now } = request;
-  const { madeBy, ...key } = await readKeyView(request, idOf(request));
+  const key = await readKeyView(request, idOf(request));
   return keyPage({
     frame: framed(request),
     key,
-    madeBy: madeBy === null ? null : await addressOf(request, madeBy),
+    madeBy: key.madeBy === null ? "the operator" : await addressOf(request, key.madeBy),
     replacedBy: key.replacedBy === null ? null : await readKeyView(request, key.replacedBy),
     form: newForm(),
     done: query.get("done"),
@@ -94,8 +94,7 @@ export const keyRoutes: readonly Route[] = [
 interface OneKeyView {
   frame: Frame | null;
   key: KeyView;
-  /** Who made it; null for the operator. */
-  madeBy: string | null;
+  madeBy: string;
   /** The key that a rotation made in its place. */
   replacedBy: { id: string; name: string } | null;
   /** One-time value of the form that rotates. */
@@ -136,7 +135,7 @@ function facts({ key, madeBy, replacedBy, now }: OneKeyView): Html {
     ["State", stateWords(key, now)],
     ["Begins with", html`<code>${key.hint}…</code>`],
     ["Id", html`<code>${key.id}</code>`],
-    ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy ?? "the operator"}`],
+    ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy}`],
     ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
     replacedBy && [
       "Replaced by",

@@ -92,7 +92,7 @@ async function showStatus({ services, account }: MemberRequest): Promise<Reply> 
 
 export const usageRoutes: readonly Route[] = [
   route("/account/usage", "member", { GET: showUsage }),
-  route("/account/usage/quotaStatus", "member", { GET: showStatus }, { isBackground: true }),
+  route("/account/usage/quota", "member", { GET: showStatus }, { isBackground: true }),
 ];
 
 /** The plots of usage: each says what it found, shows it, and has its numbers beside it. */

@@ -109,13 +109,13 @@ test("sessions", async (t) => {
       assert.equal(location, "/account/settings?done=password");
       const inside = [await isIn(changed), await isIn(other), await isIn(copy), await isIn(ada)];
       assert.deepEqual(inside, [true, false, false, false]);
-      const told = await mail.letterTo(email);
+      const told = await mail.messageTo(email);
       assert.equal(told.headers["subject"], "Your password was changed");
       mail.messages.length = 0;
 
       const forgetful = openUser(service);
       await forgetful.post("/account/forgot", { email });
-      const message = await mail.letterTo(email);
+      const message = await mail.messageTo(email);
       const [, path = ""] = /(\/account\/link\?token=\S+)/.exec(message.text) ?? [];
       const password = testPassword;
       const reset = await forgetful.submit(path, "/account/link", { password });

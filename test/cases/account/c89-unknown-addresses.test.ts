@@ -10,17 +10,17 @@ const known = "ada@example.org";
 const unknown = "eve@example.org";
 
 test("C89 · sign-in, sign-up and a forgotten password look and cost the same for an address that is known and one that is not", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  await accountWorker.post("/account/sign-up", { email: known });
-  const token = tokenFor(accountWorker.messages, known);
-  await accountWorker.post("/account/link", { token, password: goodPassword });
-  const { hashes, queries } = accountWorker;
+  const worker = await openInsideWorker(t);
+  await worker.post("/account/sign-up", { email: known });
+  const token = tokenFor(worker.messages, known);
+  await worker.post("/account/link", { token, password: goodPassword });
+  const { hashes, queries } = worker;
 
   const told = async (path: string, email: string, now: number) => {
     const before = { hashes: hashes.count, queries: queries.length };
     // An address of its own each time, so that neither is counted with the other.
     const address = email === known ? "10.0.0.1" : "10.0.0.2";
-    const answer = await accountWorker.post(path, { email, password: "wrong" }, { now, address });
+    const answer = await worker.post(path, { email, password: "wrong" }, { now, address });
     return {
       ...answer,
       body: answer.body.replaceAll(email, "ADDRESS"),
@@ -44,17 +44,17 @@ test("C89 · sign-in, sign-up and a forgotten password look and cost the same fo
 });
 
 test("C89 · they are slowed down after the same number of tries and in the same words", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  await accountWorker.post("/account/sign-up", { email: known });
-  const token = tokenFor(accountWorker.messages, known);
-  await accountWorker.post("/account/link", { token, password: goodPassword });
+  const worker = await openInsideWorker(t);
+  await worker.post("/account/sign-up", { email: known });
+  const token = tokenFor(worker.messages, known);
+  await worker.post("/account/link", { token, password: goodPassword });
   const now = noon + hour;
   for (const path of ["/account/sign-in", "/account/sign-up", "/account/forgot"]) {
     const statuses = async (email: string, network: string) => {
       const answers = [];
       for (let i = 0; i < 12; i++)
         answers.push(
-          await accountWorker.post(
+          await worker.post(
             path,
             { email, password: "wrong" },
             { now, address: `${network}.${i}` },

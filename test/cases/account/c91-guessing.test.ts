@@ -9,12 +9,12 @@ const tries = 1000;
 const longestWait = 15 * minute;
 
 test("C91 · a thousand wrong passwords for one person, and a thousand people from one address, are slowed down; the owner still gets in", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  await accountWorker.post("/account/sign-up", { email });
-  const token = tokenFor(accountWorker.messages, email);
-  const signedUp = await accountWorker.post("/account/link", { token, password: goodPassword });
+  const worker = await openInsideWorker(t);
+  await worker.post("/account/sign-up", { email });
+  const token = tokenFor(worker.messages, email);
+  const signedUp = await worker.post("/account/link", { token, password: goodPassword });
   const signIn = (password: string, address: string, cookie = "", now = noon, who = email) =>
-    accountWorker.post(
+    worker.post(
       "/account/sign-in",
       { email: who, password },
       { address, now, headers: { cookie } },

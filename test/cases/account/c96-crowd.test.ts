@@ -12,15 +12,13 @@ const crowd = Array.from({ length: 500 }, (_, i) => ({
 }));
 
 test("C96 · of 500 sign-ins at once two are hashed at a time, eight wait, and all others are told to come back", async (t) => {
-  const accountWorker = await openInsideWorker(t);
+  const worker = await openInsideWorker(t);
   const answers = await Promise.all(
-    crowd.map(({ address, ...fields }) =>
-      accountWorker.post("/account/sign-in", fields, { address }),
-    ),
+    crowd.map(({ address, ...fields }) => worker.post("/account/sign-in", fields, { address })),
   );
   const refused = answers.filter(({ status }) => status === 503);
-  assert.equal(accountWorker.hashes.most, 2);
-  assert.equal(accountWorker.hashes.count, 10);
+  assert.equal(worker.hashes.most, 2);
+  assert.equal(worker.hashes.count, 10);
   assert.equal(refused.length, 490);
   assert.equal(answers.filter(({ status }) => status === 401).length, 10);
   for (const { headers, body } of refused) {

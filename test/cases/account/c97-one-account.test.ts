@@ -6,8 +6,8 @@ import { goodPassword } from "../../support/people.ts";
 const email = "ada@example.org";
 
 test("C97 · a sign-up takes no role, limits or proof from the form, and an address in other letter case is the same person", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  const { database } = accountWorker.control;
+  const worker = await openInsideWorker(t);
+  const { database } = worker.control;
   const extras = {
     role: "admin",
     limits: "999999",
@@ -15,10 +15,10 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
     per_day: "999999",
     plan: "x",
   };
-  const asked = await accountWorker.post("/account/sign-up", { email, ...extras });
+  const asked = await worker.post("/account/sign-up", { email, ...extras });
   assert.equal(asked.status, 200);
   assert.deepEqual(await database.selectFrom("person").selectAll().execute(), []);
-  const token = tokenFor(accountWorker.messages, email);
+  const token = tokenFor(worker.messages, email);
   const fields = {
     token,
     password: goodPassword,
@@ -26,7 +26,7 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
     ...extras,
     email: "eve@evil.example",
   };
-  assert.equal((await accountWorker.post("/account/link", fields)).status, 303);
+  assert.equal((await worker.post("/account/link", fields)).status, 303);
   const [person, ...others] = await database.selectFrom("person").selectAll().execute();
   assert.deepEqual([person!.email, others], [email, []]);
   const account = await database.selectFrom("account").selectAll().executeTakeFirstOrThrow();
@@ -39,11 +39,11 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
   );
 
   for (const written of ["ADA@EXAMPLE.ORG", " Ada@Example.org "]) {
-    const again = await accountWorker.post("/account/sign-up", { email: written });
+    const again = await worker.post("/account/sign-up", { email: written });
     assert.equal(again.status, 200);
-    assert.equal(accountWorker.messages.at(-1)!.subject, "You have signed up already");
+    assert.equal(worker.messages.at(-1)!.subject, "You have signed up already");
   }
-  const signedIn = await accountWorker.post("/account/sign-in", {
+  const signedIn = await worker.post("/account/sign-in", {
     email: "aDa@example.ORG",
     password: goodPassword,
   });
@@ -51,13 +51,13 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
 });
 
 test("C97 · of two sign-ups of one address at the same instant one makes the account, and the other one's link is dead", async (t) => {
-  const accountWorker = await openInsideWorker(t);
-  const { database } = accountWorker.control;
+  const worker = await openInsideWorker(t);
+  const { database } = worker.control;
   const written = ["ada@example.org", "ADA@example.org"];
-  await Promise.all(written.map((email) => accountWorker.post("/account/sign-up", { email })));
-  const tokens = written.map((address) => tokenFor(accountWorker.messages, address));
+  await Promise.all(written.map((email) => worker.post("/account/sign-up", { email })));
+  const tokens = written.map((address) => tokenFor(worker.messages, address));
   const answers = await Promise.all(
-    tokens.map((token) => accountWorker.post("/account/link", { token, password: goodPassword })),
+    tokens.map((token) => worker.post("/account/link", { token, password: goodPassword })),
   );
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303, 404]));
   assert.equal((await database.selectFrom("person").selectAll().execute()).length, 1);
