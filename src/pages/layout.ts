@@ -61,7 +61,8 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
-function current(link: string, path: string): Part {
+/** Marks a link of a navigation on its own page and on pages below it. */
+export function current(link: string, path: string): Part {
   if (link === path) return html`aria-current="page"`;
   return path.startsWith(`${link}/`) && html`aria-current="true"`;
 }

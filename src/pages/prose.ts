@@ -16,6 +16,10 @@ export const codes = (names: readonly string[]): Html =>
 /** A whole number with separators: `12,345`. */
 export const grouped = (number: number): string => number.toLocaleString("en-US");
 
+/** Such as `1 key` or `12,345 keys`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
+
 /** `tag, theme and market`. */
 export const wordList = (words: readonly string[], last: "and" | "or"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;

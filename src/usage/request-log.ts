@@ -2,30 +2,16 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { UsageStore } from "#store/stores.ts";
 import type { RequestLogTable, UsageTables } from "#store/usage-tables.ts";
+import type { AnsweredRequest } from "./request-chunk.ts";
 import { type StatusClass, statusRange } from "./status-class.ts";
 
 /** Stands in place of the id of a key for calls that people make in the explorer of the account pages. */
 export const explorerKey = "explorer";
 
-export interface LoggedRequest {
+/** A request as the log keeps it. */
+export interface LoggedRequest extends AnsweredRequest {
   /** ISO time at which it was answered. */
   at: string;
-  /** Number of the account. */
-  account: number;
-  /** Id of the key, or `explorerKey`. */
-  key: string;
-  operation: string;
-  status: number;
-  milliseconds: number;
-  /** Size of the content it was answered with. */
-  bytes: number;
-  /** Version of the dataset; null where it was refused before one was looked at. */
-  dataset: string | null;
-  /** Code of the problem it was answered with. */
-  problem: string | null;
-  requestId: string;
-  /** The query string with keys masked; null where the operator does not keep it. */
-  query: string | null;
 }
 
 /** Times are milliseconds since 1970; `until` itself is not in it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cutAnswer } from "#account/screens/explorer.ts";
+import { cutAnswer } from "#account/components/shown-answer.ts";
 
 const pagination = { limit: 100, offset: 0, returned: 100, total: 250 };
 const meta = { api_version: "1.3", hints: [] };

@@ -1,12 +1,16 @@
-/** What is chosen on the browse pages, and the links that choose something else. */
+/** What is chosen on the browse pages: read from the URL, shown in words, and the links that change it. */
+import { fetchPrincipals } from "#operations/fetch-principals.ts";
+import { operations } from "#operations/index.ts";
+import { everyFilter, type Operation } from "#operations/operation.ts";
+import { parameterBounds } from "#operations/parameter-names.ts";
+import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import { valueLabel } from "./record-words.ts";
 
-/** The operations' own parameters. */
+/** Parameters of the operations. */
 const gpChoices: readonly FacetName[] = facetNames.toSorted();
-/** In the order of the address; `type` is a signal's. */
+/** In the order of the URL; `type` is that of a signal. */
 export const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
 export type ChoiceName = FacetName | "type";
 
@@ -27,7 +31,33 @@ export const nothingChosen: Chosen = {
 
 export const browsePaths = { gps: "/account/browse", signals: "/account/browse/signals" } as const;
 
-/** What has its usual value stands in no address. */
+/** Parameters of the browse pages that no operation has. */
+const ownNames = ["type", "order"];
+
+const { gp_name: _name, ...facetFilters } = everyFilter;
+
+/** The query of a browse page is read like that of an operation, with the same errors. */
+const likeOperation: Operation = {
+  ...fetchPrincipals,
+  path: "/account/browse" as Operation["path"],
+  filters: facetFilters,
+};
+
+/** @throws Problem invalid-parameters. */
+export function readChosen(query: URLSearchParams): Chosen {
+  const shared = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
+  const { limitDefault, valuesMax } = parameterBounds;
+  const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
+  return {
+    ...(filter as Pick<Chosen, FacetName>),
+    // An unknown type stays chosen, and nothing matches it.
+    type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
+    order: query.get("order") === "name" ? "name" : "latest",
+    offset,
+  };
+}
+
+/** Defaults are left out. */
 export function browseHref(path: string, chosen: Chosen): string {
   const pairs = new URLSearchParams();
   for (const name of choiceNames) for (const value of chosen[name]) pairs.append(name, value);
@@ -37,7 +67,7 @@ export function browseHref(path: string, chosen: Chosen): string {
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** The chosen GPs as an operation is asked for them. */
+/** The query of an operation for the chosen GPs. */
 export function callQuery(chosen: Chosen): string {
   const pairs = new URLSearchParams();
   for (const name of gpChoices) for (const value of chosen[name]) pairs.append(name, value);
@@ -45,7 +75,7 @@ export function callQuery(chosen: Chosen): string {
   return pairs.toString();
 }
 
-/** One value more; the page begins anew. */
+/** Adds a value; the list begins at its first page again. */
 export const withValue = (chosen: Chosen, name: ChoiceName, value: string): Chosen => ({
   ...chosen,
   [name]: [...chosen[name], value],
@@ -58,19 +88,16 @@ export const withoutValue = (chosen: Chosen, name: ChoiceName, value: string): C
   offset: 0,
 });
 
-/** A chosen value that nothing carries, and known ones like it. */
+/** A chosen value that no record has, and similar known ones. */
 export interface Unknown {
   value: string;
-  /** With the choice that has it instead. */
+  /** Each with the choice that holds it instead. */
   suggestions: readonly { value: string; chosen: Chosen }[];
 }
 
-export const countOf = (count: number, noun: string): string =>
-  `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
-
 const namedMax = 4;
 
-/** Joined by "or"; of many the first ones. */
+/** Joined by "or"; only the first of many. */
 const eitherOf = (values: readonly string[]): string => {
   const more = values.length - namedMax;
   return [...values.slice(0, namedMax), ...(more > 0 ? [`${more} more`] : [])].join(" or ");
@@ -80,7 +107,7 @@ const eitherOf = (values: readonly string[]): string => {
 export const inMarkets = ({ market }: Chosen): string =>
   market.length === 0 ? "" : ` in ${eitherOf(market)}`;
 
-/** All that is chosen beside the market, and the way back to everything. */
+/** All that is chosen except the market, and a link back to everything. */
 export function choiceLine(path: string, chosen: Chosen): Part {
   if (choiceNames.every((name) => chosen[name].length === 0)) return null;
   const besideMarket = gpChoices.filter((name) => name !== "market");

@@ -1,4 +1,4 @@
-/** What forms of the account pages are made of. */
+/** The parts of forms on the account pages: fields, choices, and notes above a form. */
 import { html, type Html, type Part } from "#pages/html.ts";
 
 interface Field {
@@ -27,6 +27,20 @@ export const field = (given: Field): Html => {
   /></label>`;
 };
 
+/** The address somebody signs in with. */
+export const emailField = (value: string | undefined): Html =>
+  field({
+    name: "email",
+    label: "E-mail address",
+    type: "email",
+    autocomplete: "username",
+    value,
+  });
+
+/** The password somebody has now. */
+export const passwordField = (label: string, name = "password"): Html =>
+  field({ name, label, type: "password", autocomplete: "current-password" });
+
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
@@ -53,11 +67,11 @@ export const choice = (
     </select></label
   >`;
 
-/** What is wrong with what was sent, above the form it was sent with. */
+/** The error, above the form that was sent. */
 export const faultNote = (fault: string | undefined): Part =>
   fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
 
-/** @param done the word after `?done=`; what `sentences` does not know says nothing. */
+/** @param done the word after `?done=`; one that is not in `sentences` shows nothing. */
 export const doneNote = (sentences: Readonly<Record<string, string>>, done: string | null): Part =>
   done !== null &&
   Object.hasOwn(sentences, done) &&

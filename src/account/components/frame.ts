@@ -1,23 +1,23 @@
-/** The frame of the account pages: whose they are, and the way between them. */
+/** The layout of every account page: who is signed in, the account, and the navigation. */
 import type { AccountRequest } from "#account/request.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { layout } from "#pages/layout.ts";
+import { current, layout } from "#pages/layout.ts";
 
-/** Who looks at what. */
+/** Who looks at which page of which account. */
 export interface Frame {
   /** Path of the page. */
   path: string;
   email: string;
-  /** The one that is looked at; null for a person in none. */
+  /** The current one; null for a person in none. */
   account: { id: string; name: string; role: "owner" | "member" } | null;
-  /** All that the person is in. */
+  /** All accounts of the person. */
   accounts: readonly { id: string; name: string }[];
 }
 
 interface AccountPage {
   title: string;
-  /** Null for whoever is not signed in. */
+  /** Null for somebody who is not signed in. */
   frame: Frame | null;
   scripts?: readonly AssetName[];
   /** Holds the one `h1`. */
@@ -58,12 +58,7 @@ const navigation = (frame: Frame): Html =>
     </nav>
   </div>`;
 
-const current = (link: string, path: string): Part => {
-  if (link === path) return html`aria-current="page"`;
-  return path.startsWith(`${link}/`) && html`aria-current="true"`;
-};
-
-/** For a person who is in several. */
+/** For a person with several accounts. */
 const switcher = ({ accounts, account }: Frame): Part =>
   accounts.length > 1 &&
   html`<form method="post" action="/account/switch">
@@ -77,7 +72,7 @@ const switcher = ({ accounts, account }: Frame): Part =>
     <button class="quiet">Switch</button>
   </form>`;
 
-/** Null for whoever is not signed in. */
+/** Null for somebody who is not signed in. */
 export function framed({ signedIn, path }: AccountRequest): Frame | null {
   if (signedIn === null) return null;
   const { person, account, accounts } = signedIn;

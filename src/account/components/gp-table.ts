@@ -1,16 +1,17 @@
-/** GPs in a table, each line saying why it is there. */
+/** The table of GPs on the browse page. */
 import { html, type Html, type Part } from "#pages/html.ts";
+import { counted } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { dayElement } from "#pages/times.ts";
 import type { Gp } from "#records/gp.ts";
-import { type Chosen, countOf } from "./browse-links.ts";
+import type { Chosen } from "./browse-links.ts";
 import { cutText } from "./fitting.ts";
 import { money, place, valueLabels } from "./record-words.ts";
 import { gpHref } from "./signal-list.ts";
 
 export interface GpRow {
   gp: Gp;
-  /** What its markets are called. */
+  /** The short names of its markets. */
   markets: readonly string[];
   /** Day of its newest signal; null without any. */
   latest: string | null;
@@ -44,7 +45,7 @@ const cellsOf = ({ gp, markets, latest, signals }: GpRow, chosen: Chosen): Part[
   money(gp.aum_usd) || unknown,
   latest === null
     ? unknown
-    : html`${dayElement(latest)} <span class="muted">${countOf(signals, "signal")}</span>`,
+    : html`${dayElement(latest)} <span class="muted">${counted(signals, "signal")}</span>`,
 ];
 
 const chosenFirst = (values: readonly string[], chosen: readonly string[]): string[] =>

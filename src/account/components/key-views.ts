@@ -30,7 +30,6 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
 }
 
-/** When a key is to end, as a form says it. */
 const yearsMax = 10;
 
 /**

@@ -1,5 +1,5 @@
-/** The ways out: leave the account, close it, delete oneself; each asks for the password. */
-import { faultNote, field } from "#account/components/fields.ts";
+/** Leave the account, close it, or delete oneself: each page says what will happen and asks for the password. */
+import { faultNote, passwordField } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { type KeyView, lastUseWords, readLiveKeys } from "#account/components/key-views.ts";
 import { signedOut } from "#account/cookies.ts";
@@ -14,8 +14,24 @@ import type { Membership } from "#accounts/membership.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { counted } from "#pages/prose.ts";
 
-/** Asks for the password, then does it; else shows the page again with what is wrong. */
+export const accountDeletionRoutes: readonly Route[] = [
+  route("/account/settings/leave", "member", {
+    GET: (request) => page(leaving(request)),
+    POST: leave,
+  }),
+  route("/account/settings/close", "owner", {
+    GET: async (request) => page((await closing(request))()),
+    POST: close,
+  }),
+  route("/account/settings/delete", "person", {
+    GET: async (request) => page((await deletion(request))()),
+    POST: deleteOneself,
+  }),
+];
+
+/** Checks the password before it acts; shows the page again with the error. */
 function confirmed(
   request: SignedInRequest,
   act: () => Promise<Reply>,
@@ -32,7 +48,7 @@ function confirmed(
 const leaving = (request: MemberRequest, fault?: string): string =>
   leavePage({ frame: framed(request)!, fault });
 
-const leave = (request: MemberRequest): Promise<Reply> => {
+function leave(request: MemberRequest): Promise<Reply> {
   const { services, account, signedIn, now } = request;
   return confirmed(
     request,
@@ -43,7 +59,7 @@ const leave = (request: MemberRequest): Promise<Reply> => {
     },
     (fault) => leaving(request, fault),
   );
-};
+}
 
 async function closing(request: MemberRequest): Promise<(fault?: string) => string> {
   const { services, account, now } = request;
@@ -53,7 +69,7 @@ async function closing(request: MemberRequest): Promise<(fault?: string) => stri
   return (fault) => closePage({ ...view, fault });
 }
 
-const close = async (request: MemberRequest): Promise<Reply> => {
+async function close(request: MemberRequest): Promise<Reply> {
   const { services, account, signedIn, now } = request;
   return confirmed(
     request,
@@ -67,7 +83,7 @@ const close = async (request: MemberRequest): Promise<Reply> => {
     },
     await closing(request),
   );
-};
+}
 
 async function deletion(request: SignedInRequest): Promise<(fault?: string) => string> {
   const { accounts } = request.signedIn;
@@ -87,7 +103,7 @@ async function doomedAccount(
   return { name, fate, keys: keys.filter(isLive).length };
 }
 
-const deleteOneself = async (request: SignedInRequest): Promise<Reply> => {
+async function deleteOneself(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, now } = request;
   const { id: person } = signedIn.person;
   return confirmed(
@@ -98,31 +114,15 @@ const deleteOneself = async (request: SignedInRequest): Promise<Reply> => {
     },
     await deletion(request),
   );
-};
+}
 
-export const accountDeletionRoutes: readonly Route[] = [
-  route("/account/settings/leave", "member", {
-    GET: (request) => page(leaving(request)),
-    POST: leave,
-  }),
-  route("/account/settings/close", "owner", {
-    GET: async (request) => page((await closing(request))()),
-    POST: close,
-  }),
-  route("/account/settings/delete", "person", {
-    GET: async (request) => page((await deletion(request))()),
-    POST: deleteOneself,
-  }),
-];
-
-/** The pages of what cannot be undone: what will break stands first, then the password is asked for. */
-interface AccountDeletion {
+interface Confirmation {
   frame: Frame;
   fault?: string | undefined;
 }
 
-const leavePage = ({ frame, fault }: AccountDeletion): string =>
-  accountDeletion({
+const leavePage = ({ frame, fault }: Confirmation): string =>
+  deletionPage({
     frame,
     fault,
     title: `Leave ${frame.account!.name}?`,
@@ -135,7 +135,7 @@ const leavePage = ({ frame, fault }: AccountDeletion): string =>
     button: "Leave account",
   });
 
-interface Closing extends AccountDeletion {
+interface Closing extends Confirmation {
   /** Those that still work. */
   keys: readonly KeyView[];
   otherMembers: number;
@@ -144,7 +144,7 @@ interface Closing extends AccountDeletion {
 }
 
 const closePage = ({ frame, keys, otherMembers, now, fault }: Closing): string =>
-  accountDeletion({
+  deletionPage({
     frame,
     fault,
     title: `Close ${frame.account!.name}?`,
@@ -161,15 +161,15 @@ const closePage = ({ frame, keys, otherMembers, now, fault }: Closing): string =
     button: "Close account",
   });
 
-interface Deletion extends AccountDeletion {
+interface Deletion extends Confirmation {
   accounts: readonly DoomedAccount[];
 }
 
 interface DoomedAccount {
   name: string;
-  /** `blocked`: its only owner goes, and others stay. */
+  /** `blocked`: the person is its only owner, and others are in it. */
   fate: "closed" | "left" | "blocked";
-  /** That work. */
+  /** How many work. */
   keys: number;
 }
 
@@ -177,7 +177,7 @@ function deletePage({ frame, accounts, fault }: Deletion): string {
   const title = "Delete yourself?";
   const blocked = accounts.filter(({ fate }) => fate === "blocked");
   if (blocked.length > 0) return blockedPage(frame, title, blocked);
-  return accountDeletion({
+  return deletionPage({
     frame,
     fault,
     title,
@@ -211,14 +211,14 @@ const blockedPage = (frame: Frame, title: string, blocked: readonly DoomedAccoun
       </p>`,
   });
 
-interface Question extends AccountDeletion {
+interface Question extends Confirmation {
   title: string;
   effects: readonly Part[];
   action: string;
   button: string;
 }
 
-const accountDeletion = ({ frame, fault, title, effects, action, button }: Question): string =>
+const deletionPage = ({ frame, fault, title, effects, action, button }: Question): string =>
   accountPage({
     title,
     frame,
@@ -233,7 +233,7 @@ const accountDeletion = ({ frame, fault, title, effects, action, button }: Quest
 
 const passwordForm = (action: string, button: string): Html =>
   html`<form class="form" method="post" action="${action}">
-    ${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password" })}
+    ${passwordField("Your password")}
     <button class="danger">${button}</button>
   </form>`;
 
@@ -248,5 +248,3 @@ const keyList = (keys: readonly KeyView[], now: number): Html =>
   </ul>`;
 
 const bold = (name: string): Html => html`<strong class="name">${name}</strong>`;
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -1,4 +1,4 @@
-/** Pages for whoever does not know a name yet: GPs by what they carry, signals by type and market. */
+/** The two browse pages: GPs by market, tag and theme, and signals by type and market. */
 import {
   facetList,
   type FacetView,
@@ -11,8 +11,8 @@ import {
   callQuery,
   choiceLine,
   type Chosen,
-  countOf,
   inMarkets,
+  readChosen,
   type Unknown,
   unknownNote,
 } from "#account/components/browse-links.ts";
@@ -24,13 +24,9 @@ import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
-import { fetchPrincipals } from "#operations/fetch-principals.ts";
-import { operations } from "#operations/index.ts";
-import { everyFilter, type Operation } from "#operations/operation.ts";
 import { parameterBounds } from "#operations/parameter-names.ts";
-import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { counted, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
@@ -40,173 +36,23 @@ import { readDocuments } from "#search/documents.ts";
 import { hasFacets, type Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
-/** The page that lists GPs by what they carry, before one knows a name. */
-interface BrowseView {
-  frame: Frame | null;
-  chosen: Chosen;
-  facets: readonly FacetView[];
-  total: number;
-  rows: readonly GpRow[];
-  limit: number;
-  unknown: readonly Unknown[];
-  /** The newest few, and how many there are. */
-  signals: readonly (SignalView & Pick<Signal, "gps">)[];
-  signalsTotal: number;
-}
-
-const path = browsePaths.gps;
-
-function browsePage(view: BrowseView): string {
-  const { frame, chosen, facets, total, unknown } = view;
-  return accountPage({
-    title: "Browse GPs",
-    frame,
-    scripts: ["explorer.js"],
-    main: html`<h1>${countOf(total, "GP")}${inMarkets(chosen)}</h1>
-      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
-      <div class="browse">
-        ${facetList(path, chosen, facets)}
-        <div class="records">
-          ${
-            total === 0
-              ? html`<p>No GP carries all of that. Take one value away to see more.</p>`
-              : gpSection(view)
-          }
-          ${signalSection(view)}
-        </div>
-      </div>`,
-  });
-}
-
-function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
-  const href = (changed: Partial<Chosen>) => browseHref(path, { ...chosen, offset: 0, ...changed });
-  const isByName = chosen.order === "name";
-  return html`<section>
-    <h2>GPs ${isByName ? "by name" : "with the latest signal first"}</h2>
-    <p class="muted">
-      Order:
-      ${
-        isByName
-          ? html`<a href="${href({ order: "latest" })}">latest signal first</a>`
-          : html`<a href="${href({ order: "name" })}">by name</a>`
-      }
-    </p>
-    ${gpTable(rows, chosen)}
-    ${pageSteps({
-      offset: chosen.offset,
-      shown: rows.length,
-      total,
-      limit,
-      href: (offset) => href({ offset }),
-    })}
-    <p>
-      <a href="/account/explorer?operation=fetch-principals&amp;${callQuery(chosen)}#answer"
-        >The principals of these GPs</a
-      >
-    </p>
-  </section>`;
-}
-
-const signalSection = ({ chosen, signals, signalsTotal }: BrowseView): Html =>
-  html`<section>
-    <h2>Latest signals${inMarkets(chosen)}</h2>
-    ${
-      signals.length === 0
-        ? html`<p>None yet.</p>`
-        : html`${signalList("Latest signals", signals)}
-            <p>
-              <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
-                >All ${countOf(signalsTotal, "signal")}, by type and market</a
-              >
-            </p>`
-    }
-  </section>`;
-
-/** The page that lists signals by type and market, newest first. */
-interface BrowseSignalsView {
-  frame: Frame | null;
-  chosen: Chosen;
-  facets: readonly FacetView[];
-  total: number;
-  signals: BrowseView["signals"];
-  limit: number;
-  unknown: BrowseView["unknown"];
-}
-
-function browseSignalsPage(view: BrowseSignalsView): string {
-  const { frame, chosen, facets, total, signals, limit, unknown } = view;
-  const path = browsePaths.signals;
-  return accountPage({
-    title: "Browse signals",
-    frame,
-    scripts: ["explorer.js"],
-    main: html`<h1>${countOf(total, "signal")}${inMarkets(chosen)}</h1>
-      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
-      <p>
-        Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
-        <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
-          >The GPs instead</a
-        >
-      </p>
-      <div class="browse">
-        ${facetList(path, chosen, facets)}
-        <div>
-          ${
-            total === 0
-              ? html`<p>No signal is all of that. Take one value away to see more.</p>`
-              : signalList("Signals", signals)
-          }
-          ${pageSteps({
-            offset: chosen.offset,
-            shown: signals.length,
-            total,
-            limit,
-            href: (offset) => browseHref(path, { ...chosen, offset }),
-          })}
-        </div>
-      </div>`,
-  });
-}
-
-/** The way from one page of a long list to the next. */
-interface Steps {
-  offset: number;
-  /** How many stand on this page. */
-  shown: number;
-  total: number;
-  limit: number;
-  /** Address of the page that begins there. */
-  href(offset: number): string;
-}
-
-/** Nothing where one page holds all. */
-const pageSteps = ({ offset, shown, total, limit, href }: Steps): Part =>
-  total > limit &&
-  html`<nav class="steps" aria-label="Pages">
-    ${offset > 0 && html`<a href="${href(Math.max(0, offset - limit))}" rel="prev">Back</a>`}
-    <span>${shownWords(offset, shown)} of ${grouped(total)}</span>
-    ${shown > 0 && offset + shown < total && html`<a href="${href(offset + limit)}" rel="next">Next</a>`}
-  </nav>`;
-
-const shownWords = (offset: number, shown: number): string =>
-  shown === 0 ? "None" : `${grouped(offset + 1)} to ${grouped(offset + shown)}`;
-
-const limit = parameterBounds.limitDefault;
-/** Of the signals beside the list of GPs. */
-const signalsBeside = 5;
-
 export const browseRoutes: readonly Route[] = [
   route("/account/browse", "member", {
-    GET: (request) => readRecords(request, chosenBy(request, gps)),
+    GET: (request) => readRecords(request, showChosen(request, gps)),
   }),
   route("/account/browse/signals", "member", {
-    GET: (request) => readRecords(request, chosenBy(request, signals)),
+    GET: (request) => readRecords(request, showChosen(request, signals)),
   }),
 ];
 
+const limit = parameterBounds.limitDefault;
+/** How many signals are shown beside the list of GPs. */
+const signalsBeside = 5;
+
 type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
 
-const chosenBy =
+/** Shows what the URL chooses, or what is wrong with it. */
+const showChosen =
   (request: MemberRequest, show: Show) =>
   (model: ReadModel): Reply => {
     try {
@@ -253,7 +99,7 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
   });
 }
 
-/** A market is the signal's own, the other facets are those of its GPs. */
+/** The market is the signal's own; the other facets are those of its GPs. */
 function selectSignals(known: Browse, chosen: Chosen, bounds: { limit: number; offset: number }) {
   const ofGps = { ...chosen, market: [] };
   const gps = hasFacets(ofGps) ? known.gps.find(ofGps) : undefined;
@@ -298,28 +144,150 @@ const unknownIn = (model: ReadModel, chosen: Chosen, misses: readonly Miss[]): U
     };
   });
 
-/** Names that no operation has. */
-const ownNames = ["type", "order"];
-
-const { gp_name: _name, ...facetFilters } = everyFilter;
-
-/** So that an address means to the pages what it means to an operation, and the same is a fault. */
-const likeOperation: Operation = {
-  ...fetchPrincipals,
-  path: "/account/browse" as Operation["path"],
-  filters: facetFilters,
-};
-
-/** @throws Problem invalid-parameters. */
-function readChosen(query: URLSearchParams): Chosen {
-  const shared = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
-  const { limitDefault, valuesMax } = parameterBounds;
-  const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
-  return {
-    ...(filter as Pick<Chosen, FacetName>),
-    // A type that does not exist stays chosen, and nothing is of it.
-    type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
-    order: query.get("order") === "name" ? "name" : "latest",
-    offset,
-  };
+interface BrowseView {
+  frame: Frame | null;
+  chosen: Chosen;
+  facets: readonly FacetView[];
+  total: number;
+  rows: readonly GpRow[];
+  limit: number;
+  unknown: readonly Unknown[];
+  /** The newest few; `signalsTotal` counts all. */
+  signals: readonly (SignalView & Pick<Signal, "gps">)[];
+  signalsTotal: number;
 }
+
+function browsePage(view: BrowseView): string {
+  const path = browsePaths.gps;
+  const { frame, chosen, facets, total, unknown } = view;
+  return accountPage({
+    title: "Browse GPs",
+    frame,
+    scripts: ["explorer.js"],
+    main: html`<h1>${counted(total, "GP")}${inMarkets(chosen)}</h1>
+      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
+      <div class="browse">
+        ${facetList(path, chosen, facets)}
+        <div class="records">
+          ${
+            total === 0
+              ? html`<p>No GP carries all of that. Take one value away to see more.</p>`
+              : gpSection(view)
+          }
+          ${signalSection(view)}
+        </div>
+      </div>`,
+  });
+}
+
+function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
+  const href = (changed: Partial<Chosen>) =>
+    browseHref(browsePaths.gps, { ...chosen, offset: 0, ...changed });
+  const isByName = chosen.order === "name";
+  return html`<section>
+    <h2>GPs ${isByName ? "by name" : "with the latest signal first"}</h2>
+    <p class="muted">
+      Order:
+      ${
+        isByName
+          ? html`<a href="${href({ order: "latest" })}">latest signal first</a>`
+          : html`<a href="${href({ order: "name" })}">by name</a>`
+      }
+    </p>
+    ${gpTable(rows, chosen)}
+    ${pageSteps({
+      offset: chosen.offset,
+      shown: rows.length,
+      total,
+      limit,
+      href: (offset) => href({ offset }),
+    })}
+    <p>
+      <a href="/account/explorer?operation=fetch-principals&amp;${callQuery(chosen)}#answer"
+        >The principals of these GPs</a
+      >
+    </p>
+  </section>`;
+}
+
+const signalSection = ({ chosen, signals, signalsTotal }: BrowseView): Html =>
+  html`<section>
+    <h2>Latest signals${inMarkets(chosen)}</h2>
+    ${
+      signals.length === 0
+        ? html`<p>None yet.</p>`
+        : html`${signalList("Latest signals", signals)}
+            <p>
+              <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
+                >All ${counted(signalsTotal, "signal")}, by type and market</a
+              >
+            </p>`
+    }
+  </section>`;
+
+interface BrowseSignalsView {
+  frame: Frame | null;
+  chosen: Chosen;
+  facets: readonly FacetView[];
+  total: number;
+  signals: BrowseView["signals"];
+  limit: number;
+  unknown: BrowseView["unknown"];
+}
+
+function browseSignalsPage(view: BrowseSignalsView): string {
+  const { frame, chosen, facets, total, signals, limit, unknown } = view;
+  const path = browsePaths.signals;
+  return accountPage({
+    title: "Browse signals",
+    frame,
+    scripts: ["explorer.js"],
+    main: html`<h1>${counted(total, "signal")}${inMarkets(chosen)}</h1>
+      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
+      <p>
+        Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
+        <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
+          >The GPs instead</a
+        >
+      </p>
+      <div class="browse">
+        ${facetList(path, chosen, facets)}
+        <div>
+          ${
+            total === 0
+              ? html`<p>No signal is all of that. Take one value away to see more.</p>`
+              : signalList("Signals", signals)
+          }
+          ${pageSteps({
+            offset: chosen.offset,
+            shown: signals.length,
+            total,
+            limit,
+            href: (offset) => browseHref(path, { ...chosen, offset }),
+          })}
+        </div>
+      </div>`,
+  });
+}
+
+interface Steps {
+  offset: number;
+  /** How many are on this page. */
+  shown: number;
+  total: number;
+  limit: number;
+  /** The URL of the page that begins there. */
+  href(offset: number): string;
+}
+
+/** The links between the pages of a list; nothing if it has only one page. */
+const pageSteps = ({ offset, shown, total, limit, href }: Steps): Part =>
+  total > limit &&
+  html`<nav class="steps" aria-label="Pages">
+    ${offset > 0 && html`<a href="${href(Math.max(0, offset - limit))}" rel="prev">Back</a>`}
+    <span>${shownWords(offset, shown)} of ${grouped(total)}</span>
+    ${shown > 0 && offset + shown < total && html`<a href="${href(offset + limit)}" rel="next">Next</a>`}
+  </nav>`;
+
+const shownWords = (offset: number, shown: number): string =>
+  shown === 0 ? "None" : `${grouped(offset + 1)} to ${grouped(offset + shown)}`;

@@ -1,5 +1,5 @@
-/** What somebody signs in with: another address, another password. */
-import { faultNote, field } from "#account/components/fields.ts";
+/** Change the e-mail address or the password that one signs in with. */
+import { faultNote, field, passwordField } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { begin } from "#account/cookies.ts";
@@ -18,13 +18,16 @@ import { html } from "#pages/html.ts";
 import { passwordFields } from "./link.ts";
 import { typedAddress } from "./sign-in.ts";
 
-const obstacle = (request: SignedInRequest): Reply | null =>
-  canMail(request) ? null : page(noMailPage("Change your address", framed(request)), 403);
+export const credentialRoutes: readonly Route[] = [
+  route("/account/settings/address", "person", { GET: showAddress, POST: postAddress }),
+  route("/account/settings/password", "person", { GET: showPassword, POST: postPassword }),
+];
 
-const showAddress = (request: SignedInRequest): Reply =>
-  obstacle(request) ?? page(changeAddressPage({ frame: framed(request)! }));
+function showAddress(request: SignedInRequest): Reply {
+  return obstacle(request) ?? page(changeAddressPage({ frame: framed(request)! }));
+}
 
-function takeAddress(request: SignedInRequest): Reply | Promise<Reply> {
+function postAddress(request: SignedInRequest): Reply | Promise<Reply> {
   const inTheWay = obstacle(request);
   if (inTheWay !== null) return inTheWay;
   return orAgain(
@@ -33,7 +36,11 @@ function takeAddress(request: SignedInRequest): Reply | Promise<Reply> {
   );
 }
 
-/** Whether somebody has the new address, only its mail tells. */
+/** Why the address cannot be changed here, as a page. */
+const obstacle = (request: SignedInRequest): Reply | null =>
+  canMail(request) ? null : page(noMailPage("Change your address", framed(request)), 403);
+
+/** Only the mail to the new address tells whether somebody has it already. */
 async function askAddress(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;
@@ -46,10 +53,11 @@ async function askAddress(request: SignedInRequest): Promise<Reply> {
   return page(mailedPage({ email, demoLink: isKnown ? null : shown, frame: framed(request) }));
 }
 
-const showPassword = (request: SignedInRequest): Reply =>
-  page(changePasswordPage(framed(request)!));
+function showPassword(request: SignedInRequest): Reply {
+  return page(changePasswordPage(framed(request)!));
+}
 
-function takePassword(request: SignedInRequest): Promise<Reply> {
+function postPassword(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, form, client, now } = request;
   const { id: person, email: to } = signedIn.person;
   const present = form.get("present") ?? "";
@@ -66,12 +74,6 @@ function takePassword(request: SignedInRequest): Promise<Reply> {
   );
 }
 
-export const credentialRoutes: readonly Route[] = [
-  route("/account/settings/address", "person", { GET: showAddress, POST: takeAddress }),
-  route("/account/settings/password", "person", { GET: showPassword, POST: takePassword }),
-];
-
-/** The page on which somebody asks for another e-mail address. */
 interface ChangeAddress {
   frame: Frame;
   typed?: string;
@@ -90,12 +92,11 @@ const changeAddressPage = ({ frame, typed, fault }: ChangeAddress): string =>
       ${faultNote(fault)}
       <form class="form" method="post" action="/account/settings/address">
         ${field({ name: "email", label: "New e-mail address", type: "email", autocomplete: "email", value: typed })}
-        ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password" })}
+        ${passwordField("Password")}
         <button>Mail me a link</button>
       </form>`,
   });
 
-/** The page on which somebody who knows the present password chooses another. */
 const changePasswordPage = (frame: Frame, fault?: string): string =>
   accountPage({
     title: "Change password",
@@ -104,8 +105,7 @@ const changePasswordPage = (frame: Frame, fault?: string): string =>
       <p>Every other browser is signed out.</p>
       ${faultNote(fault)}
       <form class="form" method="post" action="/account/settings/password">
-        ${field({ name: "present", label: "Present password", type: "password", autocomplete: "current-password" })}
-        ${passwordFields(frame.email, "next")}
+        ${passwordField("Present password", "present")} ${passwordFields(frame.email, "next")}
         <button>Change password</button>
       </form>
       <p>

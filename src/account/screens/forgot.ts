@@ -1,4 +1,4 @@
-/** Forgotten passwords: an address is asked for, and a link mailed to it if somebody has it. */
+/** Forgotten passwords: asks for an address and mails a link to it if somebody has it. */
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { resetMail } from "#account/mail-templates.ts";
 import { orAgain } from "#account/refusal.ts";
@@ -10,10 +10,13 @@ import { requestReset } from "#accounts/reset-password.ts";
 import { typedAddress } from "./sign-in.ts";
 import { forgotPage } from "./sign-up.ts";
 
-const obstacle = (request: AccountRequest): Reply | null =>
-  canMail(request) ? null : page(noMailPage("Choose a new password"), 403);
+export const forgotRoutes: readonly Route[] = [
+  route("/account/forgot", "anyone", { GET: show, POST: take }),
+];
 
-const show = (request: AccountRequest): Reply => obstacle(request) ?? page(forgotPage());
+function show(request: AccountRequest): Reply {
+  return obstacle(request) ?? page(forgotPage());
+}
 
 function take(request: AccountRequest): Reply | Promise<Reply> {
   const inTheWay = obstacle(request);
@@ -24,7 +27,11 @@ function take(request: AccountRequest): Reply | Promise<Reply> {
   );
 }
 
-/** The page says what was typed, never how the address is stored: that would tell that it is. */
+/** Why no link can be mailed, as a page. */
+const obstacle = (request: AccountRequest): Reply | null =>
+  canMail(request) ? null : page(noMailPage("Choose a new password"), 403);
+
+/** The page shows the address as typed, not as stored: that would reveal that it is stored. */
 async function ask(request: AccountRequest): Promise<Reply> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
@@ -36,7 +43,3 @@ async function ask(request: AccountRequest): Promise<Reply> {
 
 const send = (request: AccountRequest, link: ReturnType<typeof linkOf>) =>
   mail(request, resetMail(link), link.url);
-
-export const forgotRoutes: readonly Route[] = [
-  route("/account/forgot", "anyone", { GET: show, POST: take }),
-];

@@ -1,4 +1,4 @@
-/** The page of one GP, as the operations serve it. */
+/** The page of one GP, with what the operations serve: names, facts, people, signals and projects. */
 import {
   browseHref,
   browsePaths,
@@ -33,7 +33,7 @@ import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { counted } from "#pages/prose.ts";
 import { dayElement, timeElement } from "#pages/times.ts";
 import type { ExternalIds } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
@@ -42,13 +42,13 @@ import { browse } from "#search/browse.ts";
 import { positionOfId } from "#search/id-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
-const projectsMax = 100;
-
 export const browseGpRoutes: readonly Route[] = [
   route("/account/browse/gp/{id}", "member", {
     GET: (request) => readRecords(request, (model) => showGp(request, model)),
   }),
 ];
+
+const projectsMax = 100;
 
 function showGp(request: MemberRequest, model: ReadModel): Reply {
   const id = request.names["id"]!;
@@ -75,7 +75,7 @@ interface Body<R> {
   pagination: { total: number };
 }
 
-/** The id as a name means that GP alone. */
+/** An id in place of the name selects that GP only. */
 const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
   JSON.parse(
     answer(operation, model, { filter: { name: id }, limit, offset: 0 }).body.toString(),
@@ -92,13 +92,12 @@ const unknown = (request: MemberRequest): Reply =>
     404,
   );
 
-/** The page of one GP: its names, what it does, its people, signals and projects, and who says so. */
 interface GpView extends ShownProjects {
   frame: Frame | null;
 }
 
 const descriptionLengthMax = 1000;
-/** Markup of all lists, and of people and of projects at most: signals are the most, and have what is left. */
+/** Bytes of markup of all lists, of people and of projects; signals, which are most, get the rest. */
 const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
 
 function gpPage(view: GpView): string {
@@ -125,15 +124,12 @@ function gpPage(view: GpView): string {
 const inShort = ({ gp, projectsTotal }: GpView): Part[] => [
   place(gp.hq_city, gp.hq_state, gp.hq_country),
   gp.aum_usd !== null && `${money(gp.aum_usd)} under management`,
-  counted("timeline", gp.signals_total, "signal", "signals"),
-  counted("people", gp.principals_total, "person", "people"),
-  counted("projects", projectsTotal, "project", "projects"),
+  html`<a href="#timeline">${counted(gp.signals_total, "signal")}</a>`,
+  html`<a href="#people">${counted(gp.principals_total, "person", "people")}</a>`,
+  html`<a href="#projects">${counted(projectsTotal, "project")}</a>`,
 ];
 
-const counted = (anchor: string, count: number, one: string, many: string): Html =>
-  html`<a href="#${anchor}">${grouped(count)} ${count === 1 ? one : many}</a>`;
-
-/** What is known of a GP itself, as terms and what they are; what is unknown is left out. */
+/** What is known of the GP itself; unknown facts are left out. */
 function gpFacts({ gp, marketNames }: ShownGp): Html {
   const markets = gp.markets.map((title) => marketNames[title] ?? title);
   const facts: readonly (readonly [term: string, what: Part])[] = [
@@ -170,7 +166,7 @@ const isSaid = (what: Part): boolean =>
 
 const linkBytesMax = 2000;
 
-/** Each value leads to the GPs that carry it too. */
+/** Each value links to all GPs that have it. */
 function links(name: ChoiceName, values: readonly string[]): Part {
   const all = values.map(
     (value) =>

@@ -1,4 +1,4 @@
-/** Every path of the account pages, in the order in which they are looked for. */
+/** The routes of all account pages, in the order in which they are matched. */
 import type { Route } from "#account/route.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
@@ -17,12 +17,14 @@ import { sessionRoutes } from "./sessions.ts";
 import { settingsRoutes } from "./settings.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { signUpRoutes } from "./sign-up.ts";
+import { suggestRoutes } from "./suggest.ts";
 import { usageRoutes } from "./usage.ts";
 
 export const routes: readonly Route[] = [
   ...browseRoutes,
   ...browseGpRoutes,
   ...explorerRoutes,
+  ...suggestRoutes,
   ...keysRoutes,
   ...keyRoutes,
   ...usageRoutes,

@@ -8,6 +8,7 @@ import {
   readKeyView,
   stateWords,
 } from "#account/components/key-views.ts";
+import { oneTimeValue, shownBefore, shownOnce } from "#account/components/new-key.ts";
 import { exactTime, relativeTime } from "#account/components/relative.ts";
 import { refusal } from "#account/refusal.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
@@ -20,14 +21,20 @@ import { overlapDefault, overlaps } from "#keys/rotate-key.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { oneTimeValue, shownBefore, shownOnce } from "./keys.ts";
 
-const idOf = ({ names }: MemberRequest): string => names["id"]!;
-const own = (request: MemberRequest) => ({ ...ownKeys(request), id: idOf(request) });
+export const keyRoutes: readonly Route[] = [
+  route("/account/keys/{id}", "member", { GET: showKey }),
+  route("/account/keys/{id}/rename", "member", { POST: orAbovePage(rename) }),
+  route("/account/keys/{id}/rotate", "member", { POST: orAbovePage(rotate) }),
+  route("/account/keys/{id}/revoke", "member", { POST: orAbovePage(revoke) }),
+];
 
 async function showKey(request: MemberRequest): Promise<Reply> {
   return page(await keyMarkup(request));
 }
+
+const idOf = ({ names }: MemberRequest): string => names["id"]!;
+const own = (request: MemberRequest) => ({ ...ownKeys(request), id: idOf(request) });
 
 async function keyMarkup(request: MemberRequest, fault?: string): Promise<string> {
   const { query, now } = request;
@@ -71,10 +78,9 @@ async function rotate(request: MemberRequest): Promise<Reply> {
   return shownOnce(request, issued, { id: idOf(request), expiresAt: oldExpiresAt });
 }
 
-/** A fault is shown above the page of the key; one that is not there has none. */
-const orAbovePage =
-  (act: Serve<MemberRequest>): Serve<MemberRequest> =>
-  async (request) => {
+/** Shows an error on the page of the key, unless there is no such key. */
+function orAbovePage(act: Serve<MemberRequest>): Serve<MemberRequest> {
+  return async (request) => {
     try {
       return await act(request);
     } catch (fault) {
@@ -82,15 +88,8 @@ const orAbovePage =
       return refusal(fault, await keyMarkup(request, fault.message));
     }
   };
+}
 
-export const keyRoutes: readonly Route[] = [
-  route("/account/keys/{id}", "member", { GET: showKey }),
-  route("/account/keys/{id}/rename", "member", { POST: orAbovePage(rename) }),
-  route("/account/keys/{id}/rotate", "member", { POST: orAbovePage(rotate) }),
-  route("/account/keys/{id}/revoke", "member", { POST: orAbovePage(revoke) }),
-];
-
-/** The page of one key: what it is, and the three things one can do with it. */
 interface OneKeyView {
   frame: Frame | null;
   key: KeyView;
@@ -168,7 +167,7 @@ const renameForm = (key: KeyView): Html =>
         <button class="quiet">Rename key</button>`,
     )}`;
 
-/** A key that was rotated has its successor to rotate. */
+/** A rotated key cannot be rotated again; its successor can. */
 function rotateForm({ key, replacedBy, form }: OneKeyView): Part {
   if (replacedBy !== null) return null;
   return html`<h2>Rotate</h2>

@@ -1,5 +1,4 @@
-/** All keys of an account, and the making of one. */
-import { callLines } from "#account/components/call-lines.ts";
+/** All keys of an account, and the form that makes one. */
 import { choice, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import {
@@ -11,22 +10,23 @@ import {
   stateWords,
   withUse,
 } from "#account/components/key-views.ts";
-import { exactTime, relativeTime } from "#account/components/relative.ts";
-import { wordPage } from "#account/components/word.ts";
+import { oneTimeValue, shownBefore, shownOnce } from "#account/components/new-key.ts";
+import { relativeTime } from "#account/components/relative.ts";
 import { refusal } from "#account/refusal.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { liveKeysMax } from "#keys/caps.ts";
-import { isLive, type IssuedKey } from "#keys/keys.ts";
+import { isLive } from "#keys/keys.ts";
 import { createOwnKey, newForm } from "#keys/own-keys.ts";
-import { operations } from "#operations/index.ts";
-import { copyBlock } from "#pages/code-block.ts";
-import { exampleTarget } from "#pages/example-query.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
+
+export const keysRoutes: readonly Route[] = [
+  route("/account/keys", "member", { GET: showKeys, POST: createKey }),
+];
 
 async function showKeys(request: MemberRequest): Promise<Reply> {
   return page(await keysMarkup(request, emptyKeyForm));
@@ -77,109 +77,10 @@ async function createKey(request: MemberRequest): Promise<Reply> {
   }
 }
 
-const formShape = /^[\w-]{16,64}$/;
-
-/** @throws DomainError `invalid` where the form was not one of ours. */
-export function oneTimeValue({ form }: MemberRequest): string {
-  const value = form.get("form") ?? "";
-  if (formShape.test(value)) return value;
-  throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
-}
-
-/** The answer to the POST itself: behind a redirect the key would have to be kept. */
-export function shownOnce(
-  request: MemberRequest,
-  { id, key, name, expiresAt }: IssuedKey,
-  old?: { id: string; expiresAt: string },
-): Reply {
-  const { own, now } = request;
-  const target = exampleTarget(operations[0]!);
-  const replaced = old === undefined ? {} : { old };
-  const frame = framed(request);
-  const view = { frame, id, key, name, expiresAt, ...replaced, base: own.base, target, now };
-  return page(newKeyPage(view));
-}
-
-/** To a form that was sent a second time: by a reload, or by going back to it. */
-export const shownBefore = (request: MemberRequest, id: string): Reply =>
-  page(
-    wordPage(
-      "This key was made already",
-      "It was shown once, and nobody can show it again. If it is lost, rotate it.",
-      framed(request),
-      { href: `/account/keys/${id}`, label: "To the key" },
-    ),
-    409,
-  );
-
-export const keysRoutes: readonly Route[] = [
-  route("/account/keys", "member", { GET: showKeys, POST: createKey }),
-];
-
-/** The one page that ever shows a whole key. */
-interface NewKeyView {
-  frame: Frame | null;
-  id: string;
-  key: string;
-  name: string;
-  expiresAt: string | null;
-  /** The key in whose place it was made. */
-  old?: { id: string; expiresAt: string };
-  /** Origin (and path) of the service. */
-  base: string;
-  /** Path and query of a request to try. */
-  target: string;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
-function newKeyPage(view: NewKeyView): string {
-  const { frame, key, base, target } = view;
-  const lines = callLines({ base, target, key });
-  return accountPage({
-    title: "Your new key",
-    frame,
-    scripts: ["account.js"],
-    main: html`<h1>Your new key</h1>
-      <p>
-        Copy it now: it is shown this once and stored nowhere. If you lose it,
-        <a href="/account/keys/${view.id}">rotate it</a>.
-      </p>
-      <div data-once>
-        ${copyBlock("The whole key", key)} ${lifeOf(view)}
-        <h2>Try it</h2>
-        ${copyBlock("Request with curl", lines.curl)}
-        <h2>Keep it beside your program</h2>
-        <p>In a file <code>.env</code> that no repository takes in:</p>
-        ${copyBlock("Line for .env", lines.environment)}
-      </div>
-      <h2>Ask with it</h2>
-      <h3>TypeScript</h3>
-      ${copyBlock("Request in TypeScript", lines.typescript)}
-      <h3>Python</h3>
-      ${copyBlock("Request in Python", lines.python)}
-      <p><a class="button" href="/account/keys">To all keys</a></p>`,
-  });
-}
-
-function lifeOf({ name, expiresAt, old, now }: NewKeyView): Html {
-  const end: Part =
-    expiresAt === null
-      ? "does not expire"
-      : html`expires ${relativeTime(expiresAt, now)} (${exactTime(expiresAt)})`;
-  return html`<p>The key <strong>${name}</strong> ${end}.</p>
-    ${old !== undefined && oldLife(old.expiresAt, now)}`;
-}
-
-const oldLife = (expiresAt: string, now: number): Html =>
-  Date.parse(expiresAt) <= now
-    ? html`<p>The old key is refused from now on.</p>`
-    : html`<p>The old key works until ${exactTime(expiresAt)}. Both share one quota.</p>`;
-
-/** What the form was sent with. */
+/** The fields of the form. */
 interface KeyForm {
   name: string;
-  /** Days, or one of `date` and `never`. */
+  /** A number of days, `date` or `never`. */
   expiry: string;
   /** The last day, as the browser sends it; empty where none is chosen. */
   lastDay: string;
@@ -189,7 +90,7 @@ interface KeysView {
   frame: Frame | null;
   /** Keys that are neither revoked nor expired, newest first. */
   live: readonly KeyView[];
-  /** Some of those that are: so many newer ones are passed over. */
+  /** A page of the others, after `endedFrom` newer ones. */
   ended: readonly KeyView[];
   endedFrom: number;
   endedCount: number;
@@ -197,7 +98,7 @@ interface KeysView {
   form: string;
   typed: KeyForm;
   liveMax: number;
-  /** There are as many already. */
+  /** The account has that many already. */
   isFull: boolean;
   fault?: string | undefined;
   /** Milliseconds since 1970. */

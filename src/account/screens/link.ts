@@ -1,4 +1,4 @@
-/** The page a mailed link leads to: a GET looks, a POST does what the link is for. */
+/** The page a mailed link leads to: a GET changes nothing, the POST of its button does what the link is for. */
 import { faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { begin } from "#account/cookies.ts";
@@ -16,15 +16,20 @@ import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 
-const show = (request: AccountRequest): Promise<Reply> =>
-  unlessDead(request, async () => {
+export const linkRoutes: readonly Route[] = [
+  route("/account/link", "anyone", { GET: show, POST: follow }),
+];
+
+function show(request: AccountRequest): Promise<Reply> {
+  return unlessDead(request, async () => {
     const token = request.query.get("token") ?? "";
     const link = await lookAtLink(request.services.control, token, request.now);
     return page(linkPage(await viewOf(request, link, token)));
   });
+}
 
-const take = (request: AccountRequest): Promise<Reply> =>
-  unlessDead(request, async () => {
+function follow(request: AccountRequest): Promise<Reply> {
+  return unlessDead(request, async () => {
     const token = request.form.get("token") ?? "";
     const link = await lookAtLink(request.services.control, token, request.now);
     const view = await viewOf(request, link, token);
@@ -33,6 +38,7 @@ const take = (request: AccountRequest): Promise<Reply> =>
       (fault) => linkPage({ ...view, typedName: request.form.get("account") ?? "", fault }),
     );
   });
+}
 
 async function unlessDead(request: AccountRequest, act: () => Promise<Reply>): Promise<Reply> {
   try {
@@ -58,7 +64,7 @@ async function viewOf({ services }: AccountRequest, link: Link, token: string): 
   };
 }
 
-/** What the form of a link holds, for those kinds that ask for a password. */
+/** The fields of the form, for kinds of links that ask for a password. */
 const completion = ({ form, client, now }: AccountRequest, token: string) => ({
   token,
   password: form.get("password") ?? "",
@@ -100,22 +106,17 @@ const complete: Record<Link["kind"], (request: AccountRequest, token: string) =>
   },
 };
 
-export const linkRoutes: readonly Route[] = [
-  route("/account/link", "anyone", { GET: show, POST: take }),
-];
-
-/** The page a mailed link leads to: looking changes nothing, its button does. */
 interface LinkView {
-  kind: "sign-up" | "invite" | "reset" | "email";
+  kind: Link["kind"];
   token: string;
   email: string;
-  /** Of an invitation to an account that is there already. */
+  /** For an invitation to an existing account. */
   accountName: string | null;
-  /** Whoever follows it has no password yet, or a new one to choose. */
+  /** A new person, or a new password. */
   asksPassword: boolean;
-  /** An account is made. */
+  /** A new account. */
   asksName: boolean;
-  /** What was typed for it. */
+  /** The name typed for it. */
   typedName?: string;
   fault?: string | undefined;
 }
@@ -168,7 +169,7 @@ function wordsOf({ kind, email, accountName, asksPassword }: LinkView): Words {
   };
 }
 
-/** The hidden address is for password managers, which keep both together. */
+/** The hidden address lets password managers save it with the password. */
 export const passwordFields = (email: string, name = "password"): Html =>
   html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
     ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
@@ -183,7 +184,7 @@ const nameField = (typed: string | undefined): Html =>
     lengthMax: 100,
   });
 
-/** For a link that was used, has expired or never was: which of them, is told to nobody. */
+/** For a link that was used, has expired or never existed: the page does not tell which. */
 const deadLinkPage = (fault: string, maySignUp: boolean): string =>
   accountPage({
     title: "This link does nothing any more",

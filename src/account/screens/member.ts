@@ -1,5 +1,5 @@
-/** One member, for owners: another role, removal, or the whole account. */
-import { choice, faultNote, field, hidden } from "#account/components/fields.ts";
+/** One member, for owners: change the role, remove, or pass the account on. */
+import { choice, faultNote, hidden, passwordField } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { orAgain } from "#account/refusal.ts";
@@ -18,6 +18,21 @@ import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type MemberView, roleOf, roles } from "./members.ts";
+
+export const oneMemberRoutes: readonly Route[] = [
+  route("/account/members/role", "owner", {
+    POST: changing("role", (request) =>
+      changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
+    ),
+  }),
+  route("/account/members/remove", "owner", {
+    POST: changing("removed", (request) =>
+      removeMember(request.services.control, changeOf(request)),
+    ),
+  }),
+  route("/account/members/pass", "owner", { POST: changing("passed", pass) }),
+  route("/account/members/{person}", "owner", { GET: show }),
+];
 
 async function requireMember(
   { services, account }: MemberRequest,
@@ -42,10 +57,11 @@ async function markupOf(
     memberPage({ frame: framed(request)!, member, isOwn, keys: own.length, fault, now });
 }
 
-const show = async (request: MemberRequest): Promise<Reply> =>
-  page((await markupOf(request, request.names["person"]!))());
+async function show(request: MemberRequest): Promise<Reply> {
+  return page((await markupOf(request, request.names["person"]!))());
+}
 
-/** Who is changed, in which account, by whom. */
+/** Who is to be changed, in which account, by whom. */
 const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   account: account.number,
   person: form.get("person") ?? "",
@@ -53,10 +69,9 @@ const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   now,
 });
 
-/** Does it, or shows the page of the member again. */
-const changing =
-  (done: string, act: (request: MemberRequest) => Promise<void>) =>
-  async (request: MemberRequest): Promise<Reply> =>
+/** Makes the change, or shows the page of the member again with the error. */
+function changing(done: string, act: (request: MemberRequest) => Promise<void>) {
+  return async (request: MemberRequest): Promise<Reply> =>
     orAgain(
       async () => {
         await act(request);
@@ -64,6 +79,7 @@ const changing =
       },
       await markupOf(request, changeOf(request).person),
     );
+}
 
 async function pass(request: MemberRequest): Promise<void> {
   const { control, passwords } = request.services;
@@ -73,27 +89,11 @@ async function pass(request: MemberRequest): Promise<void> {
   await passOwnership(control, { account, from, to, now });
 }
 
-export const oneMemberRoutes: readonly Route[] = [
-  route("/account/members/role", "owner", {
-    POST: changing("role", (request) =>
-      changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
-    ),
-  }),
-  route("/account/members/remove", "owner", {
-    POST: changing("removed", (request) =>
-      removeMember(request.services.control, changeOf(request)),
-    ),
-  }),
-  route("/account/members/pass", "owner", { POST: changing("passed", pass) }),
-  route("/account/members/{person}", "owner", { GET: show }),
-];
-
-/** The page of one member, for owners: another role, removal, or the whole account. */
 interface OneMemberView {
   frame: Frame;
   member: MemberView;
   isOwn: boolean;
-  /** How many keys that work they made. */
+  /** How many of the keys they made still work. */
   keys: number;
   fault?: string | undefined;
   /** Milliseconds since 1970. */
@@ -156,7 +156,6 @@ const passForm = (member: MemberView): Html =>
       ${formOf(
         "pass",
         member,
-        html`${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password" })}
-          <button class="danger">Pass account on</button>`,
+        html`${passwordField("Your password")} <button class="danger">Pass account on</button>`,
       )}
     </details>`;

@@ -1,4 +1,4 @@
-/** Who is in the account and who is invited: listed, invited, withdrawn. */
+/** Members of the account and invitations to it: lists them, invites, withdraws. */
 import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
@@ -17,7 +17,13 @@ import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
-/** Of an account: messages to strangers, with a name in them that the account chose, are worth abusing. */
+export const memberRoutes: readonly Route[] = [
+  route("/account/members", "member", { GET: show }),
+  route("/account/members/invite", "owner", { POST: postInvitation }),
+  route("/account/members/withdraw", "owner", { POST: withdraw }),
+];
+
+/** For each account: mail to strangers that contains a name of the account's choosing invites abuse. */
 const invitationsADayMax = 50;
 
 async function viewOf(request: MemberRequest): Promise<MembersView> {
@@ -40,10 +46,11 @@ function obstacleOf(request: MemberRequest): MembersView["obstacle"] {
   return canMail(request) ? null : "no mail";
 }
 
-const show = async (request: MemberRequest): Promise<Reply> =>
-  page(membersPage(await viewOf(request)));
+async function show(request: MemberRequest): Promise<Reply> {
+  return page(membersPage(await viewOf(request)));
+}
 
-async function takeInvitation(request: MemberRequest): Promise<Reply> {
+async function postInvitation(request: MemberRequest): Promise<Reply> {
   const view = await viewOf(request);
   if (view.obstacle !== null) return page(membersPage(view), 403);
   const typed = { email: typedAddress(request), role: roleOf(request) };
@@ -84,7 +91,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
     );
 }
 
-/** Whatever is not `owner` is the lesser of the two. */
+/** Anything but `owner` is taken as the lesser role. */
 export const roleOf = ({ form }: MemberRequest): "owner" | "member" =>
   form.get("role") === "owner" ? "owner" : "member";
 
@@ -98,13 +105,6 @@ async function withdraw({ services, account, signedIn, form, now }: MemberReques
   return seeOther("/account/members?done=withdrawn");
 }
 
-export const memberRoutes: readonly Route[] = [
-  route("/account/members", "member", { GET: show }),
-  route("/account/members/invite", "owner", { POST: takeInvitation }),
-  route("/account/members/withdraw", "owner", { POST: withdraw }),
-];
-
-/** The page of who is in the account, and who is invited to it. */
 export interface MemberView {
   person: string;
   email: string;
@@ -122,13 +122,13 @@ interface InvitationView {
 
 interface MembersView {
   frame: Frame;
-  /** Id of whoever looks. */
+  /** Id of the person who looks at the page. */
   own: string;
   /** In the order of joining. */
   members: readonly MemberView[];
-  /** Oldest first; empty for whoever is no owner. */
+  /** Oldest first; empty unless the person is an owner. */
   invitations: readonly InvitationView[];
-  /** What keeps an owner from inviting, if anything. */
+  /** Why owners cannot invite, if they cannot. */
   obstacle: "closed" | "no mail" | null;
   typed?: { email: string; role: string };
   fault?: string | undefined;

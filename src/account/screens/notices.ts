@@ -1,4 +1,4 @@
-/** What somebody of an account should know. */
+/** Notices: what needs somebody's attention now, and what happened in the account in the last 30 days. */
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { readGauges } from "#account/components/gauges.ts";
 import { relativeTime } from "#account/components/relative.ts";
@@ -15,7 +15,14 @@ import { table } from "#pages/table.ts";
 import { operator, service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
+export const noticesRoutes: readonly Route[] = [
+  route("/account/notices", "member", { GET: showNotices }),
+];
+
 const expiredMilliseconds = 14 * dayMilliseconds;
+const activityMilliseconds = 30 * dayMilliseconds;
+const entriesRead = 300;
+const activityShown = 50;
 
 async function showNotices(request: MemberRequest): Promise<Reply> {
   const { services, account, now } = request;
@@ -37,7 +44,7 @@ async function showNotices(request: MemberRequest): Promise<Reply> {
 const suspension = ({ account: { suspendedAt } }: MemberRequest): Need[] =>
   suspendedAt === null ? [] : [{ what: "suspended", since: suspendedAt }];
 
-/** A key that was rotated was taken care of. */
+/** A rotated key needs nothing. */
 function keyNeeds(key: ListedKey, now: number): Need[] {
   const { expiresAt: at, state, replacedBy } = key;
   if (at === null || replacedBy !== null) return [];
@@ -54,17 +61,12 @@ async function quotaNeeds({ services, account }: MemberRequest): Promise<Need[]>
     : [];
 }
 
-export const noticesRoutes: readonly Route[] = [
-  route("/account/notices", "member", { GET: showNotices }),
-];
-
-/** The page of what an account should know: what needs somebody now, and what happened in the last 30 days. */
 interface KeyName {
   id: string;
   name: string;
 }
 
-/** Something that somebody should do something about. */
+/** Something that needs an action. */
 type Need =
   | { what: "suspended"; since: string }
   | { what: "key-expires"; key: KeyName; at: string }
@@ -91,7 +93,7 @@ interface NoticesView {
   now: number;
 }
 
-/** What is worth a line, by its action in the audit log. */
+/** The actions of the audit log that are shown. */
 const activityWords: Readonly<Record<string, string>> = {
   "account.closed": "Account closed",
   "account.limits_changed": "Quota changed",
@@ -167,26 +169,26 @@ const activityTable = (activity: readonly Activity[], now: number): Html =>
     ]),
   });
 
-/** What happened in an account lately, out of the audit log and in names that people know. */
-const backMilliseconds = 30 * dayMilliseconds;
-const entriesRead = 300;
-const shownMax = 50;
-
-/** Newest first. Of sign-ins only one's own. */
+/** From the audit log, newest first; sign-ins are the person's own only. */
 async function readActivity(
   request: MemberRequest,
   keys: readonly ListedKey[],
 ): Promise<Activity[]> {
   const { services, account, signedIn, now } = request;
   const { database } = services.control;
-  const since = now - backMilliseconds;
+  const since = now - activityMilliseconds;
   const person = signedIn.person.id;
   const ofAccount = await listAudit(database, {
     account: account.number,
     since,
     limit: entriesRead,
   });
-  const signIns = { actor: person, action: "person.signed_in", since, limit: shownMax } as const;
+  const signIns = {
+    actor: person,
+    action: "person.signed_in",
+    since,
+    limit: activityShown,
+  } as const;
   const entries = [
     ...ofAccount.filter(({ action }) => Object.hasOwn(activityWords, action)),
     ...(await listAudit(database, signIns)),
@@ -197,7 +199,7 @@ async function readActivity(
   );
   const nameOf = namesOf(person, await listMembers(database, account.number));
   const keyOf = keysById(keys);
-  return entries.slice(0, shownMax).map((entry) => ({
+  return entries.slice(0, activityShown).map((entry) => ({
     at: entry.at,
     action: entry.action,
     key: keyOf(entry),

@@ -1,4 +1,4 @@
-/** The request log of an account: page by page, or as one file. */
+/** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
 import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { exactTime } from "#account/components/relative.ts";
@@ -11,7 +11,6 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
-import { dayMilliseconds } from "#store/durations.ts";
 import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
 import {
   explorerKey,
@@ -21,11 +20,17 @@ import {
   requestsInPages,
 } from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import { dayMilliseconds } from "#store/durations.ts";
+
+export const requestsRoutes: readonly Route[] = [
+  route("/account/requests", "member", { GET: showRequests }),
+  route("/account/requests.csv", "member", { GET: downloadRequests }),
+];
 
 const rowsOfPage = 40;
 /** Some 2 MB. */
 const csvRowsMax = 10_000;
-/** So many keys the filter offers to choose from; any other stands in its address. */
+/** How many keys the filter offers; any other can be named in the URL. */
 const keysOffered = 60;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
@@ -84,7 +89,7 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** A filter with a fault has its page; a file of the wrong requests would look like the right one. */
+/** A filter with an error gets the page instead: a file of the wrong requests would look right. */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
@@ -97,92 +102,17 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
   return download(name, "text/csv; charset=utf-8; header=present", `${lines.join("\r\n")}\r\n`);
 }
 
-export const requestsRoutes: readonly Route[] = [
-  route("/account/requests", "member", { GET: showRequests }),
-  route("/account/requests.csv", "member", { GET: downloadRequests }),
-];
-
-/** Which requests a page of the log shows, as its address says it. */
-const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
-type FilterName = (typeof filterNames)[number];
-
-interface FilterReading {
-  filter: RequestFilter;
-  /** What was asked for, to be shown in the form again; what was left empty is missing. */
-  typed: Partial<Record<FilterName, string>>;
-  fault?: string;
-}
-
-const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
-
-export function readFilter(query: URLSearchParams): FilterReading {
-  const typed: FilterReading["typed"] = {};
-  for (const name of filterNames) {
-    const value = query.get(name)?.trim() ?? "";
-    if (value !== "") typed[name] = value;
-  }
-  const { key, operation, status, from, to, id } = typed;
-  const since = from === undefined ? undefined : momentOf(from);
-  const until = to === undefined ? undefined : endOf(to);
-  const statusClass = statusClasses.find((one) => one === status);
-  const fault = faultOf(typed, since, until);
-  const filter = { key, operation, statusClass, requestId: id, since, until };
-  return fault === undefined ? { filter, typed } : { filter, typed, fault };
-}
-
-function faultOf(
-  { operation, status, id }: FilterReading["typed"],
-  since: number | undefined,
-  until: number | undefined,
-): string | undefined {
-  if (operation !== undefined && !operations.some(({ name }) => name === operation))
-    return "There is no such operation.";
-  if (status !== undefined && !statusClasses.includes(status as StatusClass))
-    return "A status is one of 2xx, 3xx, 4xx and 5xx.";
-  if (Number.isNaN(since) || Number.isNaN(until))
-    return "A time looks like 2026-11-21T09:30, in UTC.";
-  if (since !== undefined && until !== undefined && since >= until)
-    return "The time from which must lie before the time to which.";
-  if (id !== undefined && !requestIdShape.test(id))
-    return "A request id has at most 64 letters, digits, points, hyphens and underscores.";
-  return undefined;
-}
-
-const dayShape = /^\d{4}-\d\d-\d\d$/;
-const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
-
-/** Milliseconds since 1970; not a number for what is no time. */
-function momentOf(text: string): number {
-  if (!momentShape.test(text)) return Number.NaN;
-  return Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
-}
-
-/** A day alone is taken to its end. */
-const endOf = (text: string): number =>
-  momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);
-
-/** The page of the request log: a filter, and what it lets through, newest first. */
-interface RequestRow {
-  at: string;
-  /** Where the key can be looked at, or the explorer. */
+interface RequestRow extends Omit<LoggedRequest, "account" | "key"> {
+  /** The page of the key, or the explorer. */
   keyHref: string;
   keyName: string;
-  operation: string;
-  status: number;
-  milliseconds: number;
-  bytes: number;
-  requestId: string;
-  dataset: string | null;
-  /** Code of the problem. */
-  problem: string | null;
-  query: string | null;
 }
 
 export interface RequestsView {
   frame: Frame | null;
-  /** How long the log goes back; 0 where it is switched off. */
+  /** How long requests are kept; 0 if the log is switched off. */
   logDays: number;
-  typed: Readonly<Partial<Record<"key" | "operation" | "status" | "from" | "to" | "id", string>>>;
+  typed: FilterReading["typed"];
   fault?: string | undefined;
   keys: readonly { id: string; name: string }[];
   operations: readonly string[];
@@ -225,7 +155,7 @@ function log(view: RequestsView): Html {
       <summary>Filter, or find one by its id</summary>
       ${filterForm(view)}
     </details>
-    ${rows.length > 0 ? found(view) : fault === undefined && nothing}`;
+    ${rows.length > 0 ? foundRequests(view) : fault === undefined && nothing}`;
 }
 
 const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
@@ -253,7 +183,7 @@ function filterForm({ typed, keys, operations }: RequestsView): Html {
   </form>`;
 }
 
-const found = (view: RequestsView): Html =>
+const foundRequests = (view: RequestsView): Html =>
   html`${requestTable(view.rows)}
     <p>
       ${view.olderHref !== null && html`<a class="button" href="${view.olderHref}">Older requests</a>`}
@@ -265,7 +195,7 @@ const found = (view: RequestsView): Html =>
       >
     </p>`;
 
-/** Two lines each, so that a row is whole on a narrow screen too. */
+/** Two lines in each cell, so that a row fits a narrow screen. */
 const requestTable = (rows: readonly RequestRow[]): Html =>
   table({
     label: "Requests, newest first",
@@ -288,20 +218,78 @@ const requestTable = (rows: readonly RequestRow[]): Html =>
     ]),
   });
 
-/** What explains the status: the problem, or the dataset that was answered from. */
+/** What explains the status: the problem, or the dataset of the response. */
 const becauseOf = ({ problem, dataset }: RequestRow): Part =>
   problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
 
-/** A code that an older version wrote may have no page any more. */
+/** A code from an older version may have no page any more. */
 const problemLink = (code: string): Part =>
   (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
 
 const shownLength = 24;
 
-/** Long names are whole on the page of their key. */
+/** The page of the key shows the name in full. */
 const shortName = (name: string): string => {
   const characters = Array.from(name);
   return characters.length > shownLength
     ? `${characters.slice(0, shownLength - 1).join("")}…`
     : name;
 };
+
+const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
+type FilterName = (typeof filterNames)[number];
+
+interface FilterReading {
+  filter: RequestFilter;
+  /** The fields as they were typed, for the form; empty ones are left out. */
+  typed: Partial<Record<FilterName, string>>;
+  fault?: string;
+}
+
+const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
+
+export function readFilter(query: URLSearchParams): FilterReading {
+  const typed: FilterReading["typed"] = {};
+  for (const name of filterNames) {
+    const value = query.get(name)?.trim() ?? "";
+    if (value !== "") typed[name] = value;
+  }
+  const { key, operation, status, from, to, id } = typed;
+  const since = from === undefined ? undefined : momentOf(from);
+  const until = to === undefined ? undefined : endOf(to);
+  const statusClass = statusClasses.find((one) => one === status);
+  const fault = faultOf(typed, since, until);
+  const filter = { key, operation, statusClass, requestId: id, since, until };
+  return fault === undefined ? { filter, typed } : { filter, typed, fault };
+}
+
+function faultOf(
+  { operation, status, id }: FilterReading["typed"],
+  since: number | undefined,
+  until: number | undefined,
+): string | undefined {
+  if (operation !== undefined && !operations.some(({ name }) => name === operation))
+    return "There is no such operation.";
+  if (status !== undefined && !statusClasses.includes(status as StatusClass))
+    return "A status is one of 2xx, 3xx, 4xx and 5xx.";
+  if (Number.isNaN(since) || Number.isNaN(until))
+    return "A time looks like 2026-11-21T09:30, in UTC.";
+  if (since !== undefined && until !== undefined && since >= until)
+    return "The time from which must lie before the time to which.";
+  if (id !== undefined && !requestIdShape.test(id))
+    return "A request id has at most 64 letters, digits, points, hyphens and underscores.";
+  return undefined;
+}
+
+const dayShape = /^\d{4}-\d\d-\d\d$/;
+const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
+
+/** Milliseconds since 1970, or NaN. */
+function momentOf(text: string): number {
+  if (!momentShape.test(text)) return Number.NaN;
+  return Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
+}
+
+/** A day without a time means the end of that day. */
+const endOf = (text: string): number =>
+  momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);

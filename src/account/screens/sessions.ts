@@ -1,4 +1,4 @@
-/** The browsers somebody is signed in with: listed, ended, and which account one looks at. */
+/** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
 import { doneNote, hidden } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
@@ -9,6 +9,13 @@ import { type Route, route } from "#account/route.ts";
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { html, type Html } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
+
+export const sessionRoutes: readonly Route[] = [
+  route("/account/sessions", "person", { GET: show, POST: end }),
+  route("/account/sign-out", "anyone", { POST: signOut }),
+  route("/account/sign-out-everywhere", "person", { POST: signOutEverywhere }),
+  route("/account/switch", "person", { POST: switchTo }),
+];
 
 async function show(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, query, now } = request;
@@ -27,7 +34,7 @@ async function end(request: SignedInRequest): Promise<Reply> {
     : seeOther("/account/sessions?done=ended");
 }
 
-/** Also for whoever is signed out already, such as in a second tab. */
+/** Also for somebody who is signed out already, such as in a second tab. */
 async function signOut(request: AccountRequest): Promise<Reply> {
   const { services, signedIn, now } = request;
   if (signedIn !== null)
@@ -45,21 +52,13 @@ async function signOutEverywhere(request: SignedInRequest): Promise<Reply> {
   return signedOut(request, "/account/sign-in?done=everywhere");
 }
 
-async function look({ services, signedIn, form }: SignedInRequest): Promise<Reply> {
+async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<Reply> {
   const accountId = form.get("account") ?? "";
   const { person, session } = signedIn;
   await switchAccount(services.control, { person: person.id, session: session.id, accountId });
   return seeOther("/account/keys");
 }
 
-export const sessionRoutes: readonly Route[] = [
-  route("/account/sessions", "person", { GET: show, POST: end }),
-  route("/account/sign-out", "anyone", { POST: signOut }),
-  route("/account/sign-out-everywhere", "person", { POST: signOutEverywhere }),
-  route("/account/switch", "person", { POST: look }),
-];
-
-/** The page of the browsers somebody is signed in with. */
 interface SessionView {
   id: string;
   createdAt: string;
@@ -67,7 +66,7 @@ interface SessionView {
   network: string;
   /** Such as `Firefox on Linux`. */
   browser: string;
-  /** The browser that asks. */
+  /** The browser of this request. */
   isOwn: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The page of settings, with the name of the account and the download of what is kept. */
+/** Settings: the person, the account's name, the download of all data, and the ways to leave. */
 import { doneNote, faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
@@ -13,6 +13,12 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
 
+export const settingsRoutes: readonly Route[] = [
+  route("/account/settings", "person", { GET: show }),
+  route("/account/settings/name", "owner", { POST: rename }),
+  route("/account/settings/export", "person", { POST: exportAll }),
+];
+
 const markup = (
   request: SignedInRequest,
   typed: { typedName?: string; fault?: string } = {},
@@ -25,7 +31,9 @@ const markup = (
     ...typed,
   });
 
-const show = (request: SignedInRequest): Reply => page(markup(request));
+function show(request: SignedInRequest): Reply {
+  return page(markup(request));
+}
 
 function rename(request: MemberRequest): Promise<Reply> {
   const { services, account, signedIn, form, now } = request;
@@ -70,13 +78,6 @@ async function usageOf(
   return { account: id, days };
 }
 
-export const settingsRoutes: readonly Route[] = [
-  route("/account/settings", "person", { GET: show }),
-  route("/account/settings/name", "owner", { POST: rename }),
-  route("/account/settings/export", "person", { POST: exportAll }),
-];
-
-/** The page of settings: what we know of you, what your account is called, and the ways out. */
 interface SettingsView {
   frame: Frame;
   /** Of the person. */

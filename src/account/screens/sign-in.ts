@@ -1,5 +1,11 @@
 /** `/account` and the form that signs in. */
-import { doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
+import {
+  doneNote,
+  emailField,
+  faultNote,
+  hidden,
+  passwordField,
+} from "#account/components/fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { begin } from "#account/cookies.ts";
 import { refusal } from "#account/refusal.ts";
@@ -10,23 +16,25 @@ import { signIn } from "#accounts/sign-in.ts";
 import { html, type Html } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 
-/** No address is longer, so more of what was typed need not be shown again (RFC 5321 §4.5.3.1). */
+export const signInRoutes: readonly Route[] = [
+  route("/account", "anyone", { GET: start }),
+  route("/account/sign-in", "anyone", { GET: show, POST: take }),
+];
+
+/** No e-mail address is longer (RFC 5321 §4.5.3.1), so no more of it is shown again. */
 const addressLengthMax = 254;
 
 export const typedAddress = ({ form }: AccountRequest): string =>
   (form.get("email") ?? "").slice(0, addressLengthMax);
 
-const start = ({ signedIn }: AccountRequest): Reply =>
-  seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
+function start({ signedIn }: AccountRequest): Reply {
+  return seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
+}
 
-const show = ({ query, services }: AccountRequest): Reply =>
-  page(
-    signInPage({
-      next: ownPath(query.get("next")),
-      signUp: services.settings.signUp,
-      done: query.get("done"),
-    }),
-  );
+function show({ query, services }: AccountRequest): Reply {
+  const { signUp } = services.settings;
+  return page(signInPage({ next: ownPath(query.get("next")), signUp, done: query.get("done") }));
+}
 
 async function take(request: AccountRequest): Promise<Reply> {
   const { form, client, now } = request;
@@ -45,14 +53,8 @@ async function take(request: AccountRequest): Promise<Reply> {
   }
 }
 
-export const signInRoutes: readonly Route[] = [
-  route("/account", "anyone", { GET: start }),
-  route("/account/sign-in", "anyone", { GET: show, POST: take }),
-];
-
-/** The page on which somebody signs in. */
 interface SignIn {
-  /** Where to go afterwards: a path of ours. */
+  /** Path of the account page to show afterwards. */
   next: string;
   signUp: "closed" | "invite" | "open";
   email?: string;
@@ -75,9 +77,7 @@ export const signInPage = ({ next, signUp, email, fault, done = null }: SignIn):
     main: html`<h1>Sign in</h1>
       ${doneNote(sentences, done)} ${faultNote(fault)}
       <form class="form" method="post" action="/account/sign-in">
-        ${hidden("next", next)}
-        ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email })}
-        ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password" })}
+        ${hidden("next", next)} ${emailField(email)} ${passwordField("Password")}
         <button>Sign in</button>
       </form>
       <p><a href="/account/forgot">Choose a new password</a></p>
@@ -89,16 +89,15 @@ const signUpNote = (signUp: SignIn["signUp"]): Html =>
     ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
-/** Whoever lets people in where they cannot sign up by themselves. */
+/** Who can invite people where they cannot sign up by themselves. */
 export const whomToAsk = (signUp: "closed" | "invite"): string =>
   signUp === "closed"
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
 
-/** Where a form may lead to afterwards: our own account pages and nothing else. */
-// No `//`, no `..`, no backslash: whatever a browser makes of the text, it stays below /account here.
+// No `//`, no `..`, no backslash: however a browser reads it, it stays below /account on this origin.
 const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
 
-/** @param text from a form or an address, so anyone's. @returns `/account` in place of everything else. */
+/** Where to go after signing in. @param text from a form or a URL. @returns `/account` unless it is an account page. */
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : "/account";

@@ -1,5 +1,5 @@
-/** Signing up: an address is asked for, and a link mailed to it. */
-import { faultNote, field } from "#account/components/fields.ts";
+/** Signing up: asks for an address and mails a link to it. */
+import { emailField, faultNote } from "#account/components/fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { wordPage } from "#account/components/word.ts";
@@ -12,7 +12,11 @@ import { requestSignUp } from "#accounts/sign-up.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
-/** What stands in the way of signing up by oneself, or null. */
+export const signUpRoutes: readonly Route[] = [
+  route("/account/sign-up", "anyone", { GET: show, POST: take }),
+];
+
+/** Why nobody can sign up by themselves here, as a page. */
 function obstacle(request: AccountRequest): Reply | null {
   const { signUp } = request.services.settings;
   if (signUp !== "open") {
@@ -23,7 +27,9 @@ function obstacle(request: AccountRequest): Reply | null {
   return canMail(request) ? null : page(noMailPage("Sign up"), 403);
 }
 
-const show = (request: AccountRequest): Reply => obstacle(request) ?? page(signUpPage());
+function show(request: AccountRequest): Reply {
+  return obstacle(request) ?? page(signUpPage());
+}
 
 function take(request: AccountRequest): Reply | Promise<Reply> {
   const inTheWay = obstacle(request);
@@ -35,7 +41,7 @@ function take(request: AccountRequest): Reply | Promise<Reply> {
   );
 }
 
-/** One page for everybody: whether the address is somebody's, only its mail tells. */
+/** The page is the same for everybody: only the mail tells whether the address is known. */
 async function ask(request: AccountRequest): Promise<Reply> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
@@ -46,11 +52,6 @@ async function ask(request: AccountRequest): Promise<Reply> {
   return page(mailedPage({ email: made.email, demoLink, frame: null }));
 }
 
-export const signUpRoutes: readonly Route[] = [
-  route("/account/sign-up", "anyone", { GET: show, POST: take }),
-];
-
-/** The two pages that ask for an address alone, to mail a link to it: sign up, and choose a new password. */
 interface AskAddress {
   email?: string;
   fault?: string;
@@ -91,7 +92,7 @@ const asking = ({ title, action, explained, after, email, fault }: Asking): stri
       <p>${explained}</p>
       ${faultNote(fault)}
       <form class="form" method="post" action="${action}">
-        ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email })}
+        ${emailField(email)}
         <button>Mail me a link</button>
       </form>
       ${after}`,

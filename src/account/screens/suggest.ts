@@ -1,5 +1,8 @@
-/** Known values like what somebody has begun to type. */
+/** Suggestions while somebody types: known values like the text so far. */
 import { mostFirst } from "#account/components/browse-facets.ts";
+import { json, type Reply } from "#account/reply.ts";
+import type { MemberRequest } from "#account/request.ts";
+import { type Route, route } from "#account/route.ts";
 import { fold } from "#records/fold.ts";
 import { signalTypes } from "#records/vocabulary.ts";
 import { browse, type Browse } from "#search/browse.ts";
@@ -8,12 +11,23 @@ import { readDocuments } from "#search/documents.ts";
 import type { Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
+export const suggestRoutes: readonly Route[] = [
+  route("/account/explorer/suggest", "member", { GET: suggestions }, { isBackground: true }),
+];
+
+/** Costs no quota; a suspended account gets none, as it may read no records. */
+function suggestions({ services, account, query }: MemberRequest): Reply {
+  const model = services.model();
+  if (model === null || account.suspendedAt !== null) return json([]);
+  return json(suggest(model, query.get("name") ?? "", query.get("text") ?? ""));
+}
+
 const suggestionsMax = 8;
-/** Names are many: a message says nothing. */
+/** There are many names: a single letter would narrow down nothing. */
 const nameLengthMin = 2;
 
-/** At most eight, the likeliest first. @param name of a parameter; of an unknown one nothing is known. */
-export function suggest(model: ReadModel, name: string, text: string): string[] {
+/** At most eight, the likeliest first; none for an unknown parameter. @param name of the parameter. */
+function suggest(model: ReadModel, name: string, text: string): string[] {
   const folded = fold(text);
   if (name === "gp_name") return names(model, text, folded);
   if (name === "type") return beginningFirst(signalTypes, folded);
@@ -35,7 +49,7 @@ function values(model: ReadModel, facet: FacetName, text: string, folded: string
   return found.length > 0 ? found : model.suggestionsFor(miss);
 }
 
-/** The values of a facet, those of most GPs first. */
+/** The values of a facet, the most common among GPs first. */
 export function commonFirst({ gps, values: ofFacet }: Browse, facet: FacetName): string[] {
   const known = ofFacet[facet];
   const counts = gps.count(facet, known, {});

@@ -1,18 +1,18 @@
-/** What an account used, and where its quota stands. */
+/** The usage of an account: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { gauges, type GaugeView, gaugeWords, readGauges } from "#account/components/gauges.ts";
 import { plot, type PlotBar, plotPatterns } from "#account/components/plot.ts";
-import { page, type Reply } from "#account/reply.ts";
+import { json, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { type Account, findAccount } from "#accounts/find-account.ts";
 import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
-import { dayMilliseconds } from "#store/durations.ts";
 import { explorerKey } from "#usage/request-log.ts";
-import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import { statusClasses } from "#usage/status-class.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import {
   type Bar,
   readBars,
@@ -21,6 +21,11 @@ import {
   type Span,
   type Totals,
 } from "#usage/totals.ts";
+
+export const usageRoutes: readonly Route[] = [
+  route("/account/usage", "member", { GET: showUsage }),
+  route("/account/usage/quota", "member", { GET: showGauges }, { isBackground: true }),
+];
 
 const hoursShown = 24;
 const daysShown = 30;
@@ -79,23 +84,82 @@ async function operationRows({ services }: MemberRequest, span: Span): Promise<U
   }));
 }
 
-/** For the script that renews the gauges of the page. */
-async function showStatus({ services, account }: MemberRequest): Promise<Reply> {
+/** For the script that refreshes the gauges of the page. */
+async function showGauges({ services, account }: MemberRequest): Promise<Reply> {
   const views = await readGauges(services, account.number);
-  const body = views.map((view) => ({ name: view.name, ...gaugeWords(view) }));
-  return {
-    status: 200,
-    headers: [["content-type", "application/json; charset=utf-8"]],
-    body: JSON.stringify(body),
-  };
+  return json(views.map((view) => ({ name: view.name, ...gaugeWords(view) })));
 }
 
-export const usageRoutes: readonly Route[] = [
-  route("/account/usage", "member", { GET: showUsage }),
-  route("/account/usage/quota", "member", { GET: showStatus }, { isBackground: true }),
-];
+interface UsageView {
+  frame: Frame | null;
+  /** Which plan sets the quota. */
+  plan: string;
+  gauges: readonly GaugeView[];
+  /** Oldest first; the last one is not over. */
+  hours: readonly Bar[];
+  days: readonly Bar[];
+  /** The last 30 days, most requests first. */
+  byKey: readonly UsageRow[];
+  byOperation: readonly UsageRow[];
+}
 
-/** The plots of usage: each says what it found, shows it, and has its numbers beside it. */
+interface UsageRow {
+  name: string;
+  /** Leads to the requests themselves. */
+  href: string;
+  totals: Totals;
+}
+
+function usagePage(view: UsageView): string {
+  return accountPage({
+    title: "Usage",
+    frame: view.frame,
+    scripts: ["account.js"],
+    main: html`<h1>${headline(view.gauges)}</h1>
+      <p>${view.plan}</p>
+      ${gauges(view.gauges)} ${whatCounts} ${plotPatterns} ${hourPlot(view.hours)}
+      ${isUsed(view.days) && dayPlot(view.days)} ${rowsTable("By key", "Key", view.byKey)}
+      ${rowsTable("By operation", "Operation", view.byOperation)}`,
+  });
+}
+
+const whatCounts = html`<p class="muted">
+  Requests with a key and from the <a href="/account/explorer">explorer</a> count; pages you look at
+  do not. Below stand those that were refused with 429, too, which used up nothing.
+</p>`;
+
+const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
+
+/** Tells of the window with the least quota left. */
+function headline(views: readonly GaugeView[]): string {
+  const full = views.filter(({ waitSeconds }) => waitSeconds > 0);
+  if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
+  const shares = views.map(({ used, quota }) => Math.floor((100 * used) / quota));
+  const highest = Math.max(...shares);
+  if (highest === 0) return "Your quota is free";
+  return `You use ${highest} % of your quota for ${spans[views[shares.indexOf(highest)]!.name]}`;
+}
+
+function rowsTable(heading: string, column: string, rows: readonly UsageRow[]): Part {
+  if (rows.length === 0) return null;
+  return html`<h2>${heading}, in 30 days</h2>
+    ${table({
+      label: `${heading}, in the last 30 days`,
+      columns: [
+        column,
+        ...["Requests", ...statusClasses, "Over quota", "Mean ms", "Bytes"].map(numeric),
+      ],
+      rows: rows.map(({ name, href, totals }) => [
+        html`<a class="name" href="${href}">${name}</a>`,
+        grouped(totals.requests),
+        ...statusClasses.map((one) => grouped(totals.byClass[one])),
+        grouped(totals.overQuota),
+        totals.requests === 0 ? "0" : (totals.milliseconds / totals.requests).toFixed(1),
+        grouped(totals.bytes),
+      ]),
+    })}`;
+}
+
 const hourPlot = (bars: readonly Bar[]): Html =>
   measured({
     span: "in the last 24 hours",
@@ -126,7 +190,7 @@ interface Measured {
   bars: readonly (Bar & PlotBar)[];
 }
 
-/** The finding, its plot and its numbers; the last bar grows still. */
+/** The finding, its plot and its numbers; the last bar is still growing. */
 function measured({ span, unit, bars }: Measured): Html {
   const finding = findingOf(bars, span);
   if (!isUsed(bars))
@@ -146,7 +210,7 @@ function measured({ span, unit, bars }: Measured): Html {
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
 
-/** What one should know of the bars, worst first. */
+/** The most important thing about the bars, the worst first. */
 function findingOf(bars: readonly (Bar & PlotBar)[], span: string): string {
   const sum = (of: (totals: Totals) => number) => bars.reduce((all, bar) => all + of(bar), 0);
   const requests = sum((bar) => bar.requests);
@@ -161,9 +225,6 @@ function findingOf(bars: readonly (Bar & PlotBar)[], span: string): string {
   return `${words}, all answered`;
 }
 
-const counted = (count: number, thing: string): string =>
-  `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;
-
 /** Newest first. */
 const figures = (unit: "hour" | "day", bars: readonly PlotBar[]): Html =>
   table({
@@ -174,80 +235,8 @@ const figures = (unit: "hour" | "day", bars: readonly PlotBar[]): Html =>
       .map(({ name, requests, byClass }) => [
         unit === "hour" ? name : name.slice(5),
         grouped(requests),
-        ...statusClasses.map((one: StatusClass) => byClass[one] > 0 && grouped(byClass[one])),
+        ...statusClasses.map((one) => byClass[one] > 0 && grouped(byClass[one])),
       ]),
   });
 
 const numeric = (label: string): Column => ({ label, isNumber: true });
-
-/** The page of what an account used: its quota now, the last 24 hours and 30 days, by key and by operation. */
-interface UsageView {
-  frame: Frame | null;
-  /** Where the numbers of the quota come from. */
-  plan: string;
-  gauges: readonly GaugeView[];
-  /** Oldest first; the last is under way. */
-  hours: readonly Bar[];
-  days: readonly Bar[];
-  /** Of the last 30 days, most requests first; `href` leads to the requests themselves. */
-  byKey: readonly UsageRow[];
-  byOperation: readonly UsageRow[];
-}
-
-interface UsageRow {
-  name: string;
-  href: string | null;
-  totals: Totals;
-}
-
-function usagePage(view: UsageView): string {
-  return accountPage({
-    title: "Usage",
-    frame: view.frame,
-    scripts: ["account.js"],
-    main: html`<h1>${headline(view.gauges)}</h1>
-      <p>${view.plan}</p>
-      ${gauges(view.gauges)} ${whatCounts} ${plotPatterns} ${hourPlot(view.hours)}
-      ${isUsed(view.days) && dayPlot(view.days)} ${rowsTable("By key", "Key", view.byKey)}
-      ${rowsTable("By operation", "Operation", view.byOperation)}`,
-  });
-}
-
-const whatCounts = html`<p class="muted">
-  Requests with a key and from the <a href="/account/explorer">explorer</a> count; pages you look at
-  do not. Below stand those that were refused with 429, too, which used up nothing.
-</p>`;
-
-const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
-
-/** The window that is nearest to its end says it. */
-function headline(views: readonly GaugeView[]): string {
-  const full = views.filter(({ waitSeconds }) => waitSeconds > 0);
-  if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
-  const shares = views.map(({ used, quota }) => Math.floor((100 * used) / quota));
-  const highest = Math.max(...shares);
-  if (highest === 0) return "Your quota is free";
-  return `You use ${highest} % of your quota for ${spans[views[shares.indexOf(highest)]!.name]}`;
-}
-
-const numericOfUsage = (label: string): Column => ({ label, isNumber: true });
-
-function rowsTable(heading: string, column: string, rows: readonly UsageRow[]): Part {
-  if (rows.length === 0) return null;
-  return html`<h2>${heading}, in 30 days</h2>
-    ${table({
-      label: `${heading}, in the last 30 days`,
-      columns: [
-        column,
-        ...["Requests", ...statusClasses, "Over quota", "Mean ms", "Bytes"].map(numericOfUsage),
-      ],
-      rows: rows.map(({ name, href, totals }) => [
-        href === null ? name : html`<a class="name" href="${href}">${name}</a>`,
-        grouped(totals.requests),
-        ...statusClasses.map((one) => grouped(totals.byClass[one])),
-        grouped(totals.overQuota),
-        totals.requests === 0 ? "0" : (totals.milliseconds / totals.requests).toFixed(1),
-        grouped(totals.bytes),
-      ]),
-    })}`;
-}

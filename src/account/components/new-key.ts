@@ -1,0 +1,107 @@
+/** The only page that ever shows a whole key: after one is made, or rotated. */
+import type { MemberRequest } from "#account/request.ts";
+import { page, type Reply } from "#account/reply.ts";
+import type { IssuedKey } from "#keys/keys.ts";
+import { operations } from "#operations/index.ts";
+import { copyBlock } from "#pages/code-block.ts";
+import { exampleTarget } from "#pages/example-query.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { DomainError } from "#store/domain-error.ts";
+import { callLines } from "./call-lines.ts";
+import { accountPage, type Frame, framed } from "./frame.ts";
+import { exactTime, relativeTime } from "./relative.ts";
+import { wordPage } from "./word.ts";
+
+const formShape = /^[\w-]{16,64}$/;
+
+/** The form's one-time value. @throws DomainError `invalid` if the form was not one of ours. */
+export function oneTimeValue({ form }: MemberRequest): string {
+  const value = form.get("form") ?? "";
+  if (formShape.test(value)) return value;
+  throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
+}
+
+/** The response to the POST itself: after a redirect the key would have to be stored. */
+export function shownOnce(
+  request: MemberRequest,
+  { id, key, name, expiresAt }: IssuedKey,
+  old?: { id: string; expiresAt: string },
+): Reply {
+  const { own, now } = request;
+  const target = exampleTarget(operations[0]!);
+  const replaced = old === undefined ? {} : { old };
+  const frame = framed(request);
+  const view = { frame, id, key, name, expiresAt, ...replaced, base: own.base, target, now };
+  return page(newKeyPage(view));
+}
+
+/** The response to a form that is sent again, by a reload or after going back. */
+export const shownBefore = (request: MemberRequest, id: string): Reply =>
+  page(
+    wordPage(
+      "This key was made already",
+      "It was shown once, and nobody can show it again. If it is lost, rotate it.",
+      framed(request),
+      { href: `/account/keys/${id}`, label: "To the key" },
+    ),
+    409,
+  );
+
+interface NewKeyView {
+  frame: Frame | null;
+  id: string;
+  key: string;
+  name: string;
+  expiresAt: string | null;
+  /** The key that it replaces. */
+  old?: { id: string; expiresAt: string };
+  /** Origin (and path) of the service. */
+  base: string;
+  /** Path and query of a request to try. */
+  target: string;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+function newKeyPage(view: NewKeyView): string {
+  const { frame, key, base, target } = view;
+  const lines = callLines({ base, target, key });
+  return accountPage({
+    title: "Your new key",
+    frame,
+    scripts: ["account.js"],
+    main: html`<h1>Your new key</h1>
+      <p>
+        Copy it now: it is shown this once and stored nowhere. If you lose it,
+        <a href="/account/keys/${view.id}">rotate it</a>.
+      </p>
+      <div data-once>
+        ${copyBlock("The whole key", key)} ${lifeOf(view)}
+        <h2>Try it</h2>
+        ${copyBlock("Request with curl", lines.curl)}
+        <h2>Keep it beside your program</h2>
+        <p>In a file <code>.env</code> that no repository takes in:</p>
+        ${copyBlock("Line for .env", lines.environment)}
+      </div>
+      <h2>Ask with it</h2>
+      <h3>TypeScript</h3>
+      ${copyBlock("Request in TypeScript", lines.typescript)}
+      <h3>Python</h3>
+      ${copyBlock("Request in Python", lines.python)}
+      <p><a class="button" href="/account/keys">To all keys</a></p>`,
+  });
+}
+
+function lifeOf({ name, expiresAt, old, now }: NewKeyView): Html {
+  const end: Part =
+    expiresAt === null
+      ? "does not expire"
+      : html`expires ${relativeTime(expiresAt, now)} (${exactTime(expiresAt)})`;
+  return html`<p>The key <strong>${name}</strong> ${end}.</p>
+    ${old !== undefined && oldLife(old.expiresAt, now)}`;
+}
+
+const oldLife = (expiresAt: string, now: number): Html =>
+  Date.parse(expiresAt) <= now
+    ? html`<p>The old key is refused from now on.</p>`
+    : html`<p>The old key works until ${exactTime(expiresAt)}. Both share one quota.</p>`;
