@@ -309,7 +309,7 @@ test("nothing beside the api module answers a question: reads its parameters, co
     });
   assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
     // The addresses of the browse pages, which mean what they mean to an operation.
-    "src/account/screens/browse.ts",
+    "src/account/components/browse-links.ts",
     "src/api/ask.ts",
     // The error pages, whose example is a real one.
     "src/pages/errors.ts",
