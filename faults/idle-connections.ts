@@ -53,7 +53,7 @@ async function withinDescriptors(work: Work, dataDir: string, key: string, count
   if (growth > growthMax) broken.push(`memory grew by ${Math.round(growth / mebibyte)} MiB`);
   if (closed > goneSecondsMax + 2)
     broken.push(`silent connections stood for ${closed.toFixed(0)} s`);
-  if (server.complaints().length > 0) broken.push(`log: ${server.complaints()[0]}`);
+  if (server.errors().length > 0) broken.push(`log: ${server.errors()[0]}`);
   await stop(server);
   const p99 = (books: Books) => quantile(books.milliseconds, 0.99).toFixed(1);
   return {

@@ -57,7 +57,7 @@ export interface Server extends Running {
   /** From the start of the process to its word that it answers; milliseconds. */
   startMilliseconds: number;
   /** Lines of its log of level error or worse. */
-  complaints(): string[];
+  errors(): string[];
 }
 
 export async function serve(work: Work, order: Start): Promise<Server> {
@@ -81,7 +81,7 @@ export async function serve(work: Work, order: Start): Promise<Server> {
     pid: running.child.pid!,
     port: Number(port),
     startMilliseconds: performance.now() - startedAt,
-    complaints: () => out.split("\n").filter((line) => /"level":(50|60)/.test(line)),
+    errors: () => out.split("\n").filter((line) => /"level":(50|60)/.test(line)),
   };
 }
 

@@ -34,10 +34,10 @@ export async function fuzzImports({
   const sums = { tried: 0, taken: 0, linesRejected: 0, linesRead: 0, refused: 0, documents: 0 };
   while (sums.tried < imports && seconds() < secondsMax) {
     const one = makeImport(seed, ++sums.tried);
-    const { complaints, outcome } = await tryImport(shop, one);
-    for (const complaint of complaints)
+    const { violations, outcome } = await tryImport(shop, one);
+    for (const violation of violations)
       findings.add({
-        ...complaint,
+        ...violation,
         replay: `--only-import ${one.number}`,
         evidence: evidenceOf(one, 1500),
       });

@@ -5,7 +5,7 @@ import type { SourceEntry } from "#records/source-entry.ts";
 import type { FuzzImport } from "./make-import.ts";
 import type { Taken, Workshop } from "./workshop.ts";
 
-export interface ImportComplaint {
+export interface ImportViolation {
   rule: string;
   detail: string;
 }
@@ -20,10 +20,10 @@ export function judgeTaken(
   { tablePath }: Workshop,
   { collected, documents }: Taken,
   unfitLines: readonly number[],
-): ImportComplaint[] {
+): ImportViolation[] {
   const { read, accepted, rejections } = collected;
-  const complaints: ImportComplaint[] = [];
-  const said = (rule: string, detail: string) => void complaints.push({ rule, detail });
+  const violations: ImportViolation[] = [];
+  const said = (rule: string, detail: string) => void violations.push({ rule, detail });
   if (read !== accepted + rejections.count || accepted < 0)
     said("read is not accepted plus rejected", `${read} ${accepted} ${rejections.count}`);
   if (rejections.count > 0 && rejections.listed.length === 0) said("a rejection says nothing", "");
@@ -41,8 +41,8 @@ export function judgeTaken(
   for (const line of unfitLines)
     if (!rejections.listed.some((rejection) => rejection.line === line))
       said("a value that is none was taken", `line ${line}`);
-  for (const document of documents) complaints.push(...judgeDocument(one, document));
-  return complaints;
+  for (const document of documents) violations.push(...judgeDocument(one, document));
+  return violations;
 }
 
 /** Lines with anything in them, after the byte order mark. */
@@ -51,7 +51,7 @@ function linesIn(table: Buffer): number {
   return text.split("\n").filter((line) => line.trim() !== "").length;
 }
 
-function judgeDocument({ table, mapping }: FuzzImport, document: string): ImportComplaint[] {
+function judgeDocument({ table, mapping }: FuzzImport, document: string): ImportViolation[] {
   try {
     JSON.parse(document);
   } catch (error) {
@@ -80,7 +80,7 @@ export function isUnfit({ table, mapping }: FuzzImport, entry: SourceEntry): boo
 }
 
 /** A refusal of the whole file has to name it, and the line if one is to blame. */
-export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): ImportComplaint[] {
+export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): ImportViolation[] {
   if (one.isControl) return [{ rule: "a sound file was refused", detail: String(error) }];
   // Ids that contradict each other are found when all records are there.
   if (error instanceof DatasetFault)
@@ -100,16 +100,16 @@ export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): I
 }
 
 /** What every import leaves behind, whatever became of it. */
-export function judgeTraces({ litter }: Workshop, seconds: number): ImportComplaint[] {
-  const complaints: ImportComplaint[] = [];
+export function judgeTraces({ litter }: Workshop, seconds: number): ImportViolation[] {
+  const violations: ImportViolation[] = [];
   const left = litter();
   if (left.length > 0)
-    complaints.push({ rule: "the folder is not as it was", detail: left.join() });
-  if (seconds > secondsMax) complaints.push({ rule: "slow", detail: `${seconds.toFixed(1)} s` });
+    violations.push({ rule: "the folder is not as it was", detail: left.join() });
+  if (seconds > secondsMax) violations.push({ rule: "slow", detail: `${seconds.toFixed(1)} s` });
   if (Object.keys(Object.prototype).length > 0 || "polluted" in {})
-    complaints.push({
+    violations.push({
       rule: "a prototype was changed",
       detail: Object.keys(Object.prototype).join(),
     });
-  return complaints;
+  return violations;
 }

@@ -6,12 +6,12 @@ import { openWorkshop } from "./workshop.ts";
 export async function replayImport(seed: number, number: number): Promise<string> {
   const shop = await openWorkshop();
   const one = makeImport(seed, number);
-  const { complaints, outcome, words } = await tryImport(shop, one);
+  const { violations, outcome, words } = await tryImport(shop, one);
   return [
     evidenceOf(one, Number.POSITIVE_INFINITY),
     outcome === null ? "refused" : JSON.stringify(outcome),
     words,
-    ...complaints.map(({ rule, detail }) => `BROKEN ${rule}: ${detail}`),
-    `${complaints.length} rules broken`,
+    ...violations.map(({ rule, detail }) => `BROKEN ${rule}: ${detail}`),
+    `${violations.length} rules broken`,
   ].join("\n");
 }

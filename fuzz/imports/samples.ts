@@ -23,7 +23,7 @@ const csvOf = (name: string): Sample => ({
   mapping: readFileSync(`examples/mappings/${name}.json`),
 });
 
-/** A table as offices keep them: an encoding of its own, semicolons, dates and amounts as they are spoken. */
+/** A table as spreadsheets abroad have it: an encoding of its own, semicolons, dates and amounts as they are spoken. */
 const plain: Sample = {
   name: "plain.csv",
   table: Buffer.from(

@@ -5,13 +5,13 @@ import {
   judgeRefusal,
   judgeTaken,
   judgeTraces,
-  type ImportComplaint,
+  type ImportViolation,
 } from "./judge-import.ts";
 import type { FuzzImport } from "./make-import.ts";
 import type { Workshop } from "./workshop.ts";
 
 export interface Trial {
-  complaints: ImportComplaint[];
+  violations: ImportViolation[];
   /** Null where the file was refused whole. */
   outcome: { read: number; rejected: number; documents: number } | null;
   /** Why it was refused, or what was rejected. */
@@ -19,7 +19,7 @@ export interface Trial {
 }
 
 export async function tryImport(shop: Workshop, one: FuzzImport): Promise<Trial> {
-  const complaints: ImportComplaint[] = [];
+  const violations: ImportViolation[] = [];
   const started = performance.now();
   let outcome: Trial["outcome"] = null;
   let words: string;
@@ -28,16 +28,16 @@ export async function tryImport(shop: Workshop, one: FuzzImport): Promise<Trial>
     const taken = await shop.take(one, (entry) => {
       if (isUnfit(one, entry)) unfitLines.push(entry.line);
     });
-    complaints.push(...judgeTaken(one, shop, taken, unfitLines));
+    violations.push(...judgeTaken(one, shop, taken, unfitLines));
     const { read, rejections } = taken.collected;
     outcome = { read, rejected: rejections.count, documents: taken.documents.length };
     words = JSON.stringify(rejections.listed, null, 1);
   } catch (error) {
-    complaints.push(...judgeRefusal(one, shop, error));
+    violations.push(...judgeRefusal(one, shop, error));
     words = (error as Error).stack ?? String(error);
   }
-  complaints.push(...judgeTraces(shop, (performance.now() - started) / 1000));
-  return { complaints, outcome, words };
+  violations.push(...judgeTraces(shop, (performance.now() - started) / 1000));
+  return { violations, outcome, words };
 }
 
 export function evidenceOf(

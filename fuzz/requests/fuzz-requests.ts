@@ -98,9 +98,9 @@ async function converseOnce({ seed, session, findings, tally }: Run, number: num
   const conversation = makeConversation(seed, number, known.questions);
   const exchange = await converse(conversation, server.port, server.secrets);
   count(tally, conversation, exchange);
-  for (const complaint of judgeExchange(court, conversation, exchange))
+  for (const violation of judgeExchange(court, conversation, exchange))
     findings.add({
-      ...complaint,
+      ...violation,
       replay: `--only ${number}`,
       evidence: evidenceOf(conversation, exchange),
     });
@@ -115,7 +115,7 @@ function judgeEnd(
   if (death !== null) findings.add(ofWholeRun("the server died", death));
   else if (exitCode !== 0)
     findings.add(ofWholeRun("the server did not end well", `exit code ${exitCode}`));
-  for (const complaint of log.complaints()) findings.add(ofWholeRun("log", complaint));
+  for (const violation of log.faults()) findings.add(ofWholeRun("log", violation));
 }
 
 function judgeWhole({ findings, tally }: Run, memory: readonly MemoryReading[]): void {

@@ -1,6 +1,6 @@
 /** One answer for each request, in their order, and an end of the connection that somebody announced. */
 import type { Exchange } from "./converse.ts";
-import type { Complaint } from "./judge.ts";
+import type { Violation } from "./judge.ts";
 import type { Conversation } from "./make-conversation.ts";
 import { predict, type World } from "./predict.ts";
 import type { Answer } from "./read-answers.ts";
@@ -10,7 +10,7 @@ export function judgeCourse(
   world: World,
   conversation: Conversation,
   exchange: Exchange,
-): Complaint[] {
+): Violation[] {
   const { answers, ending } = exchange;
   if (ending === "stuck") return [{ rule: "no end", detail: `after ${answers.length} answers` }];
   const rules =

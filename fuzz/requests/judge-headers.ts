@@ -1,5 +1,5 @@
 /** The headers every answer must have, and those that belong to its status. */
-import type { Complaint } from "./judge.ts";
+import type { Violation } from "./judge.ts";
 import type { Answer } from "./read-answers.ts";
 import { targetOf } from "./predict-target.ts";
 import { valuesOf, type FuzzRequest } from "./request.ts";
@@ -48,10 +48,10 @@ export function judgeHeaders(
   answer: Answer,
   request: FuzzRequest | null,
   sent: Buffer,
-): Complaint[] {
+): Violation[] {
   const { status, headers, isWithoutContent } = answer;
-  const complaints: Complaint[] = [];
-  const said = (rule: string, detail: string) => void complaints.push({ rule, detail });
+  const violations: Violation[] = [];
+  const said = (rule: string, detail: string) => void violations.push({ rule, detail });
   const isPage = headers.has("x-total-count");
   const wanted = { ...always, ...byStatus[status], ...(isPage && ofPages) };
   const isPrivate = isOfAccount(request, sent);
@@ -73,8 +73,8 @@ export function judgeHeaders(
     said("header content-type is missing", `${status}`);
   if (!isWithoutContent && !headers.has("content-length"))
     said("header content-length is missing", `${status}`);
-  if (request !== null) complaints.push(...judgeEcho(answer, request));
-  return complaints;
+  if (request !== null) violations.push(...judgeEcho(answer, request));
+  return violations;
 }
 
 /** Of damaged bytes nobody can tell which path they ask for. */
@@ -84,7 +84,7 @@ const isOfAccount = (request: FuzzRequest | null, sent: Buffer) =>
     : targetOf(request.target).path.startsWith("/account");
 
 /** A client's id comes back if it may be logged; otherwise we give one. An encoding was asked for. */
-function judgeEcho({ headers, status }: Answer, request: FuzzRequest): Complaint[] {
+function judgeEcho({ headers, status }: Answer, request: FuzzRequest): Violation[] {
   const id = headers.get("x-request-id") ?? "";
   const given = valuesOf(request, "x-request-id");
   const isOurs = /^req_[0-9A-HJKMNP-TV-Z]{26}$/.test(id);

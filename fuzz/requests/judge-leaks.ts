@@ -1,5 +1,5 @@
 /** Looks for what must never be told: keys, and anything of the inside of the program. */
-import type { Complaint } from "./judge.ts";
+import type { Violation } from "./judge.ts";
 import type { Answer } from "./read-answers.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -24,7 +24,7 @@ export function leaksIn(
   secrets: Secrets,
   sent: Buffer,
   isDamaged: boolean,
-): Complaint[] {
+): Violation[] {
   const head = [...headers.values()].join("\n");
   const shows = isDamaged ? beginsSecret : hasSecret;
   if (shows(head, secrets) || shows(content, secrets))

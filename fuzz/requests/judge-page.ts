@@ -1,5 +1,5 @@
 /** A page of records: its arithmetic, its links, and whether it holds what was asked for. */
-import type { Complaint } from "./judge.ts";
+import type { Violation } from "./judge.ts";
 import { hintCodes, promisedOperations } from "./promised.ts";
 import type { Outcome } from "./stages.ts";
 import type { Answer } from "./read-answers.ts";
@@ -22,7 +22,7 @@ export function judgePage(
   content: string,
   expected: ExpectedPage,
   comparePage: PageJudge,
-): Complaint[] {
+): Violation[] {
   const type = answer.headers.get("content-type") ?? "";
   if (!type.startsWith("application/json")) return judgeLines(type, content, expected);
   let page: PageRead;
@@ -45,7 +45,7 @@ export function judgePage(
 }
 
 /** NDJSON holds a record a line; CSV a header and no fewer lines than records. */
-function judgeLines(type: string, content: string, { query }: ExpectedPage): Complaint[] {
+function judgeLines(type: string, content: string, { query }: ExpectedPage): Violation[] {
   const lines = content.split("\n").filter((line) => line !== "");
   if (type.startsWith("application/x-ndjson")) {
     const isRight =

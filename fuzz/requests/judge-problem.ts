@@ -1,5 +1,5 @@
 /** The form of an error (RFC 9457), and what belongs to each code. */
-import type { Complaint } from "./judge.ts";
+import type { Violation } from "./judge.ts";
 import { bounds, faultCodes, promisedProblems, unavailableReasons } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 
@@ -36,7 +36,7 @@ const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceede
 export function judgeProblem(
   { status, headers }: Answer,
   problem: ProblemRead | null,
-): Complaint[] {
+): Violation[] {
   if (problem === null) return [{ rule: "an error is no JSON object", detail: String(status) }];
   const { body, code } = problem;
   const promised = promisedProblems[code];

@@ -24,7 +24,7 @@ export interface Court {
 }
 
 /** What one rule found, to be counted by the rule. */
-export interface Complaint {
+export interface Violation {
   rule: string;
   detail: string;
 }
@@ -34,21 +34,21 @@ export function judgeExchange(
   court: Court,
   conversation: Conversation,
   exchange: Exchange,
-): Complaint[] {
+): Violation[] {
   const { requests, manner } = conversation;
-  const complaints = judgeCourse(court.world, conversation, exchange);
+  const violations = judgeCourse(court.world, conversation, exchange);
   for (const answer of exchange.interim)
     if (answer.status !== 100)
-      complaints.push({ rule: "interim answer", detail: `${answer.status}` });
+      violations.push({ rule: "interim answer", detail: `${answer.status}` });
   exchange.answers.forEach((answer, at) => {
     const request = manner === "raw bytes" ? null : (requests[at] ?? null);
     const before =
       at === 0 || manner !== "one by one"
         ? null
         : { request: requests[at - 1]!, etag: exchange.answers[at - 1]!.headers.get("etag") };
-    complaints.push(...judgeAnswer(court, answer, request, before, exchange.sent));
+    violations.push(...judgeAnswer(court, answer, request, before, exchange.sent));
   });
-  return complaints;
+  return violations;
 }
 
 export function judgeAnswer(
@@ -57,33 +57,33 @@ export function judgeAnswer(
   request: FuzzRequest | null,
   before: Before | null,
   sent: Buffer,
-): Complaint[] {
-  const complaints: Complaint[] = answer.faults.map((detail) => ({ rule: "not HTTP", detail }));
+): Violation[] {
+  const violations: Violation[] = answer.faults.map((detail) => ({ rule: "not HTTP", detail }));
   const { status } = answer;
   const statuses = Object.values(promisedProblems).map((promised) => promised.status);
   if (![...promisedSuccesses, ...statuses].includes(status))
-    complaints.push({ rule: "status not promised", detail: String(status) });
+    violations.push({ rule: "status not promised", detail: String(status) });
   const content = contentOf(answer);
   if (content instanceof Error) {
-    complaints.push({ rule: "content cannot be read", detail: content.message });
-    return complaints;
+    violations.push({ rule: "content cannot be read", detail: content.message });
+    return violations;
   }
-  complaints.push(...judgeHeaders(answer, request, sent));
-  complaints.push(...leaksIn(answer, content, secrets, sent, request === null));
+  violations.push(...judgeHeaders(answer, request, sent));
+  violations.push(...leaksIn(answer, content, secrets, sent, request === null));
   const isPage = status >= 400 && mayBePage(answer, request, sent);
   const problem =
     status >= 400 && !isPage && !answer.isWithoutContent ? readProblem(content) : null;
-  if (isPage && !answer.isWithoutContent) complaints.push(...judgeErrorPage(answer, content));
+  if (isPage && !answer.isWithoutContent) violations.push(...judgeErrorPage(answer, content));
   else if (status >= 400 && !answer.isWithoutContent)
-    complaints.push(...judgeProblem(answer, problem));
-  if (request === null) return complaints;
+    violations.push(...judgeProblem(answer, problem));
+  if (request === null) return violations;
   const outcomes = predict(request, world, before);
   const fault = outcomeFault(outcomes, answer, problem);
-  if (fault !== null) return [...complaints, { rule: "not as predicted", detail: fault }];
+  if (fault !== null) return [...violations, { rule: "not as predicted", detail: fault }];
   const page = pageExpected(outcomes, status);
   if (page !== undefined && !answer.isWithoutContent)
-    complaints.push(...judgePage(answer, content, page, comparePage));
-  return complaints;
+    violations.push(...judgePage(answer, content, page, comparePage));
+  return violations;
 }
 
 /** A browser gets its errors as pages, except those of an operation. */
@@ -96,7 +96,7 @@ function mayBePage({ headers }: Answer, request: FuzzRequest | null, sent: Buffe
   return !isOperation && /text\/(?:html|\*)/i.test(valueOf(request, "accept") ?? "");
 }
 
-function judgeErrorPage({ status, headers }: Answer, content: string): Complaint[] {
+function judgeErrorPage({ status, headers }: Answer, content: string): Violation[] {
   const wrong: string[] = [];
   if (!content.startsWith("<!doctype html>")) wrong.push("doctype");
   if (!/<h1>[^<]{5,}<\/h1>/.test(content)) wrong.push("heading");

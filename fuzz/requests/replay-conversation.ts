@@ -14,15 +14,15 @@ export async function replayConversation(seed: number, number: number): Promise<
   try {
     const conversation = makeConversation(seed, number, known.questions);
     const exchange = await converse(conversation, server.port, server.secrets);
-    const complaints = judgeExchange(court, conversation, exchange);
+    const violations = judgeExchange(court, conversation, exchange);
     await setTimeout(logMilliseconds);
     const death = server.death();
     return [
       evidenceOf(conversation, exchange, Number.POSITIVE_INFINITY),
-      ...complaints.map(({ rule, detail }) => `BROKEN ${rule}: ${detail}`),
-      ...server.log.complaints().map((line) => `LOG ${line}`),
+      ...violations.map(({ rule, detail }) => `BROKEN ${rule}: ${detail}`),
+      ...server.log.faults().map((line) => `LOG ${line}`),
       ...(death === null ? [] : [`DIED ${death}`]),
-      `${complaints.length} rules broken`,
+      `${violations.length} rules broken`,
     ].join("\n");
   } finally {
     await server.stop();

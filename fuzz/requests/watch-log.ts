@@ -8,20 +8,20 @@ export interface LogWatch {
   /** Resolves to the address the server prints. */
   address: Promise<string>;
   lines(): number;
-  /** What must not stand in a log, at most twenty of it. */
-  complaints(): readonly string[];
+  /** What must not be in a log, the first 200 lines of it. */
+  faults(): readonly string[];
 }
 
 /** pino's numbers: 50 is an error. */
 const errorLevel = 50;
-const complaintsMax = 200;
+const faultsMax = 200;
 
 export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
-  const complaints: string[] = [];
+  const faults: string[] = [];
   let lines = 0;
   const { promise: address, resolve } = Promise.withResolvers<string>();
   const reportError = (text: string) => {
-    if (complaints.length < complaintsMax) complaints.push(text.slice(0, 2000));
+    if (faults.length < faultsMax) faults.push(text.slice(0, 2000));
   };
   createInterface({ input: child.stdout! }).on("line", (line) => {
     const [, url] = /^gp-records answers at (http:\S+)$/.exec(line) ?? [];
@@ -31,7 +31,7 @@ export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
     if (fault !== null) reportError(`${fault}: ${line}`);
   });
   createInterface({ input: child.stderr! }).on("line", (line) => reportError(`stderr: ${line}`));
-  return { address, lines: () => lines, complaints: () => complaints };
+  return { address, lines: () => lines, faults: () => faults };
 }
 
 function faultIn(line: string, secrets: Secrets): string | null {

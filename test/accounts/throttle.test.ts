@@ -137,6 +137,6 @@ test("a known browser is known to its own person alone, and its wrong guesses co
 test("people who sign in well use up nothing of their network", async (t) => {
   const { signUp, tryIn } = await openPeople(t);
   await signUp("ada@example.com");
-  const office = clientAt("2001:db8::1");
-  for (let i = 0; i < 50; i++) await tryIn("ada@example.com", goodPassword, noon, office);
+  const network = clientAt("2001:db8::1");
+  for (let i = 0; i < 50; i++) await tryIn("ada@example.com", goodPassword, noon, network);
 });

@@ -31,7 +31,7 @@ async function commands(t: TestContext, settings: Record<string, string> = {}) {
       writeFileSync(path, text);
       return path;
     },
-    /** What it printed and complained of, which has to name what is hostile and hold none of it. */
+    /** What it printed, errors included, which has to name what is hostile and hold none of it. */
     async said(exitCode: number, ...args: string[]) {
       const { exitCode: code, out, err } = await start(...args);
       const said = out + err;

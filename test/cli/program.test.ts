@@ -10,34 +10,34 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Runs `gp-records fail`, a command that throws. */
 async function failWith(error: unknown) {
-  const complaints: string[] = [];
+  const reported: string[] = [];
   const context = {
     environment: {},
     now: () => 0,
     print: (text: string) => assert.fail(text),
-    reportError: (text: string) => void complaints.push(text),
+    reportError: (text: string) => void reported.push(text),
   };
   const addFail: AddCommands = (program) => {
     program.command("fail").action(() => {
       throw error;
     });
   };
-  return { exitCode: await run(["fail"], context, [addFail]), complaints };
+  return { exitCode: await run(["fail"], context, [addFail]), reported };
 }
 
 test("what a command throws on purpose ends it with its code and one line", async () => {
   for (const exitCode of [exitCodes.inputRefused, exitCodes.conflict, exitCodes.busy])
     assert.deepEqual(await failWith(new CommandFault(exitCode, "Line 7 is no record.")), {
       exitCode,
-      complaints: ["error: Line 7 is no record."],
+      reported: ["error: Line 7 is no record."],
     });
 });
 
 test("a fault nobody expected ends with 1 and a stack trace to report", async () => {
-  const { exitCode, complaints } = await failWith(new TypeError("undefined is not a function"));
+  const { exitCode, reported } = await failWith(new TypeError("undefined is not a function"));
   assert.equal(exitCode, exitCodes.unexpected);
   assert.match(
-    complaints.join("\n"),
+    reported.join("\n"),
     /^error: unexpected fault: TypeError: undefined is not a function\n +at /,
   );
   assert.equal((await failWith("a text")).exitCode, exitCodes.unexpected);
@@ -84,16 +84,16 @@ test("a wrong command, option or argument ends with 2 and one line that names it
 });
 
 test("a wrong setting ends with 2 and names the setting", async () => {
-  const complaints: string[] = [];
+  const reported: string[] = [];
   const context = {
     environment: { DATA_DIR: "/nowhere", PORT: "many" },
     now: () => 0,
     print: () => {},
-    reportError: (text: string) => void complaints.push(text),
+    reportError: (text: string) => void reported.push(text),
   };
   const { addKeyCommands } = await import("#cli/keys.ts");
   assert.equal(await run(["keys", "list"], context, [addKeyCommands]), exitCodes.usage);
-  assert.match(complaints.join("\n"), /^error: PORT .*'many'\.$/);
+  assert.match(reported.join("\n"), /^error: PORT .*'many'\.$/);
 });
 
 test("a data folder that cannot be used ends with 2 and is named", async (t) => {

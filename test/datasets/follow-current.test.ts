@@ -62,7 +62,7 @@ test("a look at a pointer that has not moved loads nothing", async (t) => {
   assert.equal(told.length, 1);
 });
 
-test("a follower of an empty folder serves nothing, complains of nothing, and takes the first generation over", async (t) => {
+test("a follower of an empty folder serves nothing, reports nothing, and takes the first generation over", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const { follower, told, served } = await follow(t, catalogue);
   assert.deepEqual([served(), told], [null, []]);
@@ -166,7 +166,7 @@ test("after a roll-back a follower serves what it served before", async (t) => {
   assert.deepEqual(told, [second, first]);
 });
 
-test("a follower that is closed while it loads ends at once, takes nothing over and complains of nothing", async (t) => {
+test("a follower that is closed while it loads ends at once, takes nothing over and reports nothing", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const first = await publish(catalogue, "a", 1);
   const { follower, told, served } = await follow(t, catalogue);

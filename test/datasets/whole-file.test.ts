@@ -15,7 +15,7 @@ test("a file is replaced by its new text, and nothing is left beside it", (t) =>
 });
 
 test(
-  "a text for which there is only half the room leaves the old one whole, and nothing beside it",
+  "a text for which there is only half the space leaves the old one whole, and nothing beside it",
   { skip: canSetLimits ? false : whyNot },
   async (t) => {
     const folder = temporaryFolder(t);

@@ -14,8 +14,8 @@ test("damaged files are taken with their sums right or refused in words, and sou
     made.find(({ isWhole }) => isWhole)!,
   ];
   for (const one of tried) {
-    const { complaints, words } = await tryImport(shop, one);
-    assert.deepEqual(complaints, [], `import ${one.number}: ${words}`);
+    const { violations, words } = await tryImport(shop, one);
+    assert.deepEqual(violations, [], `import ${one.number}: ${words}`);
   }
 });
 
@@ -25,7 +25,7 @@ test("the judge of imports finds what it is there to find", async () => {
   const one = { ...makeImport(3, 1), table, mapping: null, isControl: false };
   const rejections = { count: 1, listed: [], add() {} };
   const taken = { collected: { read: 3, accepted: 1, rejections }, documents: ["\ufffd"] };
-  const rulesOf = (complaints: readonly { rule: string }[]) => complaints.map(({ rule }) => rule);
+  const rulesOf = (violations: readonly { rule: string }[]) => violations.map(({ rule }) => rule);
   assert.deepEqual(rulesOf(judgeTaken(one, shop, taken as never, [7])), [
     "read is not accepted plus rejected",
     "a rejection says nothing",

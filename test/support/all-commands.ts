@@ -25,7 +25,7 @@ export function allCommands(dataDir: string, settings: Record<string, string> = 
     return out;
   };
   const json = async (...args: string[]) => JSON.parse(await text(...args, "--json"));
-  /** What the command complains of; it must end with this code. */
+  /** What the command prints as errors; it must end with this code. */
   const refusal = async (code: number, ...args: string[]) => {
     const { exitCode, err } = await start(...args);
     assert.equal(exitCode, code, err);

@@ -19,7 +19,7 @@ export interface Ending {
 }
 
 export interface ServerProcess {
-  /** Resolves to the address it prints; rejects with what it complained of if it ends before. */
+  /** Resolves to the address it prints; rejects with what it printed as errors if it ends first. */
   address: Promise<string>;
   ended: Promise<Ending>;
   pid: number;

@@ -32,7 +32,7 @@ export const casesOf =
       await assertStillWell();
     });
 
-/** @returns the check that it answers, lives, complains of nothing and holds no more descriptors than now. */
+/** @returns the check that it answers, lives, logs no error and holds no more descriptors than now. */
 function lookAt(service: Watched): () => Promise<void> {
   const { pid, port } = service;
   const loggedBefore = service.log().length;
@@ -43,7 +43,7 @@ function lookAt(service: Watched): () => Promise<void> {
     assert.ok(process.kill(pid, 0));
     const lines = service.log().slice(loggedBefore).split("\n");
     assert.deepEqual(
-      lines.filter((line) => complaint.test(line)),
+      lines.filter((line) => loggedError.test(line)),
       [],
     );
     await settles(() => countDescriptors(pid) <= descriptorsBefore + descriptorsMore);
@@ -54,7 +54,7 @@ function lookAt(service: Watched): () => Promise<void> {
   };
 }
 
-const complaint = /unhandled|uncaught|"msg":"internal error"|^\s+at /i;
+const loggedError = /unhandled|uncaught|"msg":"internal error"|^\s+at /i;
 // The thread that writes and its store take eight when the first use of a key is noted.
 const descriptorsMore = 10;
 const patienceMilliseconds = 5000;

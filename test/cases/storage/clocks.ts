@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const path = "/fetch-gp?gp_name=kkr";
 const hour = 3_600_000;
 
-/** A standing clock whose wall time can be set without time passing. */
+/** A stopped clock whose wall time can be set without time passing. */
 function settableClock(startMilliseconds: number, bootId?: string) {
   const clock = fixedClock(startMilliseconds);
   let offset = 0;
