@@ -1,7 +1,5 @@
 /** Counts what was answered and what was refused. */
-import { openHistogram } from "#metrics/histogram.ts";
-import type { Metric } from "#metrics/metric.ts";
-import { openTally } from "#metrics/tally.ts";
+import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { windows } from "#limits/policy.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { Problem } from "#problems.ts";

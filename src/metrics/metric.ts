@@ -1,4 +1,4 @@
-/** What a metric is: a name, a meaning, and the numbers it has at the moment it is asked. */
+/** The kinds of metrics: gauges and counters that are read when asked for, tallies and histograms that are added to. */
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -41,4 +41,115 @@ function reading(
       return value === null ? [] : [{ value }];
     },
   };
+}
+
+/** A counter with labels: how often each combination of their values occurred. */
+interface Tally extends Metric {
+  /** A value for each label; they must come from closed lists, since each combination is kept for ever. */
+  add(...values: readonly (string | number)[]): void;
+}
+
+interface Cell {
+  labels: Labels;
+  value: number;
+}
+
+/** By the value of one label after the other: quicker than to put them together. */
+type Tree = Map<string | number, Tree | Cell>;
+
+/** @param known combinations that are shown from the start, so that a rate can be taken of their first time. */
+export function openTally(
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  known: readonly (readonly string[])[] = [],
+): Tally {
+  const tree: Tree = new Map();
+  const cells: Cell[] = [];
+  const last = labelNames.length - 1;
+  const addCell = (values: readonly (string | number)[]): Cell => {
+    const labels = Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])]));
+    const cell = { labels, value: 0 };
+    cells.push(cell);
+    return cell;
+  };
+  const cellOf = (values: readonly (string | number)[]): Cell => {
+    let branch = tree;
+    for (let i = 0; i <= last; i++) {
+      let next = branch.get(values[i]!);
+      if (next === undefined) {
+        next = i === last ? addCell(values) : new Map();
+        branch.set(values[i]!, next);
+      }
+      if (i === last) return next as Cell;
+      branch = next as Tree;
+    }
+    throw new RangeError(`${name} has no labels`);
+  };
+  for (const values of known) cellOf(values);
+  return {
+    name,
+    type: "counter",
+    help,
+    add: (...values) => void cellOf(values).value++,
+    samples: () => cells,
+  };
+}
+
+/** Durations in buckets, for each value of one label. */
+interface Histogram extends Metric {
+  /** @param value of the label; it must come from a closed list. */
+  observe(value: string, seconds: number): void;
+}
+
+interface Row {
+  labels: Labels;
+  /** How many fell into each bucket alone; the last one has no upper bound. */
+  counts: Float64Array;
+  sum: number;
+}
+
+/** @param bounds upper bounds of the buckets in seconds, ascending. */
+export function openHistogram(
+  name: string,
+  help: string,
+  labelName: string,
+  bounds: readonly number[],
+): Histogram {
+  const rows = new Map<string, Row>();
+  return {
+    name,
+    type: "histogram",
+    help,
+    observe(value, seconds) {
+      let row = rows.get(value);
+      if (row === undefined) {
+        row = {
+          labels: { [labelName]: value },
+          counts: new Float64Array(bounds.length + 1),
+          sum: 0,
+        };
+        rows.set(value, row);
+      }
+      let bucket = 0;
+      while (bucket < bounds.length && seconds > bounds[bucket]!) bucket++;
+      row.counts[bucket]!++;
+      row.sum += seconds;
+    },
+    *samples() {
+      for (const row of rows.values()) yield* samplesOf(row, bounds);
+    },
+  };
+}
+
+/** A bucket counts all that is not above its bound, so each holds those before it. */
+function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): Iterable<Sample> {
+  let value = 0;
+  for (const [i, count] of counts.entries()) {
+    value += count;
+    const le = i < bounds.length ? String(bounds[i]) : "+Inf";
+    yield { suffix: "_bucket", labels: { ...labels, le }, value };
+  }
+  yield { suffix: "_sum", labels, value: sum };
+  yield { suffix: "_count", labels, value };
 }

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exposition } from "#metrics/exposition.ts";
-import { openHistogram } from "#metrics/histogram.ts";
-import { gauge, type Metric } from "#metrics/metric.ts";
-import { openTally } from "#metrics/tally.ts";
+import { gauge, type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { readExposition } from "../support/read-exposition.ts";
 
 test("whatever stands in a help or a label, the text stays readable and says the same", () => {
