@@ -3,7 +3,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
 import { internalError, Problem } from "#problems.ts";
-import { bodyTooLarge, checkRequest } from "./check-request.ts";
+import { bodyTooLarge, checkRequest, factsOf } from "./check-request.ts";
 import { clientAddress, clientOf, presentedKey } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
@@ -16,7 +16,7 @@ import { mountPublicPaths } from "./mount-public-paths.ts";
 import { answerParserFaults, headerBytesMax } from "./parser-faults.ts";
 import { requestIdOf } from "./request-id.ts";
 import { otherPaths } from "./request-metrics.ts";
-import { factsOf, mountOtherMethods, type RouteFacts } from "./routes.ts";
+import { mountOtherMethods, type RouteFacts } from "./routes.ts";
 import { refuse, sendProblem } from "./send-answer.ts";
 
 /** Every wait has an end; milliseconds. */
@@ -73,7 +73,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   const connections = guardConnections(app, http.config.connectionsMax, waits.linger);
   const fairQueue = openFairQueue();
-  answerParserFaults(app.server, http, fairQueue);
+  answerParserFaults(app.server, http, connections.open, fairQueue);
   app.decorateRequest("caller", null);
   app.decorateRequest("asker", null);
   app.decorateRequest("problemCode", null);

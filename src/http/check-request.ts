@@ -13,6 +13,20 @@ const targetBytesMax = 8192;
 /** For a form of the account pages; the operations take no body, and ignore a small one. */
 export const bodyBytesMax = 64 * 1024;
 
+/** What is known of the path of a request, whatever its method. */
+export function factsOf(
+  { routeOptions, params, is404, raw }: FastifyRequest,
+  known: ReadonlyMap<string, RouteFacts>,
+): RouteFacts | undefined {
+  const { facts } = routeOptions.config;
+  if (facts !== undefined || is404 || escapedSlash.test(raw.url!)) return facts;
+  const path = `/${(params as { "*": string })["*"]}`;
+  return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
+}
+
+/** The router takes an escaped slash for a character of a name, and puts it back into what a `*` stands for. */
+const escapedSlash = /^[^?]*%2f/i;
+
 /**
  * @returns true where the request was answered here: a preflight.
  * @throws Problem for what cannot be served.

@@ -8,6 +8,15 @@ export interface Connection {
   isAnswering: boolean;
   /** Requests that arrived before the ones in front of them were answered. */
   readonly waiting: [IncomingMessage, ServerResponse][];
+  /** The request that arrived last, answered or not. */
+  latest: Exchange | undefined;
+}
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The response to the request before it on the connection. */
+  readonly before: ServerResponse | undefined;
 }
 
 export interface Connections {
@@ -61,7 +70,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   };
 
   server.on("connection", (socket: Socket) => {
-    const connection: Connection = { socket, isAnswering: false, waiting: [] };
+    const connection: Connection = { socket, isAnswering: false, waiting: [], latest: undefined };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
     // Node reads on after each answer, whoever has paused the socket; behind the last one that is right.
@@ -74,12 +83,13 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     });
   });
   server.on("request", (request, response) => {
+    const connection = open.get(request.socket)!;
+    connection.latest = { request, response, before: connection.latest?.response };
     // Behind an answer that was the last one.
     if (request.socket.writableEnded) {
       request.resume();
       return dropWhatComes(request.socket);
     }
-    const connection = open.get(request.socket)!;
     if (!owes(connection)) return begin(connection, [request, response]);
     connection.waiting.push([request, response]);
     request.socket.pause();

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
 import { commonHeaders, headerLines, type HeaderLines } from "./common-headers.ts";
+import type { Connections, Exchange } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import { logUnrouted } from "./log-requests.ts";
@@ -16,6 +17,7 @@ export const headerBytesMax = 16_384;
 export function answerParserFaults(
   server: Server,
   http: HttpDependencies,
+  connections: Connections["open"],
   fairQueue: FairQueue,
 ): void {
   const refuse = (socket: Socket, problem: Problem) => {
@@ -27,12 +29,7 @@ export function answerParserFaults(
     // The parser has lost its place in the stream, so the connection ends with the answer.
     socket.destroySoon();
   };
-  const last = new WeakMap<Socket, Exchange>();
   const faulty = new WeakSet<Socket>();
-  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
-    const before = last.get(request.socket)?.response;
-    last.set(request.socket, { request, response, before });
-  });
   /**
    * What was asked before on the connection is answered first; of those that only wait, thousands at once take fairQueue.
    * @param response the last that was asked before.
@@ -52,7 +49,7 @@ export function answerParserFaults(
     // One fault ends the connection; what comes while it waits for its turn is no other one.
     if (faulty.has(socket)) return;
     faulty.add(socket);
-    const exchange = last.get(socket);
+    const exchange = connections.get(socket)?.latest;
     const isInBody = exchange?.request.complete === false;
     // Its own answer would wait for the rest of the body for ever.
     const before = isInBody && !isAnsweredAnyway(exchange) ? exchange.before : exchange?.response;
@@ -70,20 +67,12 @@ export function answerParserFaults(
       "CONNECT is not allowed here; this is not a proxy.",
       { allowed: ["GET", "HEAD", "OPTIONS"] },
     );
-    inTurn(socket, last.get(socket)?.response, () => refuse(socket, problem));
+    inTurn(socket, connections.get(socket)?.latest?.response, () => refuse(socket, problem));
   });
   // In its turn like any other request; check-request.ts refuses it.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);
   });
-}
-
-/** The last that was asked on a connection. */
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** Of what was asked before it. */
-  before: ServerResponse | undefined;
 }
 
 /** Only a POST may have to wait for its body. */

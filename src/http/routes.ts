@@ -1,5 +1,5 @@
 /** What the HTTP server knows of each path beside its handler. */
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import type { FastifyInstance, HTTPMethods } from "fastify";
 import type { Asker, KeyHolder } from "#api/caller.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { HeaderLines } from "./common-headers.ts";
@@ -57,20 +57,6 @@ export function mountOtherMethods(app: FastifyInstance, neverReached: () => neve
     if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   const others = app.supportedMethods.filter((one) => !answeredMethods.includes(one));
   app.route({ method: others, url: "/*", handler: neverReached });
-}
-
-/** The router takes an escaped slash for a character of a name, and puts it back into what a `*` stands for. */
-const escapedSlash = /^[^?]*%2f/i;
-
-/** What is known of the path of a request, whatever its method. */
-export function factsOf(
-  { routeOptions, params, is404, raw }: FastifyRequest,
-  known: ReadonlyMap<string, RouteFacts>,
-): RouteFacts | undefined {
-  const { facts } = routeOptions.config;
-  if (facts !== undefined || is404 || escapedSlash.test(raw.url!)) return facts;
-  const path = `/${(params as { "*": string })["*"]}`;
-  return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
 }
 
 /** What the HTTP server needs of node:http, without all that an `import` of it loads. */

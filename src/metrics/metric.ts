@@ -2,7 +2,7 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-export interface Sample {
+interface Sample {
   value: number;
   labels?: Labels;
   /** What follows the metric's name: the parts of a histogram. */
