@@ -20,7 +20,7 @@ export const parameterFaultCodes = [
   "invalid_encoding",
 ] as const;
 
-/** Faults that an answer lists; a query of 8 KB can have thousands, each with the names that are allowed. */
+/** The most faults listed in one response; a query of 8 KB can have thousands. */
 export const listedMax = 20;
 
 export const ParameterFault = Type.Object({
@@ -200,7 +200,7 @@ export type ProblemCode = keyof typeof kinds;
 export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = kinds;
 export const problemCodes = Object.keys(kinds) as ProblemCode[];
 
-/** What is sent is made once and changed by nobody. */
+/** Deeply read-only. */
 type Unchanging<T> = T extends readonly (infer Item)[]
   ? readonly Unchanging<Item>[]
   : T extends object
@@ -224,20 +224,20 @@ type ProblemMembers = {
   readonly [Name in NamesIn<EveryMembers>]?: ValueIn<EveryMembers, Name>;
 };
 
-/** What an error is made of: its code, what happened this time, and exactly the members of that code. */
+/** The arguments of an error: its code, its detail, and exactly the members of that code. */
 export type ProblemParts = {
   [Code in ProblemCode]: keyof MembersOf<Code> extends never
     ? readonly [code: Code, detail: string]
     : readonly [code: Code, detail: string, members: MembersOf<Code>];
 }[ProblemCode];
 
-/** An answer that is a problem (RFC 9457); `members` are the extension members of its code. */
+/** An error response (RFC 9457); `members` are the extension members of its code. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly members: ProblemMembers;
 
   constructor(...[code, detail, members]: ProblemParts) {
-    // An answer, not a mistake of ours: where it was made is of no interest, and a stack costs more than the rest of it.
+    // An expected response: its stack is of no interest, and would cost more than the rest of it.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(detail);
@@ -252,17 +252,17 @@ export class Problem extends Error {
   }
 }
 
-/** What nobody meant to happen: told to the operator's log, not to the caller. */
+/** The cause is logged, not sent. */
 export const internalError = () =>
   new Problem(
     "internal-error",
     "The service made a mistake; it has been logged under this request_id.",
   );
 
-/** The registered type of a used-up quota (draft-ietf-httpapi-ratelimit-headers-11); all others are pages of ours. */
+/** The registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11); the others are pages served here. */
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
-/** The members of the answer (RFC 9457), in their order. */
+/** The members of the body (RFC 9457), in their order. */
 export function problemBody({ code, message, members }: Problem, requestId: string) {
   const { status, title } = problemKinds[code];
   return {
@@ -276,7 +276,7 @@ export function problemBody({ code, message, members }: Problem, requestId: stri
   };
 }
 
-// Wider than a key: a damaged, cut, lengthened, doubled or percent-encoded one still tells most of the secret.
+// Wider than a key: a damaged, cut, lengthened, doubled or percent-encoded one still contains most of the secret.
 const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
@@ -298,10 +298,10 @@ const cutKeys = (text: string) => text.replace(keyLike, (key) => `${key.slice(0,
 
 const echoedMax = 50;
 
-/** Text of a caller as it may be shown back: at most 50 characters, and nothing that could be an API key. */
+/** A caller's text as it may be echoed: at most 50 characters, and nothing that could be an API key. */
 export function echo(text: string): string {
-  const letters = [...maskKeys(text)];
-  return letters.length <= echoedMax
-    ? letters.join("")
-    : `${letters.slice(0, echoedMax).join("")}…`;
+  const characters = [...maskKeys(text)];
+  return characters.length <= echoedMax
+    ? characters.join("")
+    : `${characters.slice(0, echoedMax).join("")}…`;
 }

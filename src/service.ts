@@ -1,4 +1,4 @@
-/** Puts the rooms together for one process. Whoever opens a service closes it. */
+/** Wires the modules together for one process. Whoever opens a service closes it. */
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -34,17 +34,17 @@ import { openRecording, type Recording } from "#usage/recording.ts";
 
 export interface Service {
   app: FastifyInstance;
-  /** Where metrics are served, once started; null for nowhere. */
+  /** Where metrics are served, once it listens; null without an admin address. */
   adminAddress(): string | null;
   /** Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. */
   listen(): Promise<string>;
   /** Listens, if it does not yet; resolves to the address once the current dataset is loaded. */
   start(): Promise<string>;
-  /** Finishes what it has begun, within five seconds; nothing counted is lost. */
+  /** Finishes the requests in progress, within five seconds; nothing counted is lost. */
   stop(): Promise<void>;
 }
 
-/** What time it is, for whoever counts or compares it. */
+/** The clocks, which tests inject. */
 interface Time {
   clock: Clock;
   /** Milliseconds since 1970. */
@@ -63,7 +63,7 @@ export async function openService(
   const failing = openFailingParts(
     () => follower.model()?.parts.version === currentOf(catalogue)?.version,
   );
-  const tell = (part: FailingPart, what: string) => (fault: Error | null) => {
+  const report = (part: FailingPart, what: string) => (fault: Error | null) => {
     failing.set(part, fault !== null);
     if (fault === null) log.info(`${what}: works again`);
     else log.error({ err: fault }, what);
@@ -84,7 +84,7 @@ export async function openService(
     settings: () => accountWorkerSettings(config, (app.server.address() as AddressInfo).port),
     counters: () => counters,
     answerCall: (call) => answerCall(call),
-    reportError: (complaint) => log.error(complaint),
+    reportError: (message) => log.error(message),
   });
   const follower = followCurrent({
     catalogue,
@@ -100,25 +100,25 @@ export async function openService(
     },
     now: () => performance.now(),
   });
-  // A worker reads the dataset while this thread loads what takes longest to load.
+  // A worker reads the dataset while this thread imports Fastify, the slowest import.
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
   const keyVerifier = openKeyVerifier({
     source: watchControl(controlFile(dataDir), now),
     accountUrl: accountUrl(config),
     now,
-    onFault: tell("keys", "keys cannot be read"),
+    onFault: report("keys", "keys cannot be read"),
   });
   const counters: Counters = openMemoryCounters({
     dir: dataDir,
     clock,
-    onFault: tell("counts", "counts cannot be saved"),
+    onFault: report("counts", "counts cannot be saved"),
   });
   const recording = openRecording({
     dataDir,
     retention: { logDays: config.usageLogDays, logRowsMax: config.usageLogRows },
     now,
-    onFault: tell("usage", "usage cannot be saved"),
+    onFault: report("usage", "usage cannot be saved"),
     onLoss: (requests, isOver) =>
       log.error({ requests }, isOver ? "usage was lost" : "usage is being lost"),
   });
@@ -177,7 +177,7 @@ export async function openService(
     async start() {
       const address = await listen();
       await follower.look();
-      // It has work to do, then, without anybody's asking for a page.
+      // Mail and the audit log give it work even if nobody opens a page.
       if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
       state = "running";
       return address;
@@ -210,7 +210,7 @@ const servedDataset = (model: ReturnType<HttpDependencies["model"]>) =>
     records: recordCounts(model),
   };
 
-/** What the folder names, whether or not it can be served; null where it names nothing that could be. */
+/** The version that the folder names as current, servable or not; null where it names none or cannot be read. */
 function wantedVersion(catalogue: Catalogue): string | null {
   try {
     return catalogue.currentVersion();
@@ -219,7 +219,7 @@ function wantedVersion(catalogue: Catalogue): string | null {
   }
 }
 
-/** Undefined where the folder names no dataset; unlike every version where that cannot be told. */
+/** Undefined where the folder names no dataset; a version equal to no other where it cannot be read. */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {
     return catalogue.current() ?? undefined;

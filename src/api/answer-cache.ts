@@ -1,4 +1,4 @@
-/** Finished answers of the current dataset, in every encoding that was asked for, within a bound of bytes. */
+/** Caches answers of the current dataset, in each encoding that was asked for, up to a number of bytes. */
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import type { Format } from "#operations/formats.ts";
@@ -13,27 +13,27 @@ export interface Answer {
   /** Names dataset, operation, query and format, so it is the key of the cache too. */
   readonly tag: string;
   readonly datasetVersion: string;
-  /** Records the query has, on this page and others. */
+  /** Records that match the query, on this page and others. */
   readonly total: number;
   body: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  /** What a transport makes of the members above, kept as long as the answer. */
+  /** Headers that a transport derives from the members above, cached with the answer. */
   headers: readonly string[] | null;
 }
 
 export interface AnswerCache {
   find(tag: string): Answer | undefined;
   add(answer: Answer): void;
-  /** The body in the encoding: at once where it is known, else compressed once and kept. */
+  /** The body in the encoding: at once where it is cached, else compressed once. */
   bodyOf(answer: Answer, encoding: Encoding): Buffer | Promise<Buffer>;
-  /** Forgets everything: another dataset is current. */
+  /** Called when another dataset becomes current. */
   clear(): void;
   metrics: readonly Metric[];
 }
 
-/** A single answer may take this share of the cache. */
+/** The largest share of the cache that one answer may take. */
 const shareMax = 1 / 8;
-/** What an entry costs beside its bodies: keys, headers, bookkeeping. */
+/** What an entry takes besides its bodies: keys, headers, bookkeeping. */
 const overheadBytes = 1024;
 
 /** @param bytesMax 0 keeps nothing. */
@@ -67,7 +67,7 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
       return compress(answer.body, encoding).then((compressed) => {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
-        // Its size has changed; an entry of an older dataset stays forgotten.
+        // Added anew because its size has changed; an entry of an older dataset is not brought back.
         if (entries?.peek(answer.tag) === answer) {
           entries.delete(answer.tag);
           entries.set(answer.tag, answer);
@@ -85,7 +85,7 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
   };
 }
 
-/** Most buffers are a piece of a larger block, which is kept as long as they are: a kilobyte would cost sixteen. */
+/** A copy of its own: most buffers are slices of a larger block and keep all of it alive, 16 KB for one. */
 function unshared(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body;
   const own = Buffer.allocUnsafeSlow(body.length);

@@ -36,7 +36,7 @@ export interface Question {
 export interface Outcome {
   /** For whom the question was counted; null where the caller was refused. */
   asker: Asker | null;
-  /** The numbers of that account's quota, and where it stands after this question. */
+  /** The account's quotas, and its quota status after this question. */
   counted: { quotas: Quotas; status: QuotaStatus } | null;
   result: Result;
 }
@@ -44,24 +44,23 @@ export interface Outcome {
 type Result =
   | { kind: "answer"; answer: Answer }
   | { kind: "unchanged"; tag: string; datasetVersion: string }
-  /** `cause` is what was thrown where the problem is a mistake of ours, for the operator's log. */
+  /** `cause` is what was thrown where the problem is an internal error, for the log. */
   | { kind: "problem"; problem: Problem; cause?: unknown };
 
 export interface Api {
   /**
-   * Looks up the key that a client presented. Refuses and counts nothing, since a path or a method is refused first.
+   * Looks up the key that a client presented. Refuses and counts nothing: paths and methods are refused first.
    * @param presented the value of `x-api-key`; undefined or empty where none was sent.
    */
   identify(presented: string | undefined, client: Client): KeyHolder | Promise<KeyHolder>;
   /**
-   * Checks in the order of the contract: key, quota, format, parameters, dataset, tags. Whatever is refused is an
-   * outcome and nothing is thrown, so that a refusal still tells the state of the quota. The outcome may be sent only
-   * once `Counters.commit` has run.
+   * Checks in this order: key, quota, format, parameters, dataset, tags. A refusal is an outcome and nothing is thrown,
+   * so that it still carries the quota status. The outcome may be sent only after `Counters.commit`.
    */
   ask(question: Question): Outcome | Promise<Outcome>;
-  /** The body of an answer in an encoding: at once where it is known, else compressed once and kept. */
+  /** The body of an answer in an encoding: at once where it is cached, else compressed once. */
   encode(answer: Answer, encoding: Encoding): Buffer | Promise<Buffer>;
-  /** Forgets every answer: another dataset is current. */
+  /** Empties the cache, since another dataset is current. */
   forgetAnswers(): void;
   metrics: readonly Metric[];
 }
@@ -69,7 +68,7 @@ export interface Api {
 export interface ApiDependencies extends CallerChecks {
   operations: readonly Operation[];
   pageSizeMax: number;
-  /** What the cache of answers may take; 0 keeps none. */
+  /** Size of the answer cache; 0 for none. */
   cacheBytes: number;
   counters: Pick<Counters, "take">;
   /** The dataset to answer from; null while there is none. */
@@ -112,7 +111,7 @@ interface Sources {
 
 const refused = (problem: Problem): Result => ({ kind: "problem", problem });
 
-/** One object for each account's own numbers, so that what is made from it can be kept. */
+/** The same object for the same quotas, so that what is derived from it can be cached. */
 const completed = new WeakMap<Asker["quotas"], Quotas>();
 
 function wholeQuotas(own: Asker["quotas"]): Quotas {
@@ -185,18 +184,18 @@ const noDataset = () =>
 
 interface ParsedQuery {
   query: Query;
-  /** Of the answer from a dataset, in a format. */
+  /** The entity tag of the answer. */
   tagFor(datasetVersion: string, format: Format): string;
 }
 
-/** @throws Problem as `readQuery` does; a query with a fault is not kept. */
+/** @throws Problem as `readQuery` does; a faulty query is not cached. */
 type ParseQuery = (operation: Operation, text: string) => ParsedQuery;
 
 const parsedMax = 5000;
-/** Longer ones are rare, and would let few clients fill much memory. */
+/** Longer queries are rare, and would let a few clients fill much memory. */
 const keptLengthMax = 300;
 
-/** Queries as they were written, each parsed once: the same text of one operation always means the same query. */
+/** Parses each query text once: for one operation the same text always means the same query. */
 function openParsedQueryCache({ operations, pageSizeMax }: ApiDependencies): ParseQuery {
   const caches = new Map(
     operations.map(({ name }) => [name, new LRUCache<string, ParsedQuery>({ max: parsedMax })]),
@@ -212,7 +211,7 @@ function openParsedQueryCache({ operations, pageSizeMax }: ApiDependencies): Par
   };
 }
 
-/** Remembers the tag that was made last: most queries are asked of one dataset in one format. */
+/** Caches the latest tag: most queries are asked of one dataset in one format. */
 function parsedQuery(operation: Operation, query: Query): ParsedQuery {
   const canonical = canonicalQuery(query);
   let taggedVersion = "";

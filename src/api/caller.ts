@@ -1,4 +1,4 @@
-/** Who asks a question, as far as a key tells, and whether the key is accepted. */
+/** Identifies the caller by its key, and decides whether it is accepted. */
 import type { LiveKey } from "#keys/live-key.ts";
 import { failedKeysProblem } from "#limits/quota-problem.ts";
 import type { FailedKeys } from "#limits/failed-keys.ts";
@@ -7,12 +7,12 @@ import { Problem } from "#problems.ts";
 /** Whose quota a question counts against, and what it is recorded under. */
 export type Asker = Pick<LiveKey, "id" | "accountNumber" | "quotas">;
 
-/** What is asked of a client that sent a key, and only where the answer matters. */
+/** What else may matter about a client; computed only where it does. */
 export interface Client {
   address(): string;
   /** Did the question come through a proxy? */
   isForwarded(): boolean;
-  /** Where a text that looks like a key stands instead, such as "the query string". */
+  /** Where else a text that looks like a key was sent, such as "the query string". */
   misplacedKey(): string | undefined;
 }
 
@@ -22,15 +22,15 @@ export interface KeyHolder {
   readonly client: Client;
 }
 
-/** Who asks: somebody with a key, or the account pages for an account whose member is signed in. */
+/** A client with a key, or the account pages on behalf of an account whose member is signed in. */
 export type Caller = KeyHolder | { readonly account: Asker };
 
 export interface CallerChecks {
   verifyKey(presented: string): LiveKey | Promise<LiveKey>;
-  /** @param addressOf the client's; asked for only now and then. */
+  /** @param addressOf the client's address; called only now and then. */
   noteKeyUse(key: LiveKey, addressOf: () => string): void;
   failedKeys: FailedKeys;
-  /** Where keys are made; null while there are no account pages. */
+  /** Where keys are created; null where there are no account pages. */
   accountUrl: string | null;
 }
 
@@ -73,7 +73,7 @@ export function admit(checks: CallerChecks, caller: Caller): Asker | Problem {
   return key;
 }
 
-/** What to answer: a valid key of a suspended account is no guess, all else is. */
+/** Only a 401 counts as a failed guess; a valid key of a suspended account does not. */
 function countFailure({ failedKeys }: CallerChecks, problem: Problem, client: Client): Problem {
   if (problem.status !== 401) return problem;
   const status = failedKeys.take(client.address());
@@ -87,7 +87,7 @@ const demoKeyForwarded = () =>
     { reason: "unknown" },
   );
 
-/** Names the place where a key was put instead, never the key. */
+/** Names the place where a key was sent instead, never the key. */
 function missingKey({ accountUrl }: CallerChecks, client: Client): Problem {
   const misplaced = client.misplacedKey();
   const detail =

@@ -1,4 +1,4 @@
-/** Compresses a finished body, off the HTTP thread. */
+/** Compresses a body in Node's thread pool. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
@@ -11,10 +11,10 @@ export const encodedBytesMin = 1024;
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-/** At which both take about 0.14 ms for a page of 20 KB and leave a fifth of it. */
+/** At these both take about 0.14 ms for a page of 20 KB and shrink it to a fifth. */
 const levels = { br: 4, gzip: 6 };
 
-/** Takes a hundred times as long and saves a fifth: for what is compressed once and sent often. */
+/** A hundred times as slow for a fifth less: for what is compressed once and sent often. */
 export const brotliQualityMax = 11;
 
 export function compress(

@@ -1,10 +1,10 @@
-/** Entity tags: what an answer was made from, so that an unchanged one need not be sent (RFC 9110 §8.8.3). */
+/** Entity tags, by which an unchanged answer need not be sent again (RFC 9110 §8.8.3). */
 import { hash } from "node:crypto";
 
-/** Raised when the same query on the same dataset begins to be written otherwise. */
+/** Incremented when answers to the same query on the same dataset change. */
 const answerFormat = 1;
 
-/** Weak, because encodings of one answer share it. */
+/** Weak, because the encodings of an answer share it. */
 export function answerTag(
   datasetVersion: string,
   operation: string,

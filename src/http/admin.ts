@@ -1,4 +1,4 @@
-/** The operator's own address: metrics, and health beside them; nothing here asks for a key. */
+/** The admin address, for the operator: metrics and health, without a key. */
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,16 +12,16 @@ import { whyNotReady } from "./health.ts";
 import { createServer } from "./routes.ts";
 
 interface Admin {
-  /** Once it listens; null where there is none. */
+  /** Null until it listens, or where there is none. */
   address(): string | null;
-  /** @throws ListenFault where the address cannot be had. */
+  /** @throws ListenFault where the address cannot be listened on. */
   listen(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
  * @param place null for none.
- * @param wantedDataset version that ought to be served; null where there is none, or it cannot be told.
+ * @param wantedDataset the version that should be served; null where there is none or it cannot be read.
  */
 export function openAdmin(
   place: Config["adminAddress"],
@@ -67,7 +67,7 @@ const addressText = ({ address, family, port }: AddressInfo) =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
 const waitMilliseconds = 5000;
-/** Monitoring needs a few; nobody else should be here. */
+/** Monitoring needs a few; nobody else should connect. */
 const connectionsMax = 64;
 
 interface AdminAnswer {

@@ -1,4 +1,4 @@
-/** The HTTP server: one application, its routes in sight. Whoever builds it closes it. */
+/** Builds the HTTP server: one Fastify application with all its routes. Whoever builds it closes it. */
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
@@ -19,14 +19,14 @@ import { otherPaths } from "./request-metrics.ts";
 import { mountOtherMethods, type RouteFacts } from "./routes.ts";
 import { refuse, sendProblem } from "./send-answer.ts";
 
-/** Every wait has an end; milliseconds. */
+/** Every wait is bounded; milliseconds. */
 export const timeouts = {
   headers: 10_000,
   request: 15_000,
-  /** Longer than a proxy in front keeps its own side idle, so that it never writes into a closing connection. */
+  /** Longer than a reverse proxy keeps idle connections, so that it never writes into one that is closing. */
   keepAlive: 10_000,
   checkEvery: 2000,
-  /** What a client has to read the last answer and to close its side. */
+  /** How long a client has to read the last response and close its side. */
   linger: 2000,
 };
 
@@ -35,23 +35,23 @@ interface App {
   connections: GuardedConnections;
 }
 
-/** @param waits as `timeouts`, for tests that have less of it. */
+/** @param waits shorter ones, for tests. */
 export function buildApp(http: HttpDependencies, waits = timeouts): App {
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
-      // Node would answer with an empty 400; check-request.ts answers with a problem.
+      // Node would send an empty 400; check-request.ts sends a problem.
       requireHostHeader: false,
       headersTimeout: waits.headers,
       connectionsCheckingInterval: waits.checkEvery,
     },
     requestTimeout: waits.request,
     keepAliveTimeout: waits.keepAlive,
-    // Parser faults are answered by us; Fastify's own answer would be another shape.
+    // See answerParserFaults; Fastify's own response has another format.
     clientErrorHandler: () => {},
     frameworkErrors(error, request, reply) {
       const problem = problemOf(error);
-      // No hook runs for these, that of the log neither; nor has anything looked at where the request ends.
+      // No hook runs for these, the logging one included, and nothing has checked where the request ends.
       request.isLast = true;
       logUnrouted(http, request.id, problem);
       sendProblem(http, request, reply, problem);
@@ -61,7 +61,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: false,
-    // No route has a schema; without these Fastify would load what compiles them, a third of all that a server loads.
+    // No route has a schema. By default Fastify loads the schema compilers, a third of all the code a server loads.
     schemaController: {
       compilersFactory: { buildValidator: compileNothing, buildSerializer: compileNothing },
     },
@@ -69,7 +69,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
     rewriteUrl: ({ url = "/" }) => withoutAuthority(url),
   });
   app.server.removeAllListeners("clientError");
-  // A client may close its side once it has asked (RFC 9112 §9.6); Node would drop an answer still under way.
+  // A client may close its side once its request is sent (RFC 9112 §9.6); Node would drop a pending response.
   (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   const connections = guardConnections(app, http.config.connectionsMax, waits.linger);
   const fairQueue = openFairQueue();
@@ -114,7 +114,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
     refuse(http, request, reply, problemOf(error), error);
   });
-  // Reached through onRequest, which has thrown by then; kept so that Fastify's own 404 can never be sent.
+  // onRequest has thrown by then; this makes sure that Fastify's own 404 is never sent.
   const neverReached = () => {
     throw internalError();
   };
@@ -128,7 +128,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   return { app, connections };
 }
 
-/** Whom a request shares its fairQueue with: its account, or whoever sends from its address without a valid key. */
+/** The client whose share of the fair queue a request uses: its account, or its address without a valid key. */
 const queueOf = ({ key, client }: KeyHolder) =>
   key === null || key instanceof Problem ? client.address() : key.accountNumber;
 
@@ -136,11 +136,11 @@ function compileNothing(): never {
   throw new Error("Routes have no schema here: parameters.ts reads the query.");
 }
 
-/** `GET http://host/path` is a valid request line (RFC 9112 §3.2.2); the host in it means nothing to us. */
+/** `GET http://host/path` is a valid request line (RFC 9112 §3.2.2); the host in it is ignored. */
 function withoutAuthority(url: string): string {
   if (url.startsWith("/")) return url;
   const target = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
-  // The router takes whatever stands first for a slash, so `*fetch-gp` would be a second name of a path.
+  // The router takes any first character for a slash, so `*fetch-gp` would be an alias of `/fetch-gp`.
   return target.startsWith("/") ? target : `/${target}`;
 }
 
@@ -156,10 +156,10 @@ function problemOf(error: FastifyError | Problem | Error): Problem {
       `The Content-Type header names no media type; this path reads ${formType}.`,
       { available: [formType] },
     );
-  // The client went away within a body; nobody hears this, but it is no fault of the service either.
+  // The client disconnected in the middle of a body: nobody receives this, but it is no internal error either.
   if (code === "ECONNRESET")
     return new Problem("malformed-request", "The connection ended before the body did.");
-  // Every other method has a route. This one the parser knows and Node's own list of methods does not.
+  // Every other method has a route; PRI is known to the parser, but missing from Node's list of methods.
   if (code === "FST_ERR_NOT_FOUND")
     return new Problem(
       "malformed-request",

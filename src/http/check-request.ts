@@ -1,4 +1,4 @@
-/** The first look at every request, before its path's own work: can it be read, are we open, is the method right? */
+/** Checks every request before its handler runs: is it readable, is the service up, do the path and the method exist? */
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -10,7 +10,7 @@ import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 const targetBytesMax = 8192;
-/** For a form of the account pages; the operations take no body, and ignore a small one. */
+/** For a form of the account pages; the operations ignore a small body. */
 export const bodyBytesMax = 64 * 1024;
 
 /** What is known of the path of a request, whatever its method. */
@@ -24,11 +24,11 @@ export function factsOf(
   return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
 }
 
-/** The router takes an escaped slash for a character of a name, and puts it back into what a `*` stands for. */
+/** The router treats an escaped slash as part of a name, and unescapes it in what `*` matches. */
 const escapedSlash = /^[^?]*%2f/i;
 
 /**
- * @returns true where the request was answered here: a preflight.
+ * @returns true where the response has been sent: to a preflight.
  * @throws Problem for what cannot be served.
  */
 export function checkRequest(
@@ -41,7 +41,7 @@ export function checkRequest(
   const { method } = request;
   refuseUnreadable(request);
   if (facts?.isAlwaysOpen !== true) refuseWhileClosed(http);
-  // Documents stay open: whoever is refused should be able to read why.
+  // Documents stay available, so that a refused client can read why.
   if (facts === undefined || facts.operation !== undefined || facts.isPrivate === true)
     refuseWhileOverloaded(http);
   if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, http, known);

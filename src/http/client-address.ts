@@ -1,18 +1,18 @@
-/** Who sends a request, as far as its connection and its headers tell. */
+/** Who sent a request, according to its connection and headers. */
 import type { IncomingMessage } from "node:http";
 import { isIP, type BlockList } from "node:net";
 import type { Client } from "#api/caller.ts";
 import type { Config } from "#config.ts";
 import { keyPattern } from "#keys/api-key.ts";
 
-/** What is known of a client beside its key; worked out only when it is asked for. */
+/** What is known of a client besides its key; computed only when asked for. */
 export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): Client => ({
   address: () => clientAddress(request, trustedProxies),
   isForwarded: () => isForwarded(request),
   misplacedKey: () => misplacedKey(request),
 });
 
-/** The value of `x-api-key`; of several lines Node makes one value, which is no key. */
+/** The value of `x-api-key`; Node joins several lines to one value, which is no valid key. */
 export const presentedKey = ({ headers }: IncomingMessage) =>
   headers["x-api-key"] as string | undefined;
 
@@ -59,6 +59,6 @@ const forwardingHeaders = [
   "cf-connecting-ip",
 ] as const;
 
-/** Did the request come through something in front of us? */
+/** Did the request come through a proxy? */
 const isForwarded = ({ headers }: IncomingMessage) =>
   forwardingHeaders.some((name) => headers[name] !== undefined);

@@ -1,4 +1,4 @@
-/** Headers that every answer has, whatever it says. */
+/** Headers that every response has, and those that pages and preflights share. */
 import type { Config } from "#config.ts";
 import { apiVersion } from "#operations/versions.ts";
 
@@ -50,7 +50,7 @@ export function commonHeaders(
   });
 }
 
-/** What a browser asks before it sends a request with our header (Fetch standard, CORS preflight). */
+/** What a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
 export const preflightHeaders = headerLines({
   "access-control-allow-methods": "GET, HEAD, OPTIONS",
   "access-control-allow-headers": "x-api-key, accept, if-none-match, x-request-id",
@@ -60,7 +60,7 @@ export const preflightHeaders = headerLines({
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
-/** Nothing is loaded from elsewhere and nothing is inline (W3C Content Security Policy 3). */
+/** Nothing is loaded from other origins and nothing is inline (W3C Content Security Policy 3). */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -72,7 +72,6 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Of every page. */
 export const pageHeaders = headerLines({
   "content-security-policy": contentSecurityPolicy,
   "referrer-policy": "no-referrer",

@@ -1,12 +1,12 @@
-/** The open connections: what each still owes an answer to, one request at a time. */
+/** Tracks the open connections, handles the requests of each one at a time, and closes them without losing responses. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
 export interface Connection {
   readonly socket: Socket;
-  /** An answer is begun and not yet handed to the system to its last byte. */
+  /** A request is being handled, or its response not yet handed to the system to the last byte. */
   isAnswering: boolean;
-  /** Requests that arrived before the ones in front of them were answered. */
+  /** Pipelined requests that wait for the response to the one before. */
   readonly waiting: [IncomingMessage, ServerResponse][];
   /** The request that arrived last, answered or not. */
   latest: Exchange | undefined;
@@ -23,18 +23,18 @@ export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
   /** Refused because too many were open. */
   droppedCount(): number;
-  /** Answers whose connection ended before they were handed to the system. */
+  /** Responses whose connection closed before they were handed to the system. */
   abortedCount(): number;
 }
 
-/** Is there something the client asked for and has not got? */
+/** Is the client still waiting for a response? */
 export const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
 /**
- * Stands between a server and its handler from now on. However many requests a client sends ahead, each turn of the
- * event loop answers one of them: others wait no longer for a client that pipelines, and what it does not read is
- * one answer. While some wait, no more are read from the connection.
- * @param lingerMilliseconds what a client has to read the last answer and to close its side.
+ * Puts itself between a server and its handler. However many requests a client pipelines, each turn of the event loop
+ * handles one of them, so it delays nobody else, and at most one unread response is buffered. While some wait, no more
+ * are read from the connection.
+ * @param lingerMilliseconds how long a client has to read the last response and close its side.
  */
 export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
   const handle = takeHandler(server);
@@ -45,7 +45,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
 
   const begin = (connection: Connection, [request, response]: Connection["waiting"][number]) => {
     connection.isAnswering = true;
-    // Node counts an answer as finished while most of it still waits to be sent; closed means all of it is gone.
+    // A response is "finished" while most of it may still be in Node's buffers; at "close" all of it is sent.
     response.on("close", () => {
       connection.isAnswering = false;
       if (!response.writableFinished) aborted++;
@@ -73,7 +73,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     const connection: Connection = { socket, isAnswering: false, waiting: [], latest: undefined };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
-    // Node reads on after each answer, whoever has paused the socket; behind the last one that is right.
+    // Node resumes the socket after each response, even one that we paused; after the last response that is right.
     socket.on("resume", () => {
       if (connection.waiting.length > 0 && !socket.writableEnded) socket.pause();
     });
@@ -85,7 +85,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   server.on("request", (request, response) => {
     const connection = open.get(request.socket)!;
     connection.latest = { request, response, before: connection.latest?.response };
-    // Behind an answer that was the last one.
+    // Arrived after the last response of the connection.
     if (request.socket.writableEnded) {
       request.resume();
       return dropWhatComes(request.socket);
@@ -105,10 +105,10 @@ function takeHandler(server: Server): RequestListener {
 }
 
 /**
- * From now on `destroySoon` ends our side only, and drops what still comes until the client has ended its own: to
- * close a socket that holds unread bytes resets the connection, and destroys what is still on its way
- * (RFC 9112 §9.6). Node calls it after an answer that says `Connection: close`.
- * @param milliseconds how long the client has; then it is cut.
+ * Makes `destroySoon` end our side only, and discard what still arrives until the client has ended its own: closing a
+ * socket with unread bytes resets the connection, which destroys responses still on their way (RFC 9112 §9.6). Node
+ * calls it after a response with `Connection: close`.
+ * @param milliseconds how long the client has before the connection is destroyed.
  */
 function closeLingering(socket: Socket, milliseconds: number): void {
   socket.destroySoon = () => {
@@ -123,31 +123,31 @@ function closeLingering(socket: Socket, milliseconds: number): void {
 
 const drop = () => {};
 
-/** Nothing that comes is parsed any more: of requests behind the last answer one turn could hold a hundred thousand. */
+/** Stops parsing: one turn could otherwise handle a hundred thousand requests sent after the last response. */
 function dropWhatComes(socket: Socket): void {
   socket.removeAllListeners("data");
-  // With this listener Node takes the bytes from the parser.
+  // With this listener Node no longer passes the bytes to the parser.
   socket.on("data", drop);
   socket.resume();
 }
 
-/** Whatever is not finished by then is cut: with what is written and mailed behind it, the process ends within five seconds. */
+/** Connections still open then are destroyed: with the final writes and mails, the process ends within five seconds. */
 const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
 
 /** Resolves when the last connection is closed. */
 export function drain(server: Server, { open }: Connections): Promise<void> {
   return new Promise((resolve) => {
-    // The first sweep comes late enough for what had arrived when the signal came.
+    // The first sweep leaves time for requests that had arrived when the signal came.
     const sweep = setInterval(() => {
       for (const connection of open.values())
         if (!owes(connection)) connection.socket.destroySoon();
     }, sweepEveryMilliseconds);
-    // That of HTTP servers forgets a connection once it was asked to CONNECT, which may still owe answers.
+    // `closeAllConnections` forgets a connection after CONNECT, although responses may be pending on it.
     const cut = setTimeout(() => {
       for (const { socket } of open.values()) socket.destroy();
     }, patienceMilliseconds);
-    // That of HTTP servers would close connections whose answer is not sent yet.
+    // `close` of the HTTP server would close connections whose response is not sent yet.
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);
       clearTimeout(cut);

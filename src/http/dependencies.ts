@@ -1,4 +1,4 @@
-/** What the HTTP server is handed: it sees no store and no file. */
+/** What the HTTP server depends on: it accesses no store and no file. */
 import type { Logger } from "pino";
 import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import type { Api } from "#api/ask.ts";
@@ -14,15 +14,14 @@ import type { RequestMetrics } from "./request-metrics.ts";
 export interface HttpDependencies {
   config: Config;
   operations: readonly Operation[];
-  /** The one way to the records. */
   api: Api;
   /** The dataset that is served; null while there is none. */
   model(): ReadModel | null;
-  /** Takes down a request that passed the key check, once it is answered. */
+  /** Records a counted request in the usage store, once its response is sent. */
   recordRequest(request: AnsweredRequest): void;
-  /** For answers to what was counted. */
+  /** Delays the responses to counted requests. */
   afterCommit: AfterCommit;
-  /** Answers `/account` and what is below it. */
+  /** Serves `/account` and the paths below it. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Milliseconds since 1970. */
   now(): number;
@@ -33,5 +32,5 @@ export interface HttpDependencies {
   log: Logger;
 }
 
-/** `draining`: the process was told to stop and finishes what it has begun. */
+/** `draining`: the process was told to stop and finishes the requests in progress. */
 export type ServiceState = "starting" | "running" | "draining";

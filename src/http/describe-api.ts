@@ -1,4 +1,4 @@
-/** The description of the API (OpenAPI 3.1), made from what the service runs on, so that it cannot differ. */
+/** The OpenAPI 3.1 description, generated from the declarations that the service runs on. */
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
@@ -140,7 +140,7 @@ function describePaging(pageSizeMax: number): object[] {
 
 const whole = { type: "integer", minimum: 0 };
 
-/** The envelope of an answer. */
+/** The envelope of a page. */
 const pageSchemas = {
   Pagination: {
     type: "object",

@@ -1,15 +1,15 @@
-/** The headers of answers, in OpenAPI's words, and the statuses on which each is sent. */
+/** The response headers in OpenAPI, and the statuses with which each is sent. */
 import { apiVersion } from "#operations/versions.ts";
 
 interface Header {
   description: string;
   schema: object;
   example: string | number;
-  /** Statuses of the answers that may have it; without them, all. */
+  /** Statuses of the responses that may have it; all, where left out. */
   on?: readonly number[];
 }
 
-/** What may be answered to a request that was counted. */
+/** Statuses of responses to counted requests. */
 const counted = [200, 304, 400, 406, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({
@@ -78,7 +78,6 @@ const headers: Readonly<Record<string, Header>> = {
   ),
 };
 
-/** Without what only this file needs to know. */
 export const headerComponents = Object.fromEntries(
   Object.entries(headers).map(([name, { description, schema, example }]) => [
     name,
@@ -86,7 +85,7 @@ export const headerComponents = Object.fromEntries(
   ]),
 );
 
-/** References to the headers of an answer with this status. */
+/** References to the headers of a response with this status. */
 export const headersOn = (status: number): object =>
   Object.fromEntries(
     Object.entries(headers)

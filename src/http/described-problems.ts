@@ -1,4 +1,4 @@
-/** The errors of an operation, in OpenAPI's words: a schema for each code, an answer for each status. */
+/** The errors of an operation in OpenAPI: a schema for each code, a response for each status. */
 import {
   commonMembers,
   ParameterFault,
@@ -10,14 +10,14 @@ import {
 import { Type, type TSchema } from "#records/schema.ts";
 import { headersOn } from "./described-headers.ts";
 
-/** Statuses an operation may answer with beside 200 and 304. */
+/** Statuses of an operation besides 200 and 304. */
 const statuses = [...new Set(problemCodes.map((code) => problemKinds[code].status))].toSorted(
   (a, b) => a - b,
 );
 
 const componentOf = (status: number) => `Problem${status}`;
 
-/** References to the answers, by status. */
+/** References to the responses, by status. */
 export const problemAnswers = Object.fromEntries(
   statuses.map((status) => [status, { $ref: `#/components/responses/${componentOf(status)}` }]),
 );
@@ -74,7 +74,7 @@ function describeCode(code: ProblemCode): object {
   };
 }
 
-/** Lists of objects name the schema of those, so that client generators make a type of it. */
+/** Lists of objects refer to a named schema, so that client generators emit a type for it. */
 function withReference(schema: TSchema): object {
   const { items } = schema as { items?: object };
   if (items === ParameterFault)

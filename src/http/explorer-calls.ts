@@ -1,4 +1,4 @@
-/** Answers the calls that people make in the explorer: counted, logged and recorded like any request of the API. */
+/** Answers calls from the explorer page: counted, logged and recorded like any API request. */
 import type { ApiAnswer, ExplorerCall } from "#account/messages.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
@@ -11,7 +11,7 @@ import { answerHeaders } from "./mount-operation.ts";
 import { makeRequestId } from "./request-id.ts";
 import { problemAnswer, reportProblem } from "./send-answer.ts";
 
-/** @returns a function that never rejects: what goes wrong is a problem, as it is over HTTP. */
+/** @returns a function that never rejects: failures are problems, as over HTTP. */
 export function openExplorerCalls(
   http: HttpDependencies,
 ): (call: ExplorerCall) => Promise<ApiAnswer> {
@@ -64,7 +64,6 @@ function answerOf(
   { counted, result }: Outcome,
   requestId: string,
 ): ApiAnswer {
-  // No tags are known to a page, so nothing is ever unchanged.
   if (result.kind === "unchanged") throw new Error("The explorer sends no tags.");
   if (result.kind === "problem") reportProblem(http, result.problem, requestId, result.cause);
   const { status, headers, body } =
@@ -75,6 +74,6 @@ function answerOf(
   const lines = ["x-request-id", requestId, ...headers, ...quota];
   const named: Record<string, string> = {};
   for (let i = 0; i < lines.length; i += 2) named[lines[i]!] = lines[i + 1]!;
-  // A copy, as the body may be a piece of a block that others share.
+  // A copy, since the body may be a slice of a shared block.
   return { status, headers: named, body: new Uint8Array(body) };
 }

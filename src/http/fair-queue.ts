@@ -1,9 +1,9 @@
-/** Shares the event loop out: in each of its turns a client gets a few requests answered, the next ones in later turns. */
+/** Shares the event loop fairly: each client gets a few requests handled per turn of it, the others wait for later turns. */
 
 export interface FairQueue {
   /**
-   * Runs at once, or later if the client had its share of this turn.
-   * @param client whoever is to be treated alike: an account, or an address without a valid key.
+   * Runs at once, or in a later turn where the client has used its share of this one.
+   * @param client an account, or the address of a client without a valid key.
    */
   enter(client: string | number, run: () => void): void;
 }
@@ -13,13 +13,10 @@ interface Client {
   readonly waiting: (() => void)[];
 }
 
-/** Few enough that somebody else waits less than a millisecond for them. */
+/** Few enough to delay other clients by less than a millisecond. */
 export const sharePerTurn = 2;
 
-/**
- * A client on a thousand connections costs others no more than one on two: what it is not answered yet, it cannot
- * ask again.
- */
+/** A client with a thousand connections delays others no more than one with two. */
 export function openFairQueue(share = sharePerTurn): FairQueue {
   const clients = new Map<string | number, Client>();
   const serveNext = (client: Client) => {

@@ -1,4 +1,4 @@
-/** Bounds what connections can cost: how many there are, and how long an unread answer is kept. */
+/** Limits the number of connections, and how long an unread response is kept. */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
@@ -11,7 +11,7 @@ export interface GuardedConnections extends Connections {
 
 /**
  * @param connectionsMax null for what the limit of open files allows.
- * @param lingerMilliseconds what a client has to read the last answer and to close its side.
+ * @param lingerMilliseconds how long a client has to read the last response and close its side.
  */
 export function guardConnections(
   app: FastifyInstance,
@@ -54,7 +54,7 @@ function metricsOf(
   ];
 }
 
-/** How many connections may be open at a time, where no setting says so. */
+/** The default limit of open connections. */
 const shareOfOpenFiles = 0.9;
 /** Databases, datasets, counts and the log, with room for a dataset that is being loaded. */
 const otherFilesMin = 100;
@@ -68,7 +68,7 @@ export function connectionsMaxFor(openFilesMax: number | null): number {
   return Math.max(1, Math.min(most, Math.floor(left)));
 }
 
-/** Whoever has not read so many bytes within the patience is cut. */
+/** A client that has not read `bytesMin` within the patience is disconnected. */
 export const slowReaderBounds = {
   patienceMilliseconds: 30_000,
   bytesMin: 32 * 1024,
@@ -81,7 +81,7 @@ interface Mark {
 }
 
 interface SlowReaders {
-  /** Looks at every connection that owes an answer. */
+  /** Checks every connection with a pending response. */
   look(): void;
   cutCount(): number;
 }
@@ -107,7 +107,7 @@ export function watchSlowReaders(
       for (const connection of open.values())
         if (owes(connection) && isStuck(connection.socket)) {
           cut++;
-          // Not an orderly end: that would leave what the system holds for the client where it is.
+          // An orderly close would leave the unread bytes in the system's buffers.
           connection.socket.resetAndDestroy();
         }
     },
@@ -115,13 +115,13 @@ export function watchSlowReaders(
   };
 }
 
-/** What Node's own time-outs go by, too; `bytesWritten` of a socket counts a long answer whole at its first byte. */
+/** Node's own timeouts use it too; `socket.bytesWritten` includes all that is still queued. */
 interface StreamHandle {
   bytesWritten: number;
   writeQueueSize: number;
 }
 
-/** Bytes the system has taken over the life of the connection; null while none wait to be taken. */
+/** Bytes handed to the system over the life of the connection; null while none are queued. */
 function takenBytes(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: StreamHandle | null };
   if (handle === null || handle === undefined || handle.writeQueueSize === 0) return null;

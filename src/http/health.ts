@@ -1,4 +1,4 @@
-/** Is the process alive, and can it answer queries: are a dataset and the keys loaded? */
+/** `/health`: the process is alive. `/ready`: it can answer queries, since a dataset and the keys are loaded. */
 import type { FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import { headerLines } from "./common-headers.ts";
@@ -42,7 +42,7 @@ const reasons = {
   no_dataset: "No records have been published yet.",
 } as const;
 
-/** An outage of a store after the start changes nothing here: keys that are known go on being served. */
+/** A store outage after the start changes nothing here: known keys keep working. */
 export function whyNotReady({ state, model }: HttpDependencies): keyof typeof reasons | undefined {
   const now = state();
   if (now !== "running") return now;

@@ -1,4 +1,4 @@
-/** One lean line for each request, which is counted with it: fields by name, so that nothing else gets into a log. */
+/** Logs, counts and records each request once its response is sent. */
 import type { FastifyInstance } from "fastify";
 import { type Logger, symbols } from "pino";
 import type { Asker } from "#api/caller.ts";
@@ -7,19 +7,18 @@ import type { AnsweredRequest } from "#usage/recorder.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 
-/** A request once it is answered. */
 interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
   /** For whom it was counted; null where it was not. */
   asker: Asker | null;
   operation: CountedOperation;
   method: string;
-  /** As it is known here, never as it was sent: that could hold a key. */
+  /** The path of the route, never as it was sent: that could contain a key. */
   path: string;
   /** As it was sent, for its query. */
   target: string;
 }
 
-/** Counts, logs and, where somebody's quota was counted, records a request that was answered. */
+/** Records in the usage store only what was counted against a quota. */
 export function openRequestRecorder({ config, log, metrics, recordRequest }: HttpDependencies) {
   const write = openRequestLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
@@ -63,7 +62,7 @@ export function logRequests(app: FastifyInstance, http: HttpDependencies): void 
   });
 }
 
-/** The line of a request that found no route: its bytes or its path could not be read. */
+/** Logs a request that reached no route, because its bytes or its path could not be read. */
 export function logUnrouted(
   { log, metrics }: HttpDependencies,
   requestId: string,
@@ -73,20 +72,20 @@ export function logUnrouted(
   log.info({ request_id: requestId, status, problem: code }, "request");
 }
 
-/** As it was sent; with its escapes resolved where only they kept a key from being seen. Empty where there is none. */
+/** As it was sent, with keys masked; empty where there is none. */
 function recordedQuery(url: string): string {
   const mark = url.indexOf("?");
   const text = mark === -1 ? "" : url.slice(mark + 1);
   return maskKeys(text);
 }
 
-/** None of these can hold a character that JSON escapes, so none is escaped. */
+/** Named fields only, so that nothing else gets into the log; none can contain a character that JSON escapes. */
 interface RequestLine {
   /** Of `[A-Za-z0-9._-]`, also where the client chose it. */
   requestId: string;
   /** One that Node's parser knows. */
   method: string;
-  /** As it is known here, never as it was sent: that could hold a key. */
+  /** The path of the route. */
   path: string;
   status: number;
   milliseconds: number;
@@ -95,7 +94,7 @@ interface RequestLine {
   problemCode: string | null;
 }
 
-/** Where pino writes its own lines, each in one piece. */
+/** The stream that pino writes its own lines to. */
 interface LogStream {
   write(line: string): void;
 }
@@ -118,7 +117,7 @@ export function openRequestLog(log: Logger): (line: RequestLine) => void {
 let textMilliseconds = 0;
 let text = "";
 
-/** Many requests share a millisecond. */
+/** Cached, since many requests share a millisecond. */
 function timeText(): string {
   const now = Date.now();
   if (now !== textMilliseconds) {

@@ -1,4 +1,4 @@
-/** Hands every request to `/account` over to the accountWorker, and sends back what it says. */
+/** Passes every request to `/account` on to the account worker, and sends what it returns. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type PageHeader, pageRequestHeaders } from "#account/messages.ts";
 import { bodyBytesMax } from "./check-request.ts";
@@ -8,7 +8,7 @@ import type { HttpDependencies } from "./dependencies.ts";
 import { routeConfig } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-/** Nothing of an account may stay anywhere, stand in a frame, or be told to where a link leads. */
+/** Account pages are never stored, never framed, and never named in a `Referer`. */
 const accountHeaders = [
   ...pageHeaders,
   ...headerLines({
@@ -18,7 +18,7 @@ const accountHeaders = [
   }),
 ];
 
-/** Two years, the least that lists of such hosts take (RFC 6797). */
+/** Two years, the least that preload lists accept (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
 export function mountAccount(app: FastifyInstance, http: HttpDependencies): void {
@@ -43,7 +43,7 @@ export function mountAccount(app: FastifyInstance, http: HttpDependencies): void
             now: http.now(),
             monotonicMicroseconds: http.clock.monotonicMicroseconds(),
           });
-          // Never compressed: the length would tell of the secrets in it (BREACH; docs/running.md).
+          // Never compressed: the length would leak the secrets in it (BREACH; docs/running.md).
           sendAnswer(http, request, reply, {
             status: answer.status,
             headers: [...headers, ...answer.headers.flat()],
@@ -61,7 +61,7 @@ function targetOf({ originalUrl }: FastifyRequest) {
     : { path: originalUrl.slice(0, mark), query: originalUrl.slice(mark + 1) };
 }
 
-/** Of a header that was sent twice nobody knows which one counts, so none does; Node joins only cookies. */
+/** A header that was sent twice is ambiguous, so it is left out; Node joins only cookies. */
 function headersOf({ headers }: FastifyRequest): Partial<Record<PageHeader, string>> {
   const found: Partial<Record<PageHeader, string>> = {};
   for (const name of pageRequestHeaders) {

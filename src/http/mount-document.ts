@@ -1,4 +1,4 @@
-/** Serves what needs no key and changes seldom: pages, their assets, the description of the API. */
+/** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/compress.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
@@ -9,15 +9,14 @@ import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
-/** One form of a document, by the media type a client may accept. */
+/** One representation of a document, chosen by the media type that the client accepts. */
 export interface Form {
   accept: string;
   contentType: string;
-  /** Called when asked for; the text may change with the dataset. */
+  /** Called for each request, since the text may change with the dataset. */
   content(request: FastifyRequest): string | Buffer;
 }
 
-/** How it is served, beside its content. */
 interface Serving {
   cacheControl: string;
   methods: readonly string[];
@@ -28,13 +27,13 @@ const changing: Serving = {
   methods: ["GET", "HEAD", "OPTIONS"],
 };
 
-/** What has another address when it has another content. */
+/** For documents whose path contains the hash of their content. */
 export const immutable: Serving = {
   cacheControl: "public, max-age=31536000, immutable",
   methods: ["GET", "HEAD"],
 };
 
-/** @param forms the first is sent to whoever has no preference. */
+/** @param forms the first is sent to clients without a preference. */
 export function mountDocument(
   app: FastifyInstance,
   http: HttpDependencies,
@@ -65,7 +64,7 @@ export function mountDocument(
   });
 }
 
-/** A form as it was last asked for; most never change. */
+/** A form as it was last served; most never change. */
 interface Written {
   content: string | Buffer;
   body: Buffer;
@@ -79,7 +78,6 @@ function write(content: string | Buffer): Written {
 
 function formFor({ headers }: FastifyRequest, forms: readonly Form[]): Form {
   const available = forms.map(({ accept }) => accept);
-  // A page is what a browser asks for by name; whoever takes anything gets the first form.
   const type = preferredType(headers.accept, available);
   const form = forms.find(({ accept }) => accept === type);
   if (form === undefined)
@@ -103,7 +101,7 @@ async function encodedAnswer(
   const key = `${encoding} ${etag}`;
   let known = encoded.get(key);
   if (known === undefined) {
-    // A document that changes with the dataset keeps only its last forms.
+    // Bounds the versions of a document that changes with the dataset.
     if (encoded.size >= 8) encoded.clear();
     known = compress(body, encoding, brotliQualityMax);
     encoded.set(key, known);

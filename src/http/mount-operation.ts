@@ -1,6 +1,6 @@
-/** Serves one operation over HTTP: a request becomes a question, and its outcome an answer. */
+/** Serves one operation over HTTP: turns a request into a question, and its outcome into a response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Answer, Answer as ApiAnswer } from "#api/answer-cache.ts";
+import type { Answer } from "#api/answer-cache.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitFields } from "#limits/rate-limit-fields.ts";
 import { type Format, formats } from "#operations/formats.ts";
@@ -81,7 +81,7 @@ function send(
   }
 }
 
-/** By these a client tells whether what it has is still what it would get. */
+/** Headers by which a client revalidates a cached response. */
 const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: string }) => ({
   etag: tag,
   "dataset-version": datasetVersion,
@@ -90,7 +90,7 @@ const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: stri
 
 function sendEncoded(
   http: HttpDependencies,
-  answer: ApiAnswer,
+  answer: Answer,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
@@ -105,8 +105,8 @@ function sendEncoded(
   return body instanceof Promise ? body.then(sendBody) : sendBody(body);
 }
 
-/** What an answer says of itself, whoever asked. */
-export const answerHeaders = ({ config }: HttpDependencies, answer: ApiAnswer): HeaderLines =>
+/** The headers of an answer that are the same for every client. */
+export const answerHeaders = ({ config }: HttpDependencies, answer: Answer): HeaderLines =>
   headerLines({
     ...validators(answer),
     "content-type": answer.format.contentType,
@@ -114,7 +114,7 @@ export const answerHeaders = ({ config }: HttpDependencies, answer: ApiAnswer): 
     link: pageLinks(answer, config.publicUrl),
   });
 
-/** @param publicUrl null gives references relative to the host that was asked. */
+/** @param publicUrl null for references relative to the request's host. */
 export function pageLinks(
   { operation, query, total }: Pick<Answer, "operation" | "query" | "total">,
   publicUrl: string | null,
@@ -126,7 +126,7 @@ export function pageLinks(
   const to = (target: number, rel: string) =>
     `<${base}${operation.path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;
   const links = [to(0, "first")];
-  // Pages are counted from the present offset, so that next and prev meet again.
+  // Pages are aligned to the current offset, so that prev leads back from next.
   const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
   if (offset > 0) links.push(to(Math.max(0, Math.min(offset - limit, last)), "prev"));
   if (offset + limit < total && offset + limit <= parameterBounds.offsetMax)

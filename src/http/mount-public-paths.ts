@@ -1,4 +1,4 @@
-/** The paths that need no key: landing page, reference, errors, changelog, description of the API, assets. */
+/** The paths that need no key: landing page, docs, errors, changelog, OpenAPI description, assets. */
 import { html, json } from "./common-headers.ts";
 import type { FastifyInstance } from "fastify";
 import { accountUrl } from "#config.ts";
@@ -68,7 +68,7 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
   }
 }
 
-/** Made when it is first asked for, so that a start need not wait for what few ask for. */
+/** Rendered on the first request, so that the start does not wait for pages that few ask for. */
 function once(make: () => string): () => string {
   let made: string | undefined;
   return () => (made ??= make());

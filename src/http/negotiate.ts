@@ -1,4 +1,4 @@
-/** Which format and which encoding a client wants, by its `Accept` headers (RFC 9110 §12.5). */
+/** Content negotiation: the format and the encoding a client prefers (RFC 9110 §12.5). */
 import Negotiator from "negotiator";
 import { encodings, type Encoding } from "#api/compress.ts";
 
@@ -8,24 +8,24 @@ export function preferredType<T extends string>(
   available: readonly T[],
 ): T | undefined {
   if (accept === undefined || accept === "*/*" || accept === available[0]) return available[0];
-  // Clients name the charset of what they accept; there is only UTF-8, so it excludes nothing.
+  // Some clients send a charset; everything is UTF-8, so it excludes nothing.
   const withoutCharset = accept.replaceAll(/;\s*charset=[^;,]*/gi, "");
-  // No value we compare is quoted, and a quotation left open would cost the square of its length.
+  // No type served here has a quoted parameter, and parsing an unclosed quotation takes quadratic time.
   const unquoted = withoutCharset.replaceAll('"', "");
   return new Negotiator({ headers: { accept: unquoted } }).mediaType([...available]) as
     | T
     | undefined;
 }
 
-/** Negotiator 1.0 takes our order of preference, which its published types do not know yet. */
+/** Negotiator 1.0 takes the server's preference, which its published types lack. */
 interface ByPreference {
   encodings(available: string[], options: { preferred: string[] }): string[];
 }
 
-/** Clients of one kind all send the same header, so what it means is worked out once. */
+/** Clients of one kind send the same header, so each is parsed once. */
 const known = new Map<string, Encoding | null>();
 const knownMax = 200;
-/** Browsers and libraries send far shorter ones. */
+/** Longer than any that browsers and libraries send. */
 const knownLengthMax = 100;
 
 /** The encoding to use, or null to send the body as it is. */
@@ -39,7 +39,7 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   const best = negotiator.encodings([...encodings, "identity"], { preferred: [...encodings] })[0];
   encoding = best === "br" || best === "gzip" ? best : null;
   if (acceptEncoding.length > knownLengthMax) return encoding;
-  // Headers that somebody makes up must not keep those of real clients out for good.
+  // Made-up headers must not keep those of real clients out for good.
   if (known.size === knownMax) known.clear();
   known.set(acceptEncoding, encoding);
   return encoding;

@@ -1,4 +1,4 @@
-/** Notices when the process takes in more than it can do: turns of the event loop too long, or too much memory. */
+/** Detects overload: event-loop lag or memory use above its limit. */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import type { Logger } from "pino";
@@ -10,7 +10,7 @@ export type OverloadCause = (typeof overloadCauses)[number];
 export interface OverloadGuard {
   /** Why new work is refused now; null while it is not. */
   cause(): OverloadCause | null;
-  /** Looks at clock and memory; called every `lookEveryMilliseconds`, or as late as the event loop comes to it. */
+  /** Measures lag and memory; called every `lookEveryMilliseconds`, later by the event-loop lag. */
   look(): void;
 }
 
@@ -25,14 +25,14 @@ interface OverloadSenses {
   /** Monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
-  /** Told when work begins to be refused, and, with null, when it has not been for a while. */
+  /** Called when work begins to be refused, and with null once none has been refused for a while. */
   onChange(cause: OverloadCause | null): void;
 }
 
 export const lookEveryMilliseconds = 250;
-/** Overload comes and goes within a second; the log gets one line for all of it. */
+/** Overload comes and goes within a second; it is logged as one period. */
 const calmMilliseconds = 10_000;
-/** V8 ends the process at its limit of the heap; what a request needs must still fit below. */
+/** V8 aborts the process at the heap limit; a request in progress must still fit below it. */
 const heapShareMax = 0.9;
 
 export function openOverloadGuard(
@@ -46,7 +46,7 @@ export function openOverloadGuard(
   let overloadedAt: number | null = null;
 
   const judge = (lateness: number): OverloadCause | null => {
-    // One long turn is a pause and is over; a second one right after it is more work than there is time.
+    // One long turn is a pause that is over; two in a row are overload.
     const delay = Math.min(lateness, latenessBefore);
     if (delayMaxMilliseconds > 0 && delay > delayMaxMilliseconds) return "event_loop_delay";
     if (memoryMaxBytes === 0) return null;
@@ -78,7 +78,7 @@ interface RunningGuard extends Pick<OverloadGuard, "cause"> {
   close(): void;
 }
 
-/** A guard by the clock and the memory of this process, that says in the log when it refuses work. */
+/** Measures this process, and logs when work is refused. */
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
   log: Logger,
@@ -100,7 +100,7 @@ export function startOverloadGuard(
   return { cause: guard.cause, close: () => clearInterval(timer) };
 }
 
-/** Linux tells the memory of a process through a file, and there may be none left to open: then what was read last counts. */
+/** On Linux memory use is read from a file; where no more files can be opened, the last reading is used. */
 function openMemorySense(): OverloadSenses["memory"] {
   let rss = 0;
   return () => {
@@ -115,7 +115,7 @@ function openMemorySense(): OverloadSenses["memory"] {
 
 /** Nine tenths of what the machine, or the container, has for this process. */
 function memoryMaxByDefault(): number {
-  // 0 or beyond all measure where nothing constrains it.
+  // 0 or huge where nothing constrains it.
   const constrained = process.constrainedMemory();
   return Math.floor(0.9 * (constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()));
 }

@@ -1,4 +1,4 @@
-/** Answers what never became a request: bytes the HTTP parser refuses, and what Node would answer by itself. */
+/** Responds to bytes that the HTTP parser refuses, and to requests that Node would otherwise respond to itself. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
@@ -21,46 +21,47 @@ export function answerParserFaults(
   fairQueue: FairQueue,
 ): void {
   const refuse = (socket: Socket, problem: Problem) => {
-    // What comes behind the last answer is no fault; it is dropped.
+    // What arrives after the last response is no fault; it is discarded.
     if (!socket.writable) return;
     const requestId = makeRequestId();
     logUnrouted(http, requestId, problem);
     socket.write(wholeAnswer(problem, requestId, http));
-    // The parser has lost its place in the stream, so the connection ends with the answer.
+    // The parser has lost its place in the stream, so the connection ends with this response.
     socket.destroySoon();
   };
   const faulty = new WeakSet<Socket>();
   /**
-   * What was asked before on the connection is answered first; of those that only wait, thousands at once take fairQueue.
-   * @param response the last that was asked before.
+   * Waits for the response to the request before on the connection; where there is none, for the fair queue, since
+   * thousands of faults can arrive at once.
+   * @param response the pending response before this one.
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
       fairQueue.enter(`faults ${socket.remoteAddress}`, act);
     else
-      // Before Node hears of it, which ends the connection behind this answer if the client has closed its side.
+      // Before Node's own listener, which ends the connection after this response if the client has closed its side.
       response.prependOnceListener("finish", () => {
-        // Behind an answer that says it is the last one nothing is answered.
+        // Nothing is sent after a response that announced it was the last.
         if (response.shouldKeepAlive) act();
       });
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
-    // One fault ends the connection; what comes while it waits for its turn is no other one.
+    // One fault ends the connection; what arrives while it waits is not another one.
     if (faulty.has(socket)) return;
     faulty.add(socket);
     const exchange = connections.get(socket)?.latest;
     const isInBody = exchange?.request.complete === false;
-    // Its own answer would wait for the rest of the body for ever.
+    // Its own response would wait for the rest of the body for ever.
     const before = isInBody && !isAnsweredAnyway(exchange) ? exchange.before : exchange?.response;
     inTurn(socket, before, () => {
-      // A fault in the body of a request that has its answer already, by now at least, must not bring a second one.
+      // A fault in the body of a request that has its response by now must not cause a second response.
       if (isInBody && isAnsweredAnyway(exchange)) socket.destroySoon();
       else refuse(socket, problemOf(error.code));
     });
   });
   server.on("connect", (_request, socket: Socket) => {
-    // Node has let go of this socket: an error nobody hears would end the process, an open end stay open for ever.
+    // Node has detached this socket: an unhandled error would end the process.
     socket.on("error", () => {});
     const problem = new Problem(
       "method-not-allowed",
@@ -69,7 +70,7 @@ export function answerParserFaults(
     );
     inTurn(socket, connections.get(socket)?.latest?.response, () => refuse(socket, problem));
   });
-  // In its turn like any other request; check-request.ts refuses it.
+  // Handled like any other request; check-request.ts refuses it.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);
   });

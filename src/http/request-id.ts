@@ -1,11 +1,11 @@
-/** The id of a request: the client's, if it is fit to be logged, or one of our own. */
+/** The id of a request: the client's where it is safe to log, else a new one. */
 import { randomFillSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { maskKeys } from "#problems.ts";
 
 const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Crockford's base 32: no letter that reads like a digit. */
+/** Crockford's base 32: no letter that could be read as a digit. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /** All pairs of its letters, by ten bits. */
 const pairs = Array.from(alphabet, (first) =>

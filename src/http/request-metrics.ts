@@ -1,4 +1,4 @@
-/** Counts what was answered and what was refused. */
+/** Metrics of requests: how many, how long they took, and which were refused. */
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { windows } from "#limits/policy.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -12,14 +12,14 @@ export type CountedOperation = Operation["name"] | typeof otherPaths;
 export interface RequestMetrics {
   metrics: readonly Metric[];
   answered(operation: CountedOperation, status: number, milliseconds: number): void;
-  /** An answer to what found no route: it took no time worth telling. */
+  /** A response to what reached no route; its duration is not measured. */
   answeredUnrouted(status: number): void;
-  /** A problem that is sent; only refusals by a quota are counted here. */
+  /** Called with every problem that is sent; counts those of a quota. */
   refused(problem: Problem): void;
   overloaded(cause: OverloadCause): void;
 }
 
-/** From what a kept answer takes to what nobody should wait for; seconds. */
+/** Seconds: from a response out of the cache to one that nobody should wait for. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];

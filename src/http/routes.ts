@@ -1,4 +1,4 @@
-/** What the HTTP server knows of each path beside its handler. */
+/** What the HTTP server knows of each path, and what it attaches to a request. */
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import type { Asker, KeyHolder } from "#api/caller.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -10,9 +10,9 @@ export interface RouteFacts {
   methods: readonly string[];
   /** Set on the paths that need a key. */
   operation?: Operation["name"];
-  /** For one person's eyes: no other site may read it. */
+  /** No other origin may read it. */
   isPrivate?: boolean;
-  /** Answers also while the service starts or drains. */
+  /** Also served while the service starts or drains. */
   isAlwaysOpen?: boolean;
 }
 
@@ -23,34 +23,34 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who sent it; null on paths that need no key. */
     caller: KeyHolder | null;
-    /** For whom it was counted, once it was accepted. */
+    /** For whom it was counted; null until then. */
     asker: Asker | null;
-    /** What its answer is counted under. */
+    /** What its metrics are labelled with. */
     operation: CountedOperation;
-    /** Code of the problem it was answered with. */
+    /** Code of the problem that was sent. */
     problemCode: string | null;
-    /** Version of the dataset it was answered from. */
+    /** Version of the dataset that the response was made from. */
     datasetVersion: string | null;
-    /** What its answer says of the quota, once it was counted. */
+    /** `RateLimit` fields, once it was counted. */
     quotaHeaders: HeaderLines | null;
-    /** No other site may read its answer. */
+    /** No other origin may read the response. */
     isPrivate: boolean;
     /** No other request can follow on its connection. */
     isLast: boolean;
-    /** Size of the content it was answered with. */
+    /** Size of the content that was sent. */
     bodyBytes: number;
   }
 }
 
 export const routeConfig = (facts: RouteFacts) => ({ facts });
 
-/** What every path answers. */
+/** Methods that have a route on every path. */
 export const answeredMethods: HTTPMethods[] = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * Takes every other method, so that a wrong one is a 405 and not a 404: by one route for all paths, because one for
- * each path would take longer to make than all else of the HTTP server.
- * @param neverReached what `factsOf` leads to is decided before any handler runs.
+ * Routes every other method, so that a wrong one is a 405 and not a 404. One route serves all paths: to add one for
+ * each would take longer than building the rest of the HTTP server.
+ * @param neverReached the check of the request refuses the method before any handler runs.
  */
 export function mountOtherMethods(app: FastifyInstance, neverReached: () => never): void {
   for (const method of http.METHODS)
@@ -60,7 +60,7 @@ export function mountOtherMethods(app: FastifyInstance, neverReached: () => neve
 }
 
 /** What the HTTP server needs of node:http, without all that an `import` of it loads. */
-// To import a module of Node reads each of its names, and one of these is a getter that loads a whole WebSocket
-// client: 15 MB and as much time as a third of a start.
+// An `import` of a built-in module reads every export, and one getter of node:http loads a WebSocket client: 15 MB,
+// and a third of the time of a start.
 const http = process.getBuiltinModule("node:http");
 export const { STATUS_CODES, createServer } = http;

@@ -1,4 +1,4 @@
-/** Sends an answer in one step: to collect its headers one by one costs more than all else a request does here. */
+/** Sends a response in one write: collecting its headers one by one would cost more than the rest of a request. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#config.ts";
 import { problemPage } from "#pages/errors.ts";
@@ -17,7 +17,7 @@ import { otherPaths } from "./request-metrics.ts";
 
 export interface Answer {
   status: number;
-  /** Those of its own; what every answer has is added. */
+  /** Its own headers; those of every response are added. */
   headers: HeaderLines;
   /** Null where there is no content: 204, 304. */
   body: Buffer | null;
@@ -43,11 +43,11 @@ export function sendAnswer(
   const lines = [...headersOfAll(config, request), "x-request-id", request.id, ...headers];
   // Fastify makes requests for its own errors without what was decorated.
   lines.push(...(quotaHeaders ?? []));
-  // Without a length HTTP/1.0 knows an answer's end by the end of the connection alone, and Node ends it.
+  // Without a length, HTTP/1.0 marks the end of a response by closing the connection, and Node does so.
   const endsByClosing = body === null && request.raw.httpVersion === "1.0";
   if (request.isLast || endsByClosing || state() === "draining") {
     lines.push(...closing);
-    // For whoever asks the response itself: Node does not read it off these lines.
+    // Node does not derive it from these lines, and others read it.
     reply.raw.shouldKeepAlive = false;
   }
   if (body !== null) lines.push("content-length", String(body.length));
@@ -67,7 +67,7 @@ export function sendAnswer(
   });
 }
 
-/** Every error as `application/problem+json` (RFC 9457), whoever raised it; where people look, as a page. */
+/** Every error is sent in this type (RFC 9457), or as a page to browsers. */
 const problemType = "application/problem+json; charset=utf-8";
 
 export const problemAnswer = (problem: Problem, requestId: string): Answer & { body: Buffer } => ({
@@ -106,7 +106,7 @@ export const sendProblem = (
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 
-/** An operation answers programs alone; anywhere else a browser may have come, by a mistyped address or a form. */
+/** Operations serve programs only; anywhere else a browser may have sent the request, by a mistyped address or a form. */
 function isForPeople({ operation, isPrivate, headers }: FastifyRequest): boolean {
   // Fastify makes requests for its own errors without what was decorated.
   if (operation !== undefined && operation !== otherPaths) return false;
@@ -122,7 +122,7 @@ const endConnection: ReadonlySet<ProblemCode> = new Set([
   "unsupported-media-type",
 ]);
 
-/** Tells the metrics of a refusal, and the operator of a mistake of ours. */
+/** Counts a refusal, and logs an internal error. */
 export function reportProblem(
   { metrics, log }: HttpDependencies,
   problem: Problem,
@@ -135,8 +135,8 @@ export function reportProblem(
 }
 
 /**
- * Answers with a problem, and tells the metrics and the log of it.
- * @param cause what was thrown where the problem is a mistake of ours.
+ * Sends a problem, and reports it to the metrics and the log.
+ * @param cause what was thrown, where it is an internal error.
  */
 export function refuse(
   http: HttpDependencies,
@@ -145,7 +145,7 @@ export function refuse(
   problem: Problem,
   cause?: unknown,
 ): void {
-  // What follows on the connection is the rest of a body, or another protocol.
+  // What follows on the connection is the rest of a body or another protocol.
   if (endConnection.has(problem.code)) request.isLast = true;
   request.problemCode = problem.code;
   reportProblem(http, problem, request.id, cause);

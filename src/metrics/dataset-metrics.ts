@@ -1,4 +1,4 @@
-/** Which dataset is served, how old it is, and how loading went. */
+/** Metrics of the dataset that is served: its version, age and size, and failures to load one. */
 import { counter, gauge, type Metric } from "./metric.ts";
 
 /** Times are ISO 8601. */
@@ -16,7 +16,7 @@ interface DatasetMetrics {
 
 /**
  * @param served null while there is none.
- * @param published when the folder's current dataset was published; null where there is none or it cannot be told.
+ * @param published when the folder's current dataset was published; null where there is none or it cannot be read.
  */
 export function openDatasetMetrics(
   served: () => ServedDataset | null,

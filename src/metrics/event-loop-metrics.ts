@@ -1,9 +1,9 @@
-/** How late the event loop comes to what waits for it. */
+/** Metrics of event-loop lag. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { gauge, type Metric } from "./metric.ts";
 
 interface EventLoopMetrics {
-  /** Reading the last of them begins a new span of time. */
+  /** Reading the last of them starts a new measuring period. */
   metrics: readonly Metric[];
   close(): void;
 }
@@ -13,7 +13,7 @@ const resolutionMilliseconds = 20;
 export function openEventLoopMetrics(): EventLoopMetrics {
   const delays = monitorEventLoopDelay({ resolution: resolutionMilliseconds });
   delays.enable();
-  // What is measured is the time between two looks, most of which was agreed upon.
+  // Measured is the time between two samples, which includes the sampling interval.
   const seconds = (nanoseconds: number) =>
     delays.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - resolutionMilliseconds / 1e3);
   const since = "of the event loop since the metrics were last read";

@@ -1,4 +1,4 @@
-/** Writes metrics the way Prometheus reads them: its text format, version 0.0.4. */
+/** Writes metrics in the text format of Prometheus, version 0.0.4. */
 import type { Labels, Metric } from "./metric.ts";
 
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";

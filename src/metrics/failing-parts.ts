@@ -1,17 +1,17 @@
-/** Which parts of the service cannot do their work now. */
+/** The metric of which parts of the service are failing. */
 import type { Metric } from "./metric.ts";
 
-const toldParts = ["keys", "counts", "usage"] as const;
-/** Parts that tell when they begin to fail and when they work again. */
-export type FailingPart = (typeof toldParts)[number];
+const reportedParts = ["keys", "counts", "usage"] as const;
+/** Parts that report when they begin to fail and when they recover. */
+export type FailingPart = (typeof reportedParts)[number];
 
 interface FailingParts extends Metric {
   set(part: FailingPart, isFailing: boolean): void;
 }
 
-/** @param isDatasetServed is what the folder of datasets names served? */
+/** @param isDatasetServed whether the current dataset of the folder is the one served. */
 export function openFailingParts(isDatasetServed: () => boolean): FailingParts {
-  const values = new Map(toldParts.map((part) => [part, 0]));
+  const values = new Map(reportedParts.map((part) => [part, 0]));
   return {
     name: "gp_records_failing",
     type: "gauge",

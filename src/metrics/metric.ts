@@ -45,7 +45,7 @@ function reading(
 
 /** A counter with labels: how often each combination of their values occurred. */
 interface Tally extends Metric {
-  /** A value for each label; they must come from closed lists, since each combination is kept for ever. */
+  /** A value for each label; they must come from closed lists, since each combination is kept forever. */
   add(...values: readonly (string | number)[]): void;
 }
 
@@ -54,10 +54,10 @@ interface Cell {
   value: number;
 }
 
-/** By the value of one label after the other: quicker than to put them together. */
+/** By one label after the other: faster than joining the values to one key. */
 type Tree = Map<string | number, Tree | Cell>;
 
-/** @param known combinations that are shown from the start, so that a rate can be taken of their first time. */
+/** @param known combinations that are shown from the start, so that a rate includes their first occurrence. */
 export function openTally(
   name: string,
   help: string,
@@ -104,7 +104,7 @@ interface Histogram extends Metric {
 
 interface Row {
   labels: Labels;
-  /** How many fell into each bucket alone; the last one has no upper bound. */
+  /** How many fell into each bucket, not cumulative; the last one has no upper bound. */
   counts: Float64Array;
   sum: number;
 }
@@ -142,7 +142,7 @@ export function openHistogram(
   };
 }
 
-/** A bucket counts all that is not above its bound, so each holds those before it. */
+/** Buckets are cumulative in the format: each includes those before it. */
 function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): Iterable<Sample> {
   let value = 0;
   for (const [i, count] of counts.entries()) {

@@ -1,4 +1,4 @@
-/** How many files, connections among them, this process has open and may have; known on Linux only. */
+/** How many files, including sockets, this process has open and may open; known on Linux only. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 
 const folder = "/proc/self/fd";
@@ -6,7 +6,7 @@ const folder = "/proc/self/fd";
 /** Null where it cannot be known. */
 export function countOpenFiles(): number | null {
   try {
-    // From Linux 6.2 on the size is the number; to list ten thousand names takes milliseconds.
+    // From Linux 6.2 on, the size is the number; listing ten thousand names takes milliseconds.
     return statSync(folder).size || readdirSync(folder).length;
   } catch {
     return null;

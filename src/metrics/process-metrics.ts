@@ -1,4 +1,4 @@
-/** What the process takes: memory, processor time, open files. Names are those every Prometheus client gives them. */
+/** Metrics of the process: memory, CPU time, open files. The names are those of the Prometheus client libraries. */
 import { counter, gauge, type Metric } from "./metric.ts";
 import { countOpenFiles, openFilesMax } from "./open-files.ts";
 
@@ -20,7 +20,7 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** Null where no file can be opened any more, through which Linux tells it. */
+/** Null where no more files can be opened: Linux reports memory through a file. */
 const memory = (part: keyof NodeJS.MemoryUsage) => () => {
   try {
     return process.memoryUsage()[part];

@@ -11,7 +11,7 @@ test("who asks, and what everybody is told", async (t) => {
   const started = await startService(t);
   const { key } = await started.newKey({ quotas: { minute: 10_000, hour: 10_000 } });
   const service = { ...started, key };
-  // The thread of the account pages starts with the first visit, and keeps its stores open.
+  // The thread of the account pages starts with the first request for one, and keeps its stores open.
   await service.get("/account/keys", { host: "localhost" });
   const caseOf = casesOf(t, inThisProcess(service));
   await keyCases(caseOf, service);

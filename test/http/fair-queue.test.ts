@@ -7,9 +7,9 @@ import { openFairQueue, sharePerTurn } from "#http/fair-queue.ts";
 import { startService } from "../support/service.ts";
 
 test("a client gets its share at once and the rest in later turns, in order", async () => {
-  const turns = openFairQueue(3);
+  const queue = openFairQueue(3);
   const done: number[] = [];
-  for (let i = 0; i < 8; i++) turns.enter("one", () => done.push(i));
+  for (let i = 0; i < 8; i++) queue.enter("one", () => done.push(i));
   assert.deepEqual(done, [0, 1, 2]);
   await nextTurn();
   assert.deepEqual(done, [0, 1, 2, 3, 4, 5]);
@@ -18,19 +18,19 @@ test("a client gets its share at once and the rest in later turns, in order", as
 });
 
 test("whoever asks for the first time waits for nobody", () => {
-  const turns = openFairQueue(3);
+  const queue = openFairQueue(3);
   let isServed = false;
-  for (let i = 0; i < 1000; i++) turns.enter("greedy", () => {});
-  turns.enter("other", () => (isServed = true));
+  for (let i = 0; i < 1000; i++) queue.enter("greedy", () => {});
+  queue.enter("other", () => (isServed = true));
   assert.equal(isServed, true);
 });
 
 test("what waited goes before what comes later, also when that comes first in a turn", async () => {
-  const turns = openFairQueue(1);
+  const queue = openFairQueue(1);
   const done: string[] = [];
-  for (const name of ["first", "second", "third"]) turns.enter(1, () => done.push(name));
+  for (const name of ["first", "second", "third"]) queue.enter(1, () => done.push(name));
   await nextTurn();
-  turns.enter(1, () => done.push("late"));
+  queue.enter(1, () => done.push("late"));
   for (let turn = 0; turn < 4; turn++) await nextTurn();
   assert.deepEqual(done, ["first", "second", "third", "late"]);
 });

@@ -16,7 +16,7 @@ const hello: PageAnswer = {
   body: "<h1>Grüß Gott</h1>",
 };
 
-/** An HTTP server whose accountWorker writes down what it is asked. */
+/** An HTTP server whose account worker notes its requests. */
 async function open(t: TestContext, settings: Record<string, string> = {}) {
   const asked: PageRequest[] = [];
   const http = await openHttpServer(t, {
@@ -31,7 +31,7 @@ async function open(t: TestContext, settings: Record<string, string> = {}) {
 
 const host = "Host: 127.0.0.1";
 
-test("a form reaches the accountWorker whole, with the few headers it looks at", async (t) => {
+test("a form reaches the account worker whole, with the few headers it reads", async (t) => {
   const { port, asked } = await open(t);
   const form = "name=a%20b&note=%C3%A9";
   const lines = [
@@ -101,7 +101,7 @@ test("browsers are told to come back over https alone where that is how the publ
   assert.equal(headers.get("strict-transport-security"), "max-age=63072000");
 });
 
-test("methods a page does not know are a 405 and never reach the accountWorker, a preflight neither", async (t) => {
+test("methods a page does not know are a 405 and never reach the account worker, nor does a preflight", async (t) => {
   const { get, asked } = await open(t);
   for (const method of ["PUT", "DELETE", "OPTIONS", "PATCH"])
     for (const path of ["/account", "/account/keys", "/account/keys/key_1"]) {
@@ -191,7 +191,7 @@ test("a body whose type cannot be read is a 415 page, a problem for whoever pref
   );
 });
 
-test("an accountWorker that fails is a 500 page with a request id, and the next request is tried again", async (t) => {
+test("an account worker that fails is a 500 page with a request id, and the next request is tried again", async (t) => {
   const { get, log } = await openHttpServer(t, {
     accountWorker: () => Promise.reject(new Error("The thread ended.")),
   });

@@ -14,7 +14,7 @@ import { exposition } from "#metrics/exposition.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import { openHttpServer } from "../support/http-server.ts";
 
-/** A guard whose clock and memory a test turns. */
+/** A guard whose clock and memory a test sets. */
 function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
   const clock = { now: 1000 };
   const memory = { rss: 0, heapUsed: 0 };

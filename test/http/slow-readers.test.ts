@@ -10,7 +10,7 @@ import { slowReaderBounds, watchSlowReaders } from "#http/guard-connections.ts";
 const page = Buffer.alloc(24 * 1024 * 1024, "x");
 const { patienceMilliseconds, bytesMin } = slowReaderBounds;
 
-/** A server with one connection on which `page` was asked for and is stuck, and a clock a test turns. */
+/** A server with one connection on which `page` was asked for and is stuck, and a clock that a test sets. */
 async function openStuck(t: TestContext) {
   let answer: ServerResponse | undefined;
   const server = createServer((_request, response) => {

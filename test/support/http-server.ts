@@ -52,7 +52,7 @@ export async function openHttpServer(
     api,
     model: () => model,
     recordRequest() {},
-    accountWorker: () => Promise.reject(new Error("There is no accountWorker in this test.")),
+    accountWorker: () => Promise.reject(new Error("There is no account worker in this test.")),
     now: clock.now,
     clock,
     afterCommit: openCommitBarrier(() => {}),

@@ -102,7 +102,7 @@ export async function statusCases(caseOf: CaseOf, service: TestService): Promise
   );
 }
 
-/** Apart, for the log must reportError of these. */
+/** Apart from the others, since these must be logged as errors. */
 export function failingCases(t: TestContext, service: TestService): Promise<void> {
   const { port, key, clock, log } = service;
   return t.test(
