@@ -1,4 +1,4 @@
-/** Puts the values that can be chosen in order, each with its count. */
+/** The facets of the browse pages: values to choose, each with the number of records it would give. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { fold } from "#records/fold.ts";
@@ -18,9 +18,16 @@ import { hidden } from "./fields.ts";
 import { bytesOf, fitting } from "./fitting.ts";
 import { valueLabel } from "./record-words.ts";
 
+export interface FacetView {
+  name: ChoiceName;
+  label: string;
+  /** In the order they are shown: most records first. */
+  values: readonly { value: string; count: number }[];
+}
+
 type Values = FacetView["values"];
 
-/** Tags in three: how a GP invests, in what, and all else it carries. They remain one parameter of the operations. */
+/** Tags are shown as three facets: strategies, property types and the rest. All are one parameter of the operations. */
 export function gpFacets(browse: Browse, chosen: Chosen): FacetView[] {
   const tags = countedGps(browse, "tag", chosen);
   const isOneOf = (list: readonly string[]) => (value: string) => list.includes(value);
@@ -54,7 +61,7 @@ function countedGps({ gps, values }: Browse, facet: FacetName, chosen: Chosen): 
   );
 }
 
-/** Type and market of signals; of the markets each by what it is called. */
+/** Type and market of signals; markets under their short names. */
 export const signalFacets = (
   { nameOfMarket }: Browse,
   { ofType, ofMarket }: FoundSignals,
@@ -76,34 +83,26 @@ function counted(counts: Iterable<readonly [string, number]>, chosen: readonly s
   );
 }
 
-/** What was chosen in another spelling can be taken away too. */
+/** Includes values chosen in another spelling, so that they can be removed. */
 const withChosen = (values: readonly string[], chosen: readonly string[]): string[] => [
   ...values,
   ...chosen.filter((value) => !values.includes(value)),
 ];
 
-/** Without those that would give nothing. */
+/** Leaves out values that would give no record. */
 const worthwhile = (values: Values, chosen: readonly string[]): Values =>
   mostFirst(values.filter(({ value, count }) => count > 0 || chosen.includes(value)));
 
-/** Equals by name. */
+/** Equal counts are in the order of their names. */
 export const mostFirst = (values: Values): Values =>
   values.toSorted((a, b) => b.count - a.count || (fold(a.value) < fold(b.value) ? -1 : 1));
 
-/** The values one can choose on the browse pages, each with how many records it would give. */
-export interface FacetView {
-  name: ChoiceName;
-  label: string;
-  /** In the order they are shown: most first. */
-  values: readonly { value: string; count: number }[];
-}
-
-/** Seen at once; the others are one click away. */
+/** Links shown at once; the others unfold. */
 const atOnce = 6;
-/** Markup of all links, as each repeats what is chosen, and of the options of a field. */
+/** Bytes of markup of all links, each of which repeats the whole choice, and of the options of a field. */
 const bytesMax = { links: 18_000, options: 1500 } as const;
 
-/** @param path of the page that is narrowed down. */
+/** @param path of the page. */
 export function facetList(path: string, chosen: Chosen, facets: readonly FacetView[]): Html {
   const lists = facets
     .filter(({ values }) => values.length > 0)
@@ -160,7 +159,7 @@ const facetSection = (label: string, links: readonly Html[], count: number, othe
     }
   </section>`;
 
-/** Where there are more values than a page has room for. */
+/** A field for the values that did not fit the page. */
 const otherValue = (
   path: string,
   chosen: Chosen,

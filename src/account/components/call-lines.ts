@@ -1,17 +1,17 @@
-/** One call of the API as lines to paste: for a shell, for TypeScript, for Python. */
+/** One call of the API as code to paste: for a shell, TypeScript and Python. */
 
 interface Call {
   /** Origin (and path) of the service, without a slash at the end. */
   base: string;
   /** Path and query, percent-encoded. */
   target: string;
-  /** Without one a placeholder stands in its place. */
+  /** A placeholder by default. */
   key?: string;
 }
 
 export interface CallLines {
   curl: string;
-  /** For a file `.env`, from which the other two take the key: what is written into code ends up in a repository. */
+  /** For a file `.env`, from which TypeScript and Python read the key: keys in code end up in repositories. */
   environment: string;
   /** For Node and Deno, as a module. */
   typescript: string;
@@ -21,7 +21,7 @@ export interface CallLines {
 
 const placeholder = "YOUR_KEY";
 
-/** Plain text: escape it like any other before it goes into a page. Whatever the values hold stays a value. */
+/** Plain text, to be escaped in a page. The values are quoted, so that none of them can act as code. */
 export function callLines({ base, target, key = placeholder }: Call): CallLines {
   const url = base + target;
   return {
@@ -42,8 +42,8 @@ print(json.load(urlopen(Request(url, headers=key))))`,
   };
 }
 
-/** Between single quotes a shell reads everything but their end as it stands (POSIX 2024, 2.2.2). */
+/** Between single quotes a shell takes everything literally except the closing quote (POSIX 2024, 2.2.2). */
 const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** JSON's text in quotes means the same in TypeScript and in Python. */
+/** A JSON string literal is also one in TypeScript and in Python. */
 const literal = (text: string): string => JSON.stringify(text);

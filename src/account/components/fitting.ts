@@ -1,12 +1,12 @@
-/** Keeps a page small whatever its records hold: as many pieces as fit, and texts cut at a length. */
+/** Keeps pages small whatever the records contain: takes as many pieces as fit, and cuts long texts. */
 import { html, type Part } from "#pages/html.ts";
 
 export const bytesOf = (piece: Part): number => Buffer.byteLength(html`${piece}`.markup);
 
-/** Of a row of a table beside its cells. */
+/** Markup of a table row without its cells. */
 const rowBytes = 70;
 
-/** The first of them that together take no more markup than that; the first one in any case. */
+/** The first pieces whose markup fits, and at least one. */
 export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
   let bytes = 0;
   return pieces.filter((piece, i) => {
@@ -15,7 +15,7 @@ export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number):
   });
 }
 
-/** Cut between words where there are any. */
+/** Cuts between words if possible. */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax);
@@ -25,7 +25,7 @@ export function cutText(text: string, lengthMax: number): string {
 
 const listLengthMax = 1500;
 
-/** With commas between; of a very long list the first ones, and how many more there are. */
+/** Joined; a very long list is cut and ends with how many more there are. */
 export function listText(texts: readonly string[], separator = "; "): string {
   const shown = fitting(
     texts.map((text) => cutText(text, listLengthMax)),

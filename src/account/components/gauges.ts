@@ -1,4 +1,4 @@
-/** How much of the quota is used now: one gauge for each window, renewed by script where there is one. */
+/** How much of the quota is used now: one gauge for each window, refreshed by a script. */
 import type { AccountServices } from "#account/request.ts";
 import { quotasInForce } from "#accounts/plans.ts";
 import type { Quotas } from "#limits/policy.ts";
@@ -6,14 +6,14 @@ import { html, type Html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { durationText } from "./relative.ts";
 
-/** Where an account stands in one window. */
+/** The use of one window. */
 export interface GaugeView {
   name: "minute" | "hour" | "day";
   quota: number;
   used: number;
-  /** Seconds until the oldest counted request leaves the window; 0 where none is counted. */
+  /** Seconds until the oldest counted request leaves the window; 0 if none is counted. */
   resetSeconds: number;
-  /** Seconds until the window admits a request; 0 where it does now. */
+  /** Seconds until the window admits a request; 0 if it does now. */
   waitSeconds: number;
 }
 
@@ -35,7 +35,7 @@ function gauge(view: GaugeView): Html {
   </div>`;
 }
 
-/** The words of a gauge, made here alone: the script puts them in place as they come. */
+/** The texts of a gauge, which the script of the page only inserts. */
 export function gaugeWords(view: GaugeView): { used: string; free: string; share: string } {
   const { used, quota } = view;
   return {

@@ -1,4 +1,4 @@
-/** The projects of a GP. */
+/** The lists on the page of a GP: projects, people and signals, each cut to a number of bytes. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table, type TableContent } from "#pages/table.ts";
@@ -10,15 +10,12 @@ import { fitting } from "./fitting.ts";
 import { money, outside, place, provenanceWords, valueLabel, valueLabels } from "./record-words.ts";
 import { byPoints, signalItem, timeline } from "./signal-list.ts";
 
-/** A GP as its page shows it. */
 export interface ShownGp {
   /** As the operations serve it: at most 100 principals and signals, and how many there are. */
   gp: Gp;
-  /** Title of each market that is named → what it is called. */
+  /** Title of each market → its short name. */
   marketNames: Readonly<Record<string, string>>;
 }
-
-const columns = ["Name", "What it is", "State", "Where", "Size", { label: "More", isPlain: true }];
 
 export interface ShownProjects extends ShownGp {
   /** At most 100. */
@@ -32,7 +29,10 @@ export function projectsSection(
 ): Html {
   const common = commonProvenance(projects);
   const rows = fitting(
-    projects.map((project) => [...cellsOf(project, marketNames), provenanceNote(project, common)]),
+    projects.map((project) => [
+      ...projectCells(project, marketNames),
+      provenanceNote(project, common),
+    ]),
     bytesMax,
   );
   return html`<section>
@@ -41,13 +41,22 @@ export function projectsSection(
     ${
       total === 0
         ? html`<p>No project of it is known.</p>`
-        : table(filledColumns({ label: "Projects", columns, rows }))
+        : table(filledColumns({ label: "Projects", columns: projectColumns, rows }))
     }
     ${restNote({ operation: "fetch-projects", gp: gp.id, shown: rows.length, total })}
   </section>`;
 }
 
-const cellsOf = (project: Project, marketNames: ShownGp["marketNames"]): Part[] => [
+const projectColumns = [
+  "Name",
+  "What it is",
+  "State",
+  "Where",
+  "Size",
+  { label: "More", isPlain: true },
+];
+
+const projectCells = (project: Project, marketNames: ShownGp["marketNames"]): Part[] => [
   project.name,
   `${valueLabel(project.type)}, ${valueLabel(project.property_type).toLowerCase()}`,
   valueLabel(project.status),
@@ -65,36 +74,26 @@ const sizeOf = ({ units, square_feet, total_amount_usd }: Project): string =>
     .filter((part) => part !== "")
     .join(", ");
 
-/** The people of a GP. */
-const columnsOfGpPeople = [
-  "Name",
-  "What they are",
-  "Where",
-  "Since",
-  { label: "More", isPlain: true },
-];
-
 export function peopleSection(
   { id, principals, principals_total: total }: Gp,
   bytesMax: number,
 ): Html {
   const common = commonProvenance(principals);
   const rows = fitting(
-    principals.map((person) => cellsOfOfGpPeople(person, common)),
+    principals.map((person) => personCells(person, common)),
     bytesMax,
   );
   return html`<section>
     <h2 id="people">People</h2>
     ${provenanceLine(common)}
-    ${total === 0 ? html`<p>Nobody of it is known.</p>` : table(filledColumns({ label: "People", columns: columnsOfGpPeople, rows }))}
+    ${total === 0 ? html`<p>Nobody of it is known.</p>` : table(filledColumns({ label: "People", columns: personColumns, rows }))}
     ${restNote({ operation: "fetch-principals", gp: id, shown: rows.length, total })}
   </section>`;
 }
 
-const cellsOfOfGpPeople = (
-  person: Gp["principals"][number],
-  common: string | undefined,
-): Part[] => [
+const personColumns = ["Name", "What they are", "Where", "Since", { label: "More", isPlain: true }];
+
+const personCells = (person: Gp["principals"][number], common: string | undefined): Part[] => [
   person.name,
   person.title ?? valueLabels(person.roles),
   place(person.city, person.state, person.country),
@@ -106,13 +105,13 @@ const cellsOfOfGpPeople = (
   ]),
 ];
 
-/** Without what a link could say beside the address, such as a subject (RFC 6068). */
+/** An address without characters that mean more in a `mailto:` link, such as a subject (RFC 6068). */
 const plainAddress = /^[^\s@?&%]+@[^\s@?&%]+$/;
 
 const mailLink = (email: string): Html =>
   plainAddress.test(email) ? html`<a href="mailto:${email}">${email}</a>` : html`${email}`;
 
-/** What has happened at a GP, newest first. */
+/** Its signals, newest first. */
 export function timelineSection({ gp, marketNames }: ShownGp, bytesMax: number): Html {
   const { id, signals, signals_total: total } = gp;
   const common = commonProvenance(signals);
@@ -131,7 +130,7 @@ export function timelineSection({ gp, marketNames }: ShownGp, bytesMax: number):
   </section>`;
 }
 
-/** A page of every operation. */
+/** A page size that every operation accepts. */
 const limit = "100";
 
 interface Rest {
@@ -141,7 +140,7 @@ interface Rest {
   total: number;
 }
 
-/** Nothing where all are shown. */
+/** A link to the records that are not shown. */
 function restNote({ operation, gp, shown, total }: Rest): Part {
   if (shown >= total) return null;
   const query = new URLSearchParams({ gp_name: gp, limit, offset: String(shown) }).toString();
@@ -153,9 +152,7 @@ function restNote({ operation, gp, shown, total }: Rest): Part {
   </p>`;
 }
 
-/** Tables of records, which often lack a member: a column nobody fills is left out. */
-const isEmpty = (cell: Part): boolean => html`${cell}`.markup === "";
-
+/** Leaves out columns without a value. */
 function filledColumns({ label, columns, rows }: TableContent): TableContent {
   const isFilled = columns.map((_, i) => rows.some((row) => !isEmpty(row[i])));
   return {
@@ -165,12 +162,13 @@ function filledColumns({ label, columns, rows }: TableContent): TableContent {
   };
 }
 
-/** Where records come from and how sure each is: said once for most of them, and again only where it differs. */
+const isEmpty = (cell: Part): boolean => html`${cell}`.markup === "";
+
 interface Sourced {
   provenance: Provenance;
 }
 
-/** What most of them say of themselves; undefined for no records. */
+/** The provenance most of them share, which is then stated once; undefined without records. */
 function commonProvenance(records: readonly Sourced[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { provenance } of records) {
@@ -183,7 +181,7 @@ function commonProvenance(records: readonly Sourced[]): string | undefined {
 const provenanceLine = (common: string | undefined): Part =>
   common !== undefined && html`<p class="muted">Unless a line says otherwise: from ${common}.</p>`;
 
-/** What one record says differently, and where its source says so. */
+/** How the provenance of one record differs, and a link to its source. */
 function provenanceNote({ provenance }: Sourced, common: string | undefined): Part {
   const words = provenanceWords(provenance);
   const said = words === common ? null : `from ${words}`;

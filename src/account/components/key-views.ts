@@ -33,7 +33,8 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
 const yearsMax = 10;
 
 /**
- * @param expiry days, `never`, or `date`; @param lastDay for `date`: the last day on which the key works, of UTC.
+ * Reads when a key is to end from the fields of a form.
+ * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
  * @returns milliseconds since 1970; null for never.
  * @throws DomainError `invalid`.
  */
@@ -53,16 +54,16 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   return end;
 }
 
-/** The moment after a day; not a number for what is no day. */
+/** The end of a day, or NaN. */
 function endOf(day: string): number {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
   const start = Date.parse(`${day}T00:00:00Z`);
-  // The 31st of a month of 30 days is taken for the next day.
+  // Date.parse takes the 31st of a month of 30 days for the next day.
   const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
   return isDay ? start + dayMilliseconds : Number.NaN;
 }
 
-/** Whose keys they are and who asks. */
+/** Whose keys they are, and who acts. */
 export const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
   person: signedIn.person.id,
@@ -75,7 +76,7 @@ export async function listOwn({ services, account, now }: MemberRequest): Promis
   return listed.toReversed();
 }
 
-/** Those that are neither revoked nor expired, newest first. */
+/** Live keys, newest first. */
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 
@@ -86,7 +87,7 @@ export async function readKeyView(request: MemberRequest, id: string): Promise<K
   return view!;
 }
 
-/** @param keys a page of them: each is looked up by itself. */
+/** Adds the use of each key. @param keys only those on the page, as each is looked up. */
 export async function withUse(
   request: MemberRequest,
   keys: readonly ListedKey[],

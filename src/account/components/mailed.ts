@@ -1,4 +1,4 @@
-/** What is said of a link that was mailed, the same whoever has the address; a demo shows the link itself. */
+/** Sending links by mail, and what the page then says: the same for every address. A demo shows the link itself. */
 import type { Mail } from "#account/mail-templates.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { linkUrl, type MadeLink } from "#accounts/links.ts";
@@ -7,7 +7,7 @@ import { accountPage, type Frame } from "./frame.ts";
 
 interface Mailed {
   email: string;
-  /** Only in a demo, which mails nothing. */
+  /** Only in a demo, which sends no mail. */
   demoLink: string | null;
   frame: Frame | null;
 }
@@ -39,7 +39,7 @@ const demoPage = (email: string, link: string, frame: Frame | null): string =>
       <p><a class="button" href="${link}">Open the link</a></p>`,
   });
 
-/** @param link null where there is none, and outside of a demo. */
+/** @param link null outside a demo. */
 export const demoNote = (link: string | null): Part =>
   link !== null &&
   html`<div class="card">
@@ -49,7 +49,7 @@ export const demoNote = (link: string | null): Part =>
     </p>
   </div>`;
 
-/** In place of a form whose link nobody would get. @param title what was wanted. */
+/** Instead of a form whose link could not be mailed. @param title of the page with the form. */
 export const noMailPage = (title: string, frame: Frame | null = null): string =>
   accountPage({
     title,
@@ -62,24 +62,24 @@ export const noMailNote: Html = html`<p>
   No mail leaves this service. Ask its operator for a link: a command makes it.
 </p>`;
 
-/** Would a link reach anybody? */
+/** Whether a link can reach its recipient. */
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
   settings.isDemo || !mailer.isOff;
 
-/** Where a message is to go, and what leads to the page of its link. */
+/** The recipient, URL and expiry of a link, as the mail templates take them. */
 export const linkOf = ({ services }: AccountRequest, { email, token, expiresAt }: MadeLink) => ({
   to: email,
   url: linkUrl(services.settings.linkBase, token),
   expiresAt,
 });
 
-/** Sends the message. @returns the link for the page to show, in a demo alone. */
+/** Sends the message. @returns in a demo the link for the page to show, else null. */
 export function mail(
   { services: { settings, mailer }, own }: AccountRequest,
   message: Mail,
   url: string,
 ): string | null {
   mailer.send(message);
-  // Whoever looks at the page may have come through a tunnel, whose other end the link has to lead to.
+  // The browser may have come through a tunnel: the link on the page has to lead to the same end of it.
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }

@@ -1,20 +1,20 @@
-/** Bars over time, stacked by status class: an SVG that is read without colour and as wide as there is room. */
+/** A bar chart over time, stacked by status class: an SVG as wide as the page, readable without colour. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
 
 export interface PlotBar {
-  /** What it is called in full. */
+  /** Its full name. */
   name: string;
-  /** Its label at the axis; null for most. */
+  /** Its label on the axis; most have none. */
   tick: string | null;
   requests: number;
   byClass: Readonly<Record<StatusClass, number>>;
 }
 
 interface PlotView {
-  /** Says the finding, to whoever does not see the plot. */
+  /** The finding, for people who cannot see the plot. */
   label: string;
-  /** What the two axes count. */
+  /** Labels of the two axes. */
   upward: string;
   onward: string;
   /** Oldest first. */
@@ -22,9 +22,9 @@ interface PlotView {
 }
 
 const height = 200;
-const labelRoom = 18;
+const labelHeight = 18;
 
-// Widths are shares, heights pixels: so the bars take what room there is and messages keep their size.
+// Widths are percentages and heights pixels, so that bars fill the width and text keeps its size.
 export function plot({ label, upward, onward, bars }: PlotView): Html {
   const end = axisEnd(Math.max(1, ...bars.map(({ requests }) => requests)));
   const scale = height / end;
@@ -80,7 +80,7 @@ const titleOf = ({ name, byClass }: PlotBar): string =>
     .map((one) => `${byClass[one]} × ${one}`)
     .join(", ")}`;
 
-/** The number of the highest bar stands on it. */
+/** The highest bar carries its number. */
 function peakLabel(bars: readonly PlotBar[], scale: number): Part {
   const highest = Math.max(...bars.map(({ requests }) => requests));
   if (highest === 0) return null;
@@ -94,7 +94,7 @@ function peakLabel(bars: readonly PlotBar[], scale: number): Part {
   </text>`;
 }
 
-/** At the right, at the height at which the last bar with requests has them. */
+/** On the right, level with the segments of the last bar that has requests. */
 function classLabels(bars: readonly PlotBar[], scale: number): readonly Part[] {
   const last = bars.findLast(({ requests }) => requests > 0);
   if (last === undefined) return [];
@@ -105,7 +105,7 @@ function classLabels(bars: readonly PlotBar[], scale: number): readonly Part[] {
     below += last.byClass[name];
     return middle * scale;
   });
-  const places = spread(middles, labelRoom, height - labelRoom / 2);
+  const places = spread(middles, labelHeight, height - labelHeight / 2);
   return named.map((name, i) => {
     const total = bars.reduce((sum, { byClass }) => sum + byClass[name], 0);
     return html`<svg x="100%" y="${down(places[i]!)}" overflow="visible">
@@ -115,7 +115,7 @@ function classLabels(bars: readonly PlotBar[], scale: number): readonly Part[] {
   });
 }
 
-/** What tells the classes apart, once for all plots of a page. */
+/** The fill patterns of the classes, needed once on a page. */
 export const plotPatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true">
   ${pattern("2xx", html`<rect class="accent" width="6" height="6" />`)}
   ${pattern(
@@ -137,23 +137,23 @@ function pattern(name: StatusClass, content: Html): Html {
   </pattern>`;
 }
 
-/** Steps at which an axis may end: each has a whole half, but the first. */
+/** An axis ends at one of these times a power of ten; all but the first can be halved. */
 const steps = [1, 2, 4, 6, 8, 10];
 
-/** The lowest round number that nothing of the plot goes beyond. @param highest a whole number. */
+/** The lowest round number that is not below the highest bar. @param highest a whole number. */
 export function axisEnd(highest: number): number {
   let unit = 1;
   while (highest > 10 * unit) unit *= 10;
   return unit * steps.find((step) => step * unit >= highest)!;
 }
 
-/** The numbers at which the axis has a line. */
+/** The numbers with a grid line. */
 export const axisLines = (end: number): readonly number[] =>
   end % 2 === 0 ? [0, end / 2, end] : [0, end];
 
 /**
- * Heights for labels that want to stand at these, lowest first, with so much room that none touches another.
- * @param room of one label. @param top no label stands higher, as far as all have room.
+ * Moves labels apart, so that none overlaps another and each stays near the height it wants.
+ * @param wanted lowest first. @param room of one label. @param top no label is higher, as long as all fit below.
  */
 export function spread(wanted: readonly number[], room: number, top: number): number[] {
   const places: number[] = [];

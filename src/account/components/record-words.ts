@@ -1,4 +1,4 @@
-/** What a record says of money, places and its own source, in words. */
+/** Values of records in words: money, places, provenance, and labels of vocabulary values. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import type { Provenance } from "#records/common.ts";
 
@@ -9,16 +9,16 @@ const short = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 1,
 });
 
-/** Such as `$1.8B`; nothing where it is not known. */
+/** Such as `$1.8B`; empty if unknown. */
 export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
 
-/** City, state and country, as far as they are known; the country only abroad. */
+/** City, state and country as far as known; the country only outside the US. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
   [city, state, country === "US" && (city ?? state) !== null ? null : country]
     .filter((part) => part !== null)
     .join(", ");
 
-/** Why a record is believed, as the end of a sentence. */
+/** What a record is based on, as part of a sentence. */
 const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "as the source states it",
   adv_file_number: "by a file number the GP reports in its Form ADV",
@@ -35,12 +35,12 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
   `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)} %`;
 
-/** Longer ones, which are rare, would fill a page. */
+/** Longer ones are rare, and would fill the page. */
 const addressLengthMax = 500;
 
 /**
- * A link out of the service, which tells the other side nothing of this one.
- * @returns the label alone where the address is none a browser should open.
+ * A link to another site, which learns nothing about this page.
+ * @returns the label without a link unless the address is http or https.
  */
 export const outside = (address: string | null, label: Part): Html =>
   address !== null && address.length <= addressLengthMax && isWebAddress(address)
@@ -52,11 +52,11 @@ function isWebAddress(address: string): boolean {
   return protocol === "https:" || protocol === "http:";
 }
 
-/** The name of the host, which is what people know an address by. */
+/** The host name, as a short label of a link. */
 export const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Where taking the underscores out does not do. */
+/** Labels that differ from the value without its underscores. */
 const labels: ReadonlyMap<string, string> = new Map([
   ["reit", "REIT"],
   ["dst", "Delaware statutory trust"],
@@ -73,12 +73,12 @@ const labels: ReadonlyMap<string, string> = new Map([
 
 const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
 
-/** Any other text stays as its source wrote it. */
+/** Text that is no slug stays as its source wrote it. */
 export function valueLabel(value: string): string {
   if (!slug.test(value)) return value;
   const words = value.replaceAll("_", " ");
   return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** With commas between. */
+/** Separated by commas. */
 export const valueLabels = (values: readonly string[]): string => values.map(valueLabel).join(", ");

@@ -1,4 +1,4 @@
-/** Times and durations in words, as they are when the page is made: account pages are never kept. */
+/** Times and durations in words, relative to when the page is made: account pages are never cached. */
 import { html, type Html } from "#pages/html.ts";
 
 const units = [
@@ -11,8 +11,7 @@ const units = [
 const words = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /**
- * "4 minutes ago" or "in 5 days", with the exact time on hover. Units are cut, not rounded: what is said to last
- * five days lasts them.
+ * "4 minutes ago" or "in 5 days", with the exact time on hover. Rounded down, so that "in 5 days" is never less.
  * @param time RFC 3339 in UTC. @param now milliseconds since 1970.
  */
 export function relativeTime(time: string, now: number): Html {
@@ -26,7 +25,7 @@ export function relativeTime(time: string, now: number): Html {
 /** To the second. */
 export const exactTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;
 
-/** Such as `34 s`, `12 min` or `5 h 20 min`: rounded up, so that waiting so long is enough. */
+/** Such as `34 s`, `12 min` or `5 h 20 min`: rounded up, so that waiting that long is enough. */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${Math.ceil(seconds)} s`;
   const minutes = Math.ceil(seconds / 60);

@@ -1,4 +1,4 @@
-/** Signals one below the other, newest first. */
+/** Lists of signals, newest first, on the browse pages and the page of a GP. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement } from "#pages/times.ts";
 import type { Signal } from "#records/signal.ts";
@@ -6,7 +6,7 @@ import { cutText } from "./fitting.ts";
 import { money, outside, valueLabel } from "./record-words.ts";
 
 export interface SignalView extends Pick<Signal, "date" | "title" | "url" | "type" | "amount_usd"> {
-  /** What its market is called; null without one. */
+  /** The short name of its market; null without one. */
   marketName: string | null;
 }
 
@@ -27,7 +27,7 @@ export const timeline = (label: string, items: readonly Html[]): Html =>
 const titleLengthMax = 250;
 const gpsMax = 5;
 
-/** @param more what is said of it beside its kind, amount and market. */
+/** @param more facts after its type, amount and market. */
 export function signalItem(signal: SignalView, more: readonly Part[]): Html {
   const { date, title, url, type, amount_usd, marketName } = signal;
   return html`<li>
@@ -49,7 +49,7 @@ const gpLinks = (gps: Signal["gps"]): Part[] => [
 const gpLink = ({ id, name }: { id: string; name: string }): Html =>
   html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
 
-/** Those that say something, with points between. */
+/** The facts that are not empty, separated by points. */
 export const byPoints = (facts: readonly Part[]): Part =>
   facts
     .filter((fact) => fact !== null && fact !== false && fact !== "")

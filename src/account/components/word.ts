@@ -1,8 +1,8 @@
-/** A page that says one thing: what was done, or why it was not. */
+/** A page with a single message: what was done, or why it was not. */
 import { html, type Part } from "#pages/html.ts";
 import { accountPage, type Frame } from "./frame.ts";
 
-/** @param next where to go from here. */
+/** @param next the link below the message. */
 export const wordPage = (
   title: string,
   text: Part,

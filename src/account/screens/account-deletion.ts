@@ -31,6 +31,19 @@ export const accountDeletionRoutes: readonly Route[] = [
   }),
 ];
 
+function leave(request: MemberRequest): Promise<Reply> {
+  const { services, account, signedIn, now } = request;
+  return confirmed(
+    request,
+    async () => {
+      const order = { account: account.number, person: signedIn.person.id, now };
+      await leaveAccount(services.control, order);
+      return seeOther("/account/settings?done=left");
+    },
+    (fault) => leaving(request, fault),
+  );
+}
+
 /** Checks the password before it acts; shows the page again with the error. */
 function confirmed(
   request: SignedInRequest,
@@ -47,19 +60,6 @@ function confirmed(
 
 const leaving = (request: MemberRequest, fault?: string): string =>
   leavePage({ frame: framed(request)!, fault });
-
-function leave(request: MemberRequest): Promise<Reply> {
-  const { services, account, signedIn, now } = request;
-  return confirmed(
-    request,
-    async () => {
-      const order = { account: account.number, person: signedIn.person.id, now };
-      await leaveAccount(services.control, order);
-      return seeOther("/account/settings?done=left");
-    },
-    (fault) => leaving(request, fault),
-  );
-}
 
 async function closing(request: MemberRequest): Promise<(fault?: string) => string> {
   const { services, account, now } = request;

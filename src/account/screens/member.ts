@@ -34,6 +34,10 @@ export const oneMemberRoutes: readonly Route[] = [
   route("/account/members/{person}", "owner", { GET: show }),
 ];
 
+async function show(request: MemberRequest): Promise<Reply> {
+  return page((await markupOf(request, request.names["person"]!))());
+}
+
 async function requireMember(
   { services, account }: MemberRequest,
   person: string,
@@ -55,10 +59,6 @@ async function markupOf(
   const isOwn = person === signedIn.person.id;
   return (fault) =>
     memberPage({ frame: framed(request)!, member, isOwn, keys: own.length, fault, now });
-}
-
-async function show(request: MemberRequest): Promise<Reply> {
-  return page((await markupOf(request, request.names["person"]!))());
 }
 
 /** Who is to be changed, in which account, by whom. */

@@ -26,6 +26,10 @@ export const memberRoutes: readonly Route[] = [
 /** For each account: mail to strangers that contains a name of the account's choosing invites abuse. */
 const invitationsADayMax = 50;
 
+async function show(request: MemberRequest): Promise<Reply> {
+  return page(membersPage(await viewOf(request)));
+}
+
 async function viewOf(request: MemberRequest): Promise<MembersView> {
   const { services, account, signedIn, query, now } = request;
   const { database } = services.control;
@@ -44,10 +48,6 @@ async function viewOf(request: MemberRequest): Promise<MembersView> {
 function obstacleOf(request: MemberRequest): MembersView["obstacle"] {
   if (request.services.settings.signUp === "closed") return "closed";
   return canMail(request) ? null : "no mail";
-}
-
-async function show(request: MemberRequest): Promise<Reply> {
-  return page(membersPage(await viewOf(request)));
 }
 
 async function postInvitation(request: MemberRequest): Promise<Reply> {

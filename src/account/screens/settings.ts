@@ -19,6 +19,10 @@ export const settingsRoutes: readonly Route[] = [
   route("/account/settings/export", "person", { POST: exportAll }),
 ];
 
+function show(request: SignedInRequest): Reply {
+  return page(markup(request));
+}
+
 const markup = (
   request: SignedInRequest,
   typed: { typedName?: string; fault?: string } = {},
@@ -30,10 +34,6 @@ const markup = (
     now: request.now,
     ...typed,
   });
-
-function show(request: SignedInRequest): Reply {
-  return page(markup(request));
-}
 
 function rename(request: MemberRequest): Promise<Reply> {
   const { services, account, signedIn, form, now } = request;
