@@ -4,7 +4,7 @@ import type { Operation, Query } from "./operation.ts";
 import { answer, type Page } from "./page.ts";
 
 export interface Format {
-  /** Tells the answers of one query apart. */
+  /** Distinguishes the answers to one query in their ETags. */
   name: string;
   /** As a client accepts it. */
   mediaType: string;

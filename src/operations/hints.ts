@@ -1,4 +1,4 @@
-/** What an answer says beside its records: why it is empty or cut, and how to ask better. */
+/** Hints in an answer: why it is empty or cut, and how to ask better. */
 import { echo } from "#problems.ts";
 import type { Miss } from "#search/gp-search.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
@@ -20,7 +20,7 @@ export interface Hint {
   suggestions: string[];
 }
 
-/** @param isCut does a GP of the page have more principals or signals than it embeds? */
+/** @param isCut whether a GP of the page has more principals or signals than it embeds. */
 export function hintsFor(
   model: ReadModel,
   query: Query,

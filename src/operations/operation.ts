@@ -21,7 +21,7 @@ interface FilterRule {
   lengthMin: number;
 }
 
-/** All that is said of an operation anywhere: paths, reference, forms, OpenAPI and metrics follow. */
+/** Everything there is to know about an operation: routes, reference, forms, OpenAPI and metrics follow it. */
 export interface Operation {
   /** Its name everywhere: path, `operationId`, heading, file. */
   name: `fetch-${string}`;

@@ -54,7 +54,7 @@ export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
   project: documentCount(documents.project),
 });
 
-/** Records of one kind embedded in a GP at most. */
+/** Most records of one kind that a GP embeds. */
 const embeddedMax = 100;
 
 const embeddedList = (kind: "principal" | "signal") => ({
@@ -103,27 +103,27 @@ const isCut = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =
     return gps.some((gp) => starts[gp + 1]! - starts[gp]! > embeddedMax);
   });
 
-/** Puts an answer together from stored documents and a little text, in bytes. */
+/** Assembles a body from stored documents and a little text. */
 interface BodyWriter {
   text(text: string): void;
-  /** Adds a few bytes one by one: that is ten times as fast as text. */
+  /** Adds a few bytes one by one, ten times as fast as text. */
   bytes(bytes: Uint8Array): void;
   /** Copies bytes `from` up to `to` of the documents. */
   copy(documents: Documents, from: number, to: number): void;
-  /** The body is a piece of a block it shares with others, so whoever keeps it for long takes a copy. */
+  /** The body is a slice of a shared block: copy it to keep it for long. */
   finish(): Buffer;
 }
 
 /**
- * Bodies lie one behind the other in blocks: a buffer for each would have V8 look for garbage every few dozen of them.
- * No larger, as a client that is slow to read one body holds its whole block.
+ * Bodies are allocated one after another in blocks: a buffer for each would trigger a garbage collection every few
+ * dozen answers. No larger, because a slow client keeps the whole block of its body alive.
  */
 const blockBytes = 256 * 1024;
 let block = Buffer.allocUnsafeSlow(blockBytes);
 /** Where the next body begins. */
 let free = 0;
 
-/** One body at a time: what was begun before is given up. */
+/** One body at a time: beginning another discards one that is unfinished. */
 function beginBody(): BodyWriter {
   let start = free;
   let end = free;

@@ -28,7 +28,7 @@ export function readQuery(
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
   let faultCount = 0;
-  /** Describes only a fault that is listed: to look for a suggestion costs more than to read the rest of a pair. */
+  /** Only faults that are listed are described: finding a suggestion costs more than reading the pair. */
   const add = (describe: () => ParameterFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
@@ -87,7 +87,6 @@ export function filterText(filter: GpFilter, change = (value: string) => value):
   return pairs.toString();
 }
 
-/** What can be wrong with a parameter, in the words of the answer. */
 function unreadable({ name, isReadable }: Pair): ParameterFault | undefined {
   if (isReadable) return undefined;
   return {
@@ -188,7 +187,7 @@ function missing(name: FilterName, { filters: rules }: Operation): ParameterFaul
   return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
 }
 
-/** Faults that the detail of an answer puts into words. */
+/** Most faults that the detail of an answer names. */
 const summarisedMax = 5;
 
 /**

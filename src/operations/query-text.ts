@@ -1,13 +1,13 @@
-/** Cuts a query string into names and values, as sent: nothing is dropped and nothing is guessed. */
+/** Splits a query string into names and values as sent; nothing is dropped or guessed. */
 
 export interface Pair {
   name: string;
   value: string;
-  /** Was the text percent-encoded UTF-8 without control characters? Otherwise name and value are as they stood. */
+  /** Was the text percent-encoded UTF-8 without control characters? If not, name and value are left undecoded. */
   isReadable: boolean;
 }
 
-/** @param text what follows the first `?`; each character one byte, as Node hands it over. */
+/** @param text what follows the first `?`; one character per byte, as Node gives it. */
 export function readPairs(text: string): Pair[] {
   const pairs: Pair[] = [];
   for (const part of text.split("&")) {
@@ -31,7 +31,7 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
 const controlCharacter = /\p{Cc}/u;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined where the bytes are not UTF-8, an escape is broken or a control character is in it. */
+/** Undefined where an escape is broken, the bytes are not UTF-8, or they include a control character. */
 function decode(raw: string): string | undefined {
   if (plain.test(raw)) return raw;
   if (brokenEscape.test(raw)) return undefined;

@@ -1,4 +1,4 @@
-/** Says in words what is wrong with a canonical record, member by member. */
+/** Checks a canonical record and words what is wrong with it, member by member. */
 import {
   canonicalSchemas,
   canonicalValidators,
@@ -16,7 +16,7 @@ interface Finding {
   message: string;
 }
 
-// Line breaks and tabs are text in a summary; anything else below a space is a damaged file.
+// A summary may contain line breaks and tabs; any other control character means a damaged file.
 const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /**
@@ -79,7 +79,7 @@ function faultsOf(
     case "format":
       return said("is a day or time that does not exist");
     case "additionalProperties":
-      // Said once for the object, and by "boolean" for each member.
+      // Reported for the object; "boolean" reports each member.
       return [];
     default:
       return said(message);
@@ -126,8 +126,8 @@ const dateMembers = chosenMembers(isDateMember);
 const foldedMembers = chosenMembers(isFoldedMember);
 
 /**
- * Are all values such that `valueFaults` finds nothing? False where that is not certain.
- * Most records have no fault, and one look at the whole takes a fraction of the time.
+ * Is it certain that `valueFaults` finds nothing? Most records have no fault, and checking the record as a whole takes a
+ * fraction of the time.
  */
 function isFaultless(kind: RecordKind, record: Readonly<Record<string, unknown>>): boolean {
   return (
@@ -137,11 +137,11 @@ function isFaultless(kind: RecordKind, record: Readonly<Record<string, unknown>>
   );
 }
 
-/** Without a control character but line breaks and tabs, and without half a surrogate pair: JSON escapes all of these. */
+/** No control characters but line breaks and tabs, and no lone surrogates: JSON escapes all of these. */
 const isPlainJson = (json: string) =>
   !json.includes("\x7f") && (!json.includes("\\") || !/\\[bfu]/.test(json));
 
-/** What a schema cannot say: days that exist, text that can be searched and sent. */
+/** What a schema cannot express: days that exist, text that can be searched and sent. */
 function valueFaults(record: Readonly<Record<string, unknown>>): RecordFault[] {
   const faults: RecordFault[] = [];
   for (const [field, value] of Object.entries(record)) {
@@ -169,7 +169,7 @@ function textFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** @param value a text has met the pattern of its schema, so that digits stand where they belong. */
+/** @param value a text that matches the pattern of its schema, so its digits are in their places. */
 function dayFault(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length < 10) return undefined;
   const day = twoDigits(value, 8);
@@ -188,7 +188,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** These stay when they are folded. */
+/** Folding keeps these. */
 const plainLetterOrDigit = /[a-z0-9]/i;
 
 const isFoldedAway = (text: unknown) =>

@@ -1,4 +1,4 @@
-/** Folds text for comparing: one function for import and query, so both always agree. Answers keep the original text. */
+/** Folds text for comparison: one function for import and query, so that both agree. Answers keep the original text. */
 
 /** Stored with every dataset; a dataset folded by another version is rebuilt before it is served. */
 export const foldVersion = 1;
@@ -35,7 +35,7 @@ export function fold(text: string): string {
   return ascii.test(text) ? foldAscii(text) : foldUnicode(text);
 }
 
-/** The same rule where no letter has an accent: most names, in a fraction of the time. */
+/** The same rule for ASCII, which most names are: much faster. */
 const foldAscii = (text: string) =>
   text.toLowerCase().replace(deletedAscii, "").replace(separatorsInAscii, " ").trim();
 

@@ -1,4 +1,4 @@
-/** Makes JSON Schemas of the types that TypeBox gives them, without TypeBox: a server describes records and checks none. */
+/** JSON Schemas with the static types of TypeBox but without loading it: a server describes records and validates none. */
 import type TypeBox from "typebox";
 
 export type { Static, TArray, TObject, TOptional, TSchema, TString } from "typebox";
@@ -8,7 +8,7 @@ type Maker = Pick<
   "Array" | "Integer" | "Number" | "Object" | "Optional" | "String" | "Unsafe"
 >;
 
-/** By this TypeBox too tells members that may be left out. */
+/** The property by which TypeBox marks optional members. */
 const optionalMark = "~optional";
 
 function objectSchema(properties: Record<string, object>, options?: object): object {
@@ -17,7 +17,7 @@ function objectSchema(properties: Record<string, object>, options?: object): obj
   return { type: "object", ...(required.length > 0 && { required }), properties, ...options };
 }
 
-/** To load TypeBox takes longer than to load all else a server needs; only what checks records does. */
+/** Loading TypeBox takes longer than everything else a server needs, so only what validates records loads it. */
 export const Type = {
   Array: (items: object, options?: object) => ({ type: "array", items, ...options }),
   Integer: (options?: object) => ({ type: "integer", ...options }),

@@ -13,7 +13,7 @@ export interface RecordName {
   id: string;
 }
 
-/** What the ids begin with of GPs that rows only name. */
+/** Prefix of the ids of GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
 export interface SourceEntry {
@@ -23,10 +23,10 @@ export interface SourceEntry {
   line: number;
   /** What the line gave. Not yet checked against the schema; empty where it could not be read. */
   records: CanonicalRecord[];
-  /** GPs the line only names, made once for each id however many lines name them. */
+  /** GPs that the line only names; one object for each id, however many lines name it. */
   namedGps: CanonicalGp[];
   /** Records the line says are to be removed; only an import that merges takes them. */
   deleted?: readonly RecordName[];
-  /** Why the line is to be rejected; empty where nothing is wrong so far. */
+  /** Why the line is rejected; empty where nothing is wrong so far. */
   faults: RecordFault[];
 }

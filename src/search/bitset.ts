@@ -1,15 +1,15 @@
-/** Sets of record positions, a bit for each, that cost little where they hold few. */
+/** Sets of record positions, one bit each, that are cheap while they are nearly empty. */
 
 export interface Bitset {
   /** Position p is bit p & 31 of word p >> 5. Signed, because a number beyond 31 bits would cost V8 a conversion. */
   words: Int32Array;
-  /** Whether a block of 32 words may hold any; the others are zero and not looked at. */
+  /** Whether a block of 32 words may hold any bit; the other blocks are zero and skipped. */
   touched: Uint8Array;
 }
 
 const blockWords = 32;
 
-/** In whole blocks, so that none has to be looked at for its end. */
+/** Allocated in whole blocks, so that no loop needs to check for a partial one. */
 export function makeBitset(size: number): Bitset {
   const blocks = (size + 1023) >>> 10;
   return { words: new Int32Array(blocks * blockWords), touched: new Uint8Array(blocks) };
@@ -70,7 +70,7 @@ export function keepCommon({ words, touched }: Bitset, other: Bitset): void {
   }
 }
 
-/** Leaves in `set` what `seen` has not, and adds it there. */
+/** Removes what `seen` already holds, and adds the rest to `seen`. */
 export function keepUnseen({ words, touched }: Bitset, seen: Bitset): void {
   for (let block = 0; block < touched.length; block++) {
     if (touched[block] === 0) continue;
@@ -99,7 +99,7 @@ export function countBits({ words, touched }: Bitset): number {
   let count = 0;
   for (let block = 0; block < touched.length; block++) {
     if (touched[block] === 0) continue;
-    // Added up as far as they fit into half bytes and bytes, four words take little more than half the time.
+    // Four words are summed while their counts still fit into half bytes and bytes: almost twice as fast.
     for (let i = block * blockWords; i < (block + 1) * blockWords; i += 4)
       count += sumOfBytes(
         inBytes(inHalfBytes(words[i]!) + inHalfBytes(words[i + 1]!)) +

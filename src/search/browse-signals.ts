@@ -1,4 +1,4 @@
-/** Signals without a name in mind: by their own type and market, newest first, and how many there are of each. */
+/** Browsing signals by their own type and market, newest first, with the number of each. */
 import { fold } from "#records/fold.ts";
 import { addBits, type Bitset, forEachBit, hasBit, makeBitset } from "./bitset.ts";
 import type { DatasetParts } from "./dataset-parts.ts";
@@ -20,9 +20,9 @@ export interface FoundSignals {
   total: number;
   /** Positions of those on the page, newest first. */
   positions: number[];
-  /** Type → how many signals of it satisfy all else. */
+  /** Type → how many signals of that type satisfy the rest of the filter. */
   ofType: Map<string, number>;
-  /** Title of a market → how many signals in it satisfy all else. */
+  /** Title of a market → how many signals in it satisfy the rest of the filter. */
   ofMarket: Map<string, number>;
 }
 
@@ -32,7 +32,7 @@ export interface SignalBrowse {
   select(filter: SignalFilter, bounds: Bounds): FoundSignals;
 }
 
-/** Reads two members of every signal, some 40 ms for 20,000 of them; keep what it gives as long as the dataset. */
+/** Reads two members of every signal, which takes about 40 ms for 20,000: keep the result as long as the dataset. */
 export function openSignalBrowse(parts: DatasetParts): SignalBrowse {
   const types = readMember(parts.documents.signal, "type", "title");
   const markets = readMember(parts.documents.signal, "market", "property_types");
@@ -91,7 +91,7 @@ const countsOf = ({ values }: MemberValues, counts: Uint32Array): Map<string, nu
     ),
   );
 
-/** One member of every document of a kind, which no index of a dataset holds: read out of their JSON, once. */
+/** One member of every document of a kind. No index of a dataset has it, so it is read from the JSON, once. */
 interface MemberValues {
   /** For each document the number of its value. */
   numbers: Uint32Array;
@@ -100,8 +100,8 @@ interface MemberValues {
 }
 
 /**
- * Looks for the member between its own name and the next one's, which takes a fraction of the time of reading all.
- * Inside a text JSON has a backslash before every quote, so that nothing but a name can look like one.
+ * Looks between the name of the member and the next one's, which is far faster than parsing everything. JSON escapes
+ * quotes inside a text, so that nothing but a name can look like one.
  * @param member holds a text or null; @param next follows it in every document (records/signal.ts).
  * @throws Error where a document has no such members.
  */

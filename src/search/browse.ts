@@ -1,4 +1,4 @@
-/** What people ask of a dataset before they know a name. */
+/** Browsing a dataset without a name in mind: what GPs carry, which of them are active, which signals there are. */
 import { fold } from "#records/fold.ts";
 import {
   type Bitset,
@@ -28,7 +28,7 @@ export interface Browse {
 
 const opened = new WeakMap<DatasetParts, Browse>();
 
-/** Made with the first question about a dataset, and dropped with it. */
+/** Opened when a dataset is first browsed, and dropped with the dataset. */
 export function browse(parts: DatasetParts): Browse {
   let known = opened.get(parts);
   if (known === undefined) opened.set(parts, (known = openBrowse(parts)));
@@ -73,18 +73,18 @@ function nameMarkets(titles: Iterable<string>): Map<string, string> {
   );
 }
 
-/** GPs without a name in mind: by what they carry, the most recently active first, and what else the rest carries. */
 type Facets = Pick<GpFilter, FacetName>;
 
 const gpOrders = ["latest", "name"] as const;
 /** By their latest signal, those without any last; or by name, as the operations order all GPs. */
 type GpOrder = (typeof gpOrders)[number];
 
+/** GPs by what they carry, and what else those carry. */
 interface GpBrowse {
   select(facets: Facets, order: GpOrder, bounds: Bounds): Selection;
-  /** For each value how many GPs carry it, among those that satisfy the other facets. */
+  /** How many GPs carry each value, among those that satisfy the other facets. */
   count(facet: FacetName, values: readonly string[], facets: Facets): number[];
-  /** Those that satisfy the filter; good until the next call. */
+  /** The GPs that satisfy the filter; the set is reused by the next call. */
   find(facets: Facets): Bitset;
 }
 

@@ -9,14 +9,14 @@ export interface DocumentPlaces {
   ownLengths: Uint32Array;
 }
 
-/** A GP stands here on its own: embed.ts adds its principals and signals. */
+/** GPs are stored without their principals and signals, which operations/page.ts embeds. */
 export interface Documents extends DocumentPlaces {
   bytes: Uint8Array;
 }
 
 export const documentCount = ({ ownLengths }: DocumentPlaces) => ownLengths.length;
 
-/** Bytes that all documents have together. */
+/** Total size in bytes. */
 export const documentBytes = ({ starts }: DocumentPlaces) => starts.at(-1)!;
 
 /**

@@ -1,8 +1,8 @@
-/** Makes the index of spelling help. */
+/** Builds the trigram index behind spelling suggestions. */
 import { type Lists, packLists } from "./lists.ts";
 import { type PackedTexts, packTexts } from "./packed-texts.ts";
 
-/** Texts are numbered by how many trigrams they have, equals in display order: the likest are found first. */
+/** Texts are numbered by how many trigrams they have, equals in display order, so that the most similar are found first. */
 export interface SuggestionIndex {
   /** What is shown. */
   shown: PackedTexts;
@@ -52,7 +52,7 @@ function trigramsOfTexts(
   texts: readonly { folded: string }[],
   digitOf: ReadonlyMap<number, number>,
 ): { trigrams: Float64Array; lists: Lists } {
-  // Numbered as they are met, which is faster than to sort all that were met.
+  // Numbered in the order of appearance: faster than sorting every occurrence.
   const numberOf = new Map<number, number>();
   const lastTextOf: number[] = [];
   const owners: number[] = [];
@@ -74,7 +74,6 @@ function trigramsOfTexts(
   return { trigrams, lists: packLists(texts.length, owners, places) };
 }
 
-/** Runs of three letters in a folded text with a space at either end, as numbers whose digits are places in an alphabet. */
 const space = 0x20;
 
 /** Code points that occur, and the space; ascending. */
@@ -94,7 +93,8 @@ export const digitsOf = (alphabet: ArrayLike<number>) =>
   new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
 
 /**
- * In the order of the text, some more than once.
+ * The runs of three letters in a text with a space at either end, in order, as numbers in base `digitOf.size`; a run
+ * that occurs twice is listed twice.
  * @param folded all of its letters are in the alphabet.
  */
 function trigramsIn(folded: string, digitOf: ReadonlyMap<number, number>): number[] {
@@ -112,7 +112,7 @@ function trigramsIn(folded: string, digitOf: ReadonlyMap<number, number>): numbe
   return trigrams;
 }
 
-/** Each once: as a number, or as it is where a letter of it is outside the alphabet. */
+/** The distinct trigrams: as numbers, or as text where a letter is outside the alphabet. */
 export function differentTrigrams(
   folded: string,
   digitOf: ReadonlyMap<number, number>,

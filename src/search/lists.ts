@@ -26,17 +26,17 @@ export function packLists(
   return { starts, items: packed };
 }
 
-/** Lists of positions that are added to sets: a long list as a set, which is smaller and added in a fraction of the time. */
+/** Lists of positions to add to sets. A long list is kept as a set itself, which is smaller and much faster to add. */
 export interface PositionLists {
   addTo(set: Bitset, list: number): void;
 }
 
-/** Of a set that holds one position in so many, the words are fewer than the positions. */
+/** A set that holds more than one position in so many has fewer words than the list has positions. */
 const positionsOfWord = 32;
 
 /** @param size one more than the greatest position there can be. */
 export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
-  // Made when they are first asked for: most never are. Together they are smaller than the lists.
+  // Built on first use, since most are never needed. Together they are smaller than the lists.
   const made = new Map<number, Bitset>();
   const setOf = (list: number) => {
     let set = made.get(list);

@@ -1,4 +1,4 @@
-/** Which GPs answer to a folded name, and how well: one set of GPs for each rank. */
+/** Which GPs match a folded name, and how well: one set of GPs for each rank. */
 import {
   addBit,
   addBits,
@@ -14,13 +14,13 @@ import { answers, matchWord, type WordMatch } from "./match-words.ts";
 import type { NameIndex } from "./name-index.ts";
 import { endsWith } from "./packed-texts.ts";
 
-/** The index, and what is derived from it for the one model that searches it. */
+/** The index, and what one model derives from it to search it. */
 interface Names {
   index: NameIndex;
   /** Word → GPs, as in the index. */
   first: PositionLists;
   later: PositionLists;
-  /** Two sets of GPs for whoever needs them for a moment. */
+  /** Two sets for intermediate results. */
   scratch: readonly [Bitset, Bitset];
 }
 
@@ -32,7 +32,7 @@ export const openNames = (index: NameIndex, gpCount: number): Names => ({
 });
 
 /**
- * Adds every GP that answers to the set of each rank one of its names has.
+ * Adds every matching GP to the set of each rank that one of its names has.
  * @param query folded, not empty.
  * @param sets one for each rank, empty; a GP may end up in several, the best counts.
  */
@@ -61,7 +61,7 @@ function matchOneWord(
   }
 }
 
-/** Of so many GPs one is looked at in the time that it takes to narrow all of them down by another word. */
+/** Narrowing all GPs down by another word takes as long as looking at one GP in so many. */
 const gpsOfLook = 1024;
 
 function matchSeveralWords(
@@ -76,7 +76,7 @@ function matchSeveralWords(
   });
 }
 
-/** GPs that have every word, perhaps in different names, or few more than those. */
+/** GPs that have every word, possibly in different names, or few more than those. */
 function findCandidates(names: Names, matches: readonly WordMatch[]): Bitset {
   const [candidates, others] = names.scratch;
   const [rarest, ...more] = matches.toSorted((a, b) => a.gpCount - b.gpCount);
@@ -156,7 +156,7 @@ function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch
   return final >= matches[last]!.from && final < matches[last]!.to;
 }
 
-/** How well a name answers to a query, best first; a GP has the rank of the best of its names. */
+/** How well a name matches a query, best first; a GP has the rank of its best name. */
 const ranks = { equal: 0, begins: 1, startOfWord: 2, insideWord: 3, apart: 4 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
 export const rankCount = 5;

@@ -1,19 +1,19 @@
-/** Which words of the dictionary answer to one word of a query. */
+/** Which words of the dictionary match one word of a query. */
 import type { Lists } from "./lists.ts";
 import { trigramAt, type NameIndex } from "./name-index.ts";
 import { endOfPrefix, holds, lowerBound } from "./packed-texts.ts";
 
-/** Words that begin with the sought one are neighbours in the dictionary; others may hold it inside. */
+/** Words that begin with the sought one are adjacent in the dictionary; others may contain it. */
 export interface WordMatch {
   sought: Uint8Array;
   /** First word that begins with the sought one, and the first after those. */
   from: number;
   to: number;
-  /** Words that hold it further inside, ascending. */
+  /** Words that contain it further on, ascending. */
   inside: readonly number[];
   /** Number of the word equal to the sought one, or -1. */
   equal: number;
-  /** At most how many GPs answer: the sum over the words. */
+  /** Upper bound of the number of matching GPs: the sum over the words. */
   gpCount: number;
 }
 
@@ -39,7 +39,7 @@ export function matchWord(index: NameIndex, word: string): WordMatch {
   return { sought, from, to, inside, equal, gpCount };
 }
 
-/** Does word number `word` answer? */
+/** Does word number `word` match? */
 export function answers(match: WordMatch, word: number): boolean {
   if (word >= match.from && word < match.to) return true;
   let low = 0;

@@ -25,7 +25,7 @@ export function textAt({ bytes, starts }: PackedTexts, index: number): string {
   return bufferOver(bytes).toString("utf8", starts[index]!, starts[index + 1]!);
 }
 
-/** Puts texts in the order of their UTF-8 bytes, the order of everything we serve. */
+/** Sorts by UTF-8 bytes, the order of everything we serve. */
 export function sortByBytes(texts: Iterable<string>): string[] {
   return [...texts]
     .map((text) => ({ text, bytes: Buffer.from(text) }))

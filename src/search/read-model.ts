@@ -118,7 +118,7 @@ interface LinkedRecords {
   addOfWords(records: Bitset, words: Pick<WordMatch, "from" | "to" | "inside">): void;
 }
 
-/** If one GP of so many has a word, it takes longer to follow each to its records than to add a set of all of them. */
+/** Where more than one GP in so many has a word, adding a set of their records is faster than following each GP. */
 const gpsOfCommonWord = 128;
 
 /** @param recordCount how many records of the kind there are. */
@@ -129,7 +129,7 @@ function openLinkedRecords(
 ): LinkedRecords {
   const { starts, items } = recordsOfGp;
   const gpCount = starts.length - 1;
-  // Made when they are first asked for. A GP has some eight words, so that there are at most a thousand common ones.
+  // Built on first use. A GP has about eight words, so there are at most a thousand common ones.
   const ofCommonWord = new Map<number, Bitset>();
 
   function follow(records: Bitset, word: number): void {

@@ -1,4 +1,4 @@
-/** Spelling help: the known texts most like one that was asked for. */
+/** Spelling suggestions: the known texts most similar to the one asked for. */
 import { differentTrigrams, digitsOf, type SuggestionIndex } from "./index-suggestions.ts";
 import { textAt } from "./packed-texts.ts";
 
@@ -39,7 +39,7 @@ function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | stri
 }
 
 /**
- * Numbers of trigrams that a text may have, those first whose texts may be the likest.
+ * Numbers of trigrams that a text may have, starting with those whose texts may be the most similar.
  * @param known how many of the asked trigrams any text has; a text shares no more, and no more than it has itself.
  */
 function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, known: number) {
