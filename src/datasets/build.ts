@@ -30,7 +30,7 @@ interface BuildRequest {
   /** Whether records of the source that are not among the entries stay. */
   isMerge: boolean;
   guards: Guards;
-  /** Bytes the draft will have at the least. */
+  /** Least size of the draft. */
   neededBytes: number;
   /** RFC 3339, whole seconds; later than that of every generation before. */
   builtAt: string;
@@ -38,7 +38,7 @@ interface BuildRequest {
   onWritten: (records: number) => void;
 }
 
-/** What became of the records, and where the draft is, if it is worth publishing. */
+/** What became of the records, and the draft where there is something to publish. */
 export interface BuildResult {
   collected: Collected;
   /** `refused`: see `refusal`; `unchanged`: equal to the generation before. */
@@ -51,11 +51,11 @@ export interface BuildResult {
 
 /** @throws DatasetFault where ids contradict each other; the draft is removed then. */
 export async function buildGeneration(request: BuildRequest): Promise<BuildResult> {
-  // One name for all drafts, so that what a killed import left behind is gone with the next.
+  // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(request.folder, draftName);
   const previous = openPrevious(request.previousPath);
   try {
-    // Made first: where it cannot be, nobody should read a long file in vain.
+    // Created first: where that fails, no long file is read in vain.
     closeSync(openSync(path, "w", 0o600));
     const result = await fillDraft(path, request, previous);
     if (result.outcome !== "built") rmSync(path, { force: true });
@@ -121,7 +121,7 @@ function draftOf(
 const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
 
-/** Tells a merge what its source has in the generation before, and takes over what the delivery leaves of it. */
+/** What the source has in the previous generation, as a merge needs it. */
 const linkedRecords = (former: DraftRecords): LinkedRecord[] =>
   recordKinds.flatMap((record) =>
     former[record].map((one) => ({ record, id: one.sourceId, needs: needsOf(one) })),
@@ -135,7 +135,7 @@ function needsOf({ gps, projects }: DraftRecord): Need[] {
 }
 
 /**
- * Adds what the delivery left alone to what it brought.
+ * Adds the records that the delivery left alone.
  * @param gone keys of records that are not taken over.
  */
 function takeOver(records: DraftRecords, former: DraftRecords, gone: ReadonlySet<string>): void {

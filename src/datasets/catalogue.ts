@@ -19,34 +19,34 @@ export interface Catalogue {
   pathOf(version: string): string;
   /** Oldest first. */
   list(): Generation[];
-  /** Versions that have at least one of their two files, oldest first; without one that an import did not publish yet. */
+  /** Versions with at least one of their two files, oldest first; without one that an import has yet to publish. */
   versions(): string[];
-  /** Whether there is such a dataset, with both its files; not yet while an import is about to publish it. */
+  /** Whether both files of the dataset are there; false while an import has yet to publish it. */
   has(version: string): boolean;
   /** @throws DatasetFault where there is no such version, or what is known of it cannot be read or is of another. */
   find(version: string): Generation;
   /** Null where `find` throws. */
   findReadable(version: string): Generation | null;
-  /** @throws DatasetFault where the pointer is there and names no version: nobody may take that for an empty folder. */
+  /** @throws DatasetFault where the pointer names no version, so that it is never mistaken for an empty folder. */
   currentVersion(): string | null;
   /** @throws DatasetFault as `find` and `currentVersion` do. */
   current(): Generation | null;
-  /** Takes a verified draft in, to be published later; whatever breaks it off, the dataset is there and staged, or not there. */
+  /** Adds a verified draft, to be published later. If it is interrupted, the dataset is staged or not there at all. */
   stage(draftPath: string, generation: Generation): void;
   /**
-   * Takes a verified draft in and makes it the current one; a server notices within a second. Whatever breaks it off,
-   * the dataset is the current one, or not there once leftovers are cleared.
+   * Adds a verified draft and makes it the current one; a server notices within a second. If it is interrupted, the
+   * dataset is the current one, or gone once leftovers are cleared.
    */
   publishDraft(draftPath: string, generation: Generation, time: string): Generation;
-  /** Makes a version the current one. Whatever breaks it off, a staged dataset is the current one, or staged as before. */
+  /** Makes a version the current one. If it is interrupted, a staged dataset is the current one, or staged as before. */
   publish(version: string, time: string): Generation;
-  /** Says since when a version must not be removed; null for not any more. */
+  /** Records since when a version must not be removed; null ends that. */
   pin(version: string, time: string | null): Generation;
   /** Deletes the files of a version; never ask it for the current one. */
   remove(version: string): void;
 }
 
-/** @param folder made if it is not there. */
+/** @param folder created where it does not exist. */
 export function openCatalogue(folder: string): Catalogue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
@@ -91,7 +91,7 @@ export function openCatalogue(folder: string): Catalogue {
     const version = named();
     return version !== null && versionShape.test(version) ? version : null;
   };
-  /** A dataset gets the name of its file, which the draft's facts know already; those of its own come after it. */
+  /** Renames the file first: the facts of the draft already name it, and its own facts follow. */
   const nameDraft = (draftPath: string, generation: Generation) => {
     writeSynced(draftFacts, factsText(generation));
     syncPath(folder);
@@ -166,7 +166,7 @@ export function openCatalogue(folder: string): Catalogue {
       return pinned;
     },
     remove(version) {
-      // In this order: what is left by a process that is killed here is small and not listed.
+      // In this order: what a process killed in between leaves is small and not listed.
       rmSync(pathOf(version), { force: true });
       rmSync(factsOf(version), { force: true });
       syncPath(folder);

@@ -1,4 +1,4 @@
-/** Checks the generations there are: each file and what is known of it against each other, and all it holds if that is asked for. */
+/** Checks the generations: each file against its facts, and on request all that it holds. */
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalogue, Generation } from "./catalogue.ts";
@@ -11,9 +11,9 @@ import { verifyGeneration } from "./verify.ts";
 
 /**
  * - `file`: its file is not what was published
- * - `facts`: what is known of it cannot be read, or is not true of the file
- * - `program`: no byte is wrong, but this program cannot read it
- * - `unread`: the system does not let us read one of its two files, which may be whole
+ * - `facts`: its facts cannot be read, or do not match the file
+ * - `program`: the file is sound, but this program cannot read it
+ * - `unread`: the system does not let us read one of its two files, which may be sound
  */
 type Wrong = "file" | "facts" | "program" | "unread";
 
@@ -96,7 +96,7 @@ function findFault(catalogue: Catalogue, version: string, readsBack: boolean): F
   }
 }
 
-/** Without the advice it ends with, in whose place another comes that fits the dataset. */
+/** Drops the advice at the end of the message: `mendOf` gives one that fits the dataset. */
 function thrownFault(message: string): Fault {
   const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
   if (message.endsWith(remedy)) return { wrong: "program", fault: without(remedy) };

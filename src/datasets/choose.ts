@@ -1,4 +1,4 @@
-/** Chooses which generation is the current one: one by its name, or the one before. */
+/** Makes another generation the current one: a named one, or the previous one. */
 import type { Catalogue, Generation } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
@@ -7,7 +7,7 @@ import { openPublished } from "./open-generation.ts";
 
 interface Choice {
   version: string;
-  /** Publishes a staged dataset even where another became current since: what that one brought is given up. */
+  /** Publishes a staged dataset even if another became current since, which discards what that one brought. */
   discardsNewer: boolean;
   nowMilliseconds: number;
 }
@@ -23,7 +23,7 @@ export function publishVersion(catalogue: Catalogue, choice: Choice): Generation
   return makeCurrent(catalogue, generation, choice.nowMilliseconds);
 }
 
-/** Built and verified, and never the current one. */
+/** Built and verified, and never published. */
 export const isStaged = ({ published_at }: Generation) => published_at === null;
 
 /** A staged dataset that lacks what was published since. */
@@ -40,7 +40,7 @@ function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
 }
 
 /**
- * Makes the generation current that was so before. The caller holds the lock.
+ * Makes the previous generation current again. The caller holds the lock.
  * @throws DatasetFault where there is none, or its file is not what was built.
  */
 export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
@@ -54,8 +54,8 @@ export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generat
 }
 
 /**
- * The generation that was current before the current one was published; where that is gone, the youngest that is older.
- * One that was only staged is passed over.
+ * The generation that was current when the present one was published; if that is gone, the newest older one. Staged
+ * generations are skipped.
  */
 export function findBefore(catalogue: Catalogue): Generation | undefined {
   const current = catalogue.currentVersion();
@@ -67,11 +67,11 @@ export function findBefore(catalogue: Catalogue): Generation | undefined {
   );
 }
 
-/** Where one of them cannot be read, the way back to the others must stay open. */
+/** An unreadable one must not keep us from going back to the others. */
 const readable = (catalogue: Catalogue) =>
   catalogue.versions().flatMap((version) => catalogue.findReadable(version) ?? []);
 
-/** A file that was damaged since it was built must not be what a server is told to load. */
+/** Verifies the file first, so that no server is told to load one that was damaged since it was built. */
 function makeCurrent(catalogue: Catalogue, generation: Generation, nowMilliseconds: number) {
   const { version } = generation;
   openPublished(catalogue.pathOf(version), generation).db.close();

@@ -1,4 +1,4 @@
-/** Takes a source's records into a new generation: checked, each id once, every link with its target. */
+/** Collects the records of a source for a new generation: checked, each id once, every link resolved. */
 import {
   type CanonicalGp,
   type CanonicalRecord,
@@ -80,7 +80,7 @@ function removeRecords(records: DraftRecords, keys: ReadonlySet<string>): void {
     records[kind] = records[kind].filter(({ sourceId }) => !keys.has(keyOf(kind, sourceId)));
 }
 
-/** Enters a line without faults; the records it brings: its own, and the GPs nobody named before. */
+/** Enters a line without faults. @returns its records, and the GPs that it is the first to name. */
 function enter(
   { file, line, records, namedGps, deleted = [] }: SourceEntry,
   ledger: LinkLedger<Place>,
@@ -121,7 +121,7 @@ function removalFaults(
   return deleted.flatMap((name) => repeatedFault(name, placeOf(name)));
 }
 
-/** Which of two lines about one record counts would depend on their order, so the second is refused, equal or not. */
+/** Which of two lines for one record counts would depend on their order, so the second is refused even if it is equal. */
 function repeatedFault({ record, id }: RecordName, place: Place | undefined): RecordFault[] {
   if (place === undefined) return [];
   const reason = `'${id}' is the id of the ${record} at ${place.file}:${place.line} too`;

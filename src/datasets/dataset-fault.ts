@@ -2,8 +2,8 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 /**
- * - `unfit`: nothing has this name, or the datasets there are do not allow it
- * - `full`: the disk has no room for it
+ * - `unfit`: there is no such dataset, or the existing ones do not allow it
+ * - `full`: the disk is too full for it
  */
 type DatasetFaultKind = "unfit" | "full";
 
@@ -40,8 +40,8 @@ export function unread(path: string): Unread | null {
 }
 
 /**
- * What is at a path instead of a file, such as `a directory`; null where there is a file, or nothing. To be asked before
- * anything is opened: a FIFO would be waited for, and a device read, without end.
+ * What is at a path instead of a file, such as `a directory`; null where there is a file, or nothing. Ask before opening:
+ * opening a FIFO may wait for ever, and a device may be read without end.
  */
 export function otherThanFile(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -51,7 +51,7 @@ export function otherThanFile(path: string): string | null {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** What the system says to reading a file; null where it can be read, or is not there. */
+/** Why the system does not let us read a file; null where it does, or the file is not there. */
 export function whyNotRead(path: string): string | null {
   let file: number | undefined;
   try {

@@ -83,7 +83,7 @@ function differing(from: Members, to: Members): NonNullable<Change["members"]> {
 
 export type ChangeCounts = Record<ChangeKind, number>;
 
-/** Counts changes as they pass, by kind of record and source. */
+/** Counts changes by kind of record and source. */
 export function openChangeCounts() {
   const counts = new Map<string, { record: RecordKind; source: string } & ChangeCounts>();
   return {

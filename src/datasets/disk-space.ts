@@ -1,14 +1,13 @@
-/** Knows how much room a dataset needs on its disk, and says so where there is too little. */
+/** Estimates the disk space a new dataset needs, and refuses an import where there is too little. */
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { DatasetFault } from "./dataset-fault.ts";
 
-/** Records of one source may be larger than those of another, so the share of a file that is carried over is a guess. */
+/** Records of one source may be larger than those of another, so the carried share of a file is an estimate. */
 const carriedShare = 0.5;
 
 /**
- * What an import surely needs. It will need about three times what it reads, for a record is kept as its source gave it
- * and as it is served; but one that might just fit should be let try.
- * @param carried bytes of the part of the dataset before that is carried over.
+ * The least an import needs. It usually takes about three times what it reads, but one that might just fit may try.
+ * @param carried bytes of the part of the previous dataset that is carried over.
  * @param read bytes of the files.
  */
 export const neededBytes = (carried: number, read: number) =>
@@ -19,26 +18,26 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** @throws DatasetFault `full` where the disk is surely too small, before anything is read or written. */
+/** @throws DatasetFault `full` where the disk is certainly too small, before anything is read or written. */
 export function refuseTooLittleSpace(folder: string, needed: number): void {
   const free = freeBytes(folder);
   if (free < needed) throw new DatasetFault(fullWords(folder, needed, free), "full");
 }
 
-/** Results of SQLite: the disk is full; a write, a sync or the growing of a `-shm` failed, as at a quota or `ulimit -f`. */
+/** SQLITE_FULL, and the I/O errors of a write, a sync and a growing `-shm`, as at a quota or `ulimit -f`. */
 const sqliteCodes: readonly unknown[] = [13, 778, 1034, 4874];
 const systemCodes: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 
-/** Is it for want of room that something could not be written? */
+/** Did a write fail because the disk is full, or a quota or a limit on file sizes was reached? */
 export function isNoRoom(error: unknown): boolean {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return systemCodes.includes(code) || sqliteCodes.includes(errcode);
 }
 
 /**
- * Removes a draft whose writing an error broke off.
+ * Removes a draft that an error interrupted.
  * @param needed bytes that were known to be needed.
- * @returns the error to throw: `full` where there was no room, else the same.
+ * @returns the error to throw: `full` where the disk was, else the same error.
  */
 export function abandonDraft(
   error: unknown,

@@ -8,18 +8,18 @@ import { comparable, documentOf, ownLengthOf, type Rendered } from "./render.ts"
 import { openRowWriter } from "./rows.ts";
 import { openChecksum } from "./served.ts";
 
-/** How many records the new generation has that the one before had not, had otherwise, had and lost. */
+/** How the records of a new generation differ from those of the previous one. */
 export interface Changes {
   added: number;
   updated: number;
   removed: number;
 }
 
-/** To be given each kind once, in the order of `recordKinds`. */
+/** Takes each kind once, in the order of `recordKinds`. */
 export interface DocumentWriter {
   /**
    * Writes all records of a kind.
-   * @param records are taken: the list is empty afterwards, for a million records need not wait in memory.
+   * @param records emptied, so that a million records can be freed.
    * @param render called in display order.
    */
   write(
@@ -59,7 +59,7 @@ export function openDocumentWriter(
   return {
     write(kind, records, render) {
       const known = previous.known(kind);
-      // Each that is met again will be taken off.
+      // `compare` subtracts each one that is still there.
       changes.removed += known.size;
       const rows = openRowWriter(draft, kind, columns);
       sortForDisplay(kind, records).forEach((record, position) => {
@@ -94,7 +94,7 @@ export function openDocumentWriter(
   };
 }
 
-/** What is as it was keeps its time. */
+/** A record that did not change keeps its time. */
 function updatedAtOf(
   { statedAt }: DraftRecord,
   contentHash: string,

@@ -1,4 +1,4 @@
-/** A record on its way into a generation: its public id, its place in the order, and its own part of the document. */
+/** A record of a generation being built: its public id, its sort key and its own part of the document. */
 import { hash } from "node:crypto";
 import { type CanonicalRecord, type RecordKind, recordKinds } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
@@ -11,7 +11,7 @@ export interface DraftRecord {
   kind: RecordKind;
   source: string;
   sourceId: string;
-  /** Public id; that of a GP may give way to an older one, see former-ids.ts. */
+  /** Public id; a GP may get an older one instead, see former-ids.ts. */
   id: string;
   /** What the display order compares before the id. */
   sortKey: string;
@@ -23,7 +23,7 @@ export interface DraftRecord {
   gps: readonly string[];
   /** Source ids of the projects a signal names, each once. */
   projects: readonly string[];
-  /** Of a GP that was delivered: the ids it had before, as the source writes them. */
+  /** Of a delivered GP: the ids it had before, as the source writes them. */
   formerIds: readonly string[];
 }
 
@@ -116,7 +116,7 @@ const listMembers = Object.fromEntries(
   }),
 ) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
 
-/** Up to so many are compared each with each, which is faster than a set. */
+/** Up to so many are compared pairwise, which is faster than a set. */
 const fewMax = 16;
 
 export function eachOnce(list: readonly string[]): readonly string[] {
@@ -135,7 +135,7 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
   return ids;
 }
 
-/** 16 digits of base 36 are about 82 bits: a million records meet with a chance of about 10⁻¹³. */
+/** 16 digits of base 36 are about 82 bits: among a million records a collision has a probability of about 10⁻¹³. */
 const digits = 16;
 
 export function mintId(kind: RecordKind, source: string, sourceId: string): string {
@@ -144,6 +144,6 @@ export function mintId(kind: RecordKind, source: string, sourceId: string): stri
   const number = BigInt(`0x${digest.slice(0, 32)}`)
     .toString(36)
     .padStart(25, "0");
-  // Joined, it is a text of its own; a template would keep both its parts, three times the memory of a million ids.
+  // `join` makes a flat string; a template would keep both parts alive, which takes three times the memory.
   return [idPrefixes[kind], number.slice(-digits)].join("_");
 }

@@ -1,23 +1,23 @@
-/** Says how what is known of a generation disagrees with its file, both looked into: one of them is not as published. */
+/** Compares the facts of a generation with its file, and words how they differ. */
 import type { DatabaseSync } from "node:sqlite";
 import { idPrefixes, type Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
 
-/** What the facts say of something, and what the file does. */
+/** A member as the facts have it, and as the file does. */
 type Pair = [member: string, told: unknown, found: unknown];
 
-/** @returns what stands in the facts and not so in the file, in words; undefined where nothing does. */
+/** @returns the differences in words; undefined where there are none. */
 export function factsFault(db: DatabaseSync, meta: Meta, facts: Generation): string | undefined {
   return inWords([...metaPairs(meta, facts), ...countPairs(db, facts)]);
 }
 
-/** The same without counting records, which a server need not do: it answers with what it reads. */
+/** The same without counting records: a server answers with what it reads. */
 export const metaFault = (meta: Meta, facts: Generation) => inWords(metaPairs(meta, facts));
 
 const metaPairs = (meta: Meta, facts: Generation) =>
   (["version", "hash", "built_at"] as const).map((name): Pair => [name, facts[name], meta[name]]);
 
-/** Of the index over ids, which is a small part of the file. */
+/** Counted in the index over ids, a small part of the file. */
 function countPairs(db: DatabaseSync, { records }: Generation): Pair[] {
   const told = (records ?? {}) as Readonly<Record<string, unknown>>;
   return Object.keys(idPrefixes).map((kind): Pair => {

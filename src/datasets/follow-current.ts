@@ -1,4 +1,4 @@
-/** Keeps the read model of the current generation at hand, and takes a new one over when the pointer moves. */
+/** Keeps a read model of the current generation, and replaces it when the pointer moves. */
 import { Worker } from "node:worker_threads";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
@@ -6,9 +6,9 @@ import type { Catalogue } from "./catalogue.ts";
 import type { Loading, LoadOrder } from "./load-worker.ts";
 
 export interface Follower {
-  /** The model to answer from; one reference for a whole request. Null while there is no dataset. */
+  /** The model to answer from: take it once per request. Null while there is no dataset. */
   model(): ReadModel | null;
-  /** Looks at the pointer now; settles when what it names is served, or cannot be. */
+  /** Checks the pointer now; settles once what it names is served or has failed to load. */
   look(): Promise<void>;
   close(): Promise<void>;
 }
@@ -16,19 +16,19 @@ export interface Follower {
 interface FollowRequest {
   catalogue: Catalogue;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** A generation that cannot be served; the one before stays. Told once, however often it is tried. */
+  /** A generation cannot be served, so the previous one stays. Reported once, however often it is tried. */
   onFault: (error: Error) => void;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   now: () => number;
 }
 
-/** Half of what is promised, so that a new dataset is noticed within a second. */
+/** Half of the promised second within which a new dataset is noticed. */
 const lookEveryMilliseconds = 500;
 
-/** What hinders may pass: too little memory, too few descriptors, a file that this user was not let to read. */
+/** The cause may pass: too little memory, too few file descriptors, missing permissions. */
 export const tryAgainMilliseconds = 60_000;
 
-/** Begins to load the current generation at once. */
+/** Starts loading the current generation at once. */
 export function followCurrent({ catalogue, onModel, onFault, now }: FollowRequest): Follower {
   let model: ReadModel | null = null;
   let tried: string | null = null;
@@ -40,7 +40,7 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
   async function lookOnce(): Promise<void> {
     try {
       const generation = catalogue.current();
-      // With the time, so that a version that was published again is tried again.
+      // Includes the time, so that a version that is published again is tried again.
       const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
       if (generation === null || (named === tried && now() < tryAgainAt)) return;
       tried = named;
@@ -52,7 +52,7 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
       lastFault = "";
       onModel(model, order);
     } catch (error) {
-      // The pointer is looked at twice a second; the same fault is worth one line.
+      // The pointer is checked twice a second; the same fault is reported once.
       const { message } = error as Error;
       if (message !== lastFault && !closing.signal.aborted) onFault(error as Error);
       lastFault = message;
@@ -78,7 +78,7 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
   };
 }
 
-/** Whoever aborts does not wait for a load that may take seconds. */
+/** Aborting does not wait for a load, which may take seconds. */
 function load(workerData: Loading, signal: AbortSignal): Promise<DatasetParts> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./load-worker.ts", import.meta.url), { workerData });

@@ -1,8 +1,8 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
-// Types only: with the schemas the worker that loads a dataset would take four times as long to start.
+// A type only: loading the schemas would make the worker that loads a dataset start four times as slowly.
 import type { RecordKind } from "#records/canonical.ts";
 
-/** Raised whenever an older program could misread a newer file. */
+/** Increased whenever a program could misread a file of another version. */
 export const formatVersion = 2;
 
 export const idPrefixes: Readonly<Record<RecordKind, string>> = {
@@ -29,13 +29,13 @@ const recordTable = (kind: RecordKind) => `
   );`;
 
 /**
- * Nothing reads a draft before it is whole and synced, so it needs neither journal nor locks. Of larger pages there are
- * fewer to write and to check, and less of them stays empty.
+ * Nothing reads a draft before it is complete and synced, so it needs neither journal nor locks. Larger pages are fewer
+ * to write and check, and waste less space.
  */
 export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off;
   pragma synchronous = off; pragma locking_mode = exclusive`;
 
-/** Tables are filled first and indexed last, which is several times faster than the other way round. */
+/** Tables are filled first and indexed last, which is several times faster. */
 export const tables = `
   create table meta (key text primary key, value text not null) without rowid;
   create table source (name text primary key, imported_at text not null) without rowid;

@@ -1,4 +1,4 @@
-/** Keeps public ids when GPs turn out to be one: the older id stays, the others lead to it for good. */
+/** Keeps public ids when GPs turn out to be one: the oldest id stays, and the others lead to it from then on. */
 import { DatasetFault } from "./dataset-fault.ts";
 import { type DraftRecord, mintId } from "./draft-record.ts";
 import type { Previous } from "./previous.ts";
@@ -9,10 +9,10 @@ const publicIdShape = /^gp_[0-9a-z]{16}$/;
 const youngest = "9999";
 
 /**
- * Gives each GP of the source its lasting id. What was found to be one stays one: a GP that was left out and comes
- * back, by its own source id or by one it gave way to, has the id it had.
+ * Gives each GP of the source its lasting id. GPs that were merged stay merged: one that was left out and comes back,
+ * under its own source id or one it was merged into, has the id it had.
  * @param gps all of the draft, of whichever source.
- * @returns every former id and the id it leads to, also of GPs that are not there now: they may come back.
+ * @returns every former id with the id it leads to, including those of absent GPs, which may come back.
  * @throws DatasetFault where a former id is still a GP of its own, or belongs to two.
  */
 export function settleIds(
@@ -81,7 +81,7 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
   claimedBy.set(id, sourceId);
 }
 
-/** By their former ids two GPs are one, and yet both are there. */
+/** Two GPs that are one by their former ids must not both be there. */
 function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
   const first = new Map<string, DraftRecord>();
   for (const gp of gps) {

@@ -1,11 +1,11 @@
-/** What is known of a generation beside its file, in a file of its own: `<version>.json`. */
+/** The facts of a generation, kept beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
 import type { RecordKind } from "#records/canonical.ts";
 import { DatasetFault, otherThanFile } from "./dataset-fault.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
-/** What is known of a generation without opening it. */
+/** What is known of a generation without opening its file. */
 export interface Generation {
   version: string;
   /** SHA-256 over its content, times excluded. */
@@ -17,7 +17,7 @@ export interface Generation {
   built_at: string;
   /** The version whose other sources it carries on; null for the first. */
   built_from: string | null;
-  /** Time it last became the current one; null where it never did. */
+  /** When it last became the current one; null where it never did. */
   published_at: string | null;
   /** The version that was current when it first became so; null where there was none. */
   published_after: string | null;
@@ -25,7 +25,7 @@ export interface Generation {
   pinned_at: string | null;
 }
 
-/** Which of these became the current one last, after a roll-back not the newest; undefined where none ever did. */
+/** The one that became current last, which after a rollback is not the newest; undefined where none ever did. */
 export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
   generations
     .filter(({ published_at }) => (published_at ?? null) !== null)
@@ -34,7 +34,7 @@ export const lastPublished = (generations: readonly Generation[]): Generation | 
 
 export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
 
-/** What helps where the facts cannot be read depends on whether their dataset is served, which is not known here. */
+/** The remedy depends on whether the dataset is served, which is not known here. */
 export const factsRemedy = "'gp-records datasets verify' says what mends it.";
 
 /**
@@ -47,11 +47,11 @@ export function readFacts(path: string, version: string): Generation {
     throw new DatasetFault(
       `${path} tells of another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
     );
-  // What was written before there were pins has no such member.
+  // Facts written before pins existed lack the member.
   return { ...facts, pinned_at: facts.pinned_at ?? null };
 }
 
-/** Any JSON may stand there. */
+/** The file may hold any JSON. */
 function parse(path: string): Generation | null {
   const other = otherThanFile(path);
   if (other !== null) throw new DatasetFault(`${path} is ${other}, not a file. ${factsRemedy}`);

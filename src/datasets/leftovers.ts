@@ -1,18 +1,18 @@
-/** What a command that was killed may leave in the folder of datasets, and how the next one clears it away. */
+/** What a killed command may leave in the folder of datasets, and how the next one clears it. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Generation, versionShape } from "./generation.ts";
 import { asideShape, readIfThere, syncPath } from "./whole-file.ts";
 
-/** A dataset in the making. */
+/** A dataset being built. */
 export const draftName = ".draft.sqlite";
 /**
- * What is known of a dataset that gets its name or becomes the current one for the first time: written before anything
- * else is changed and removed once all is done, so it tells what becomes of a change that was broken off.
+ * Facts of a dataset that is being named or published for the first time: written before anything else is changed and
+ * removed once everything is done, so they tell how to finish or undo an interrupted change.
  */
 export const draftFactsName = ".draft.json";
 
-/** Only for whoever holds the import lock: everybody else's unfinished files are then nobody's. */
+/** The caller holds the import lock, so that no unfinished file belongs to a running process. */
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
   for (const name of readdirSync(folder))
@@ -24,10 +24,10 @@ const isOurs = (name: string) => /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\./
 const remove = (folder: string, name: string) => rmSync(join(folder, name), { force: true });
 
 /**
- * A dataset that has its name and was to become the current one for the first time, which the pointer does not confirm:
- * that is under way, or was broken off. Null where there is none, or the pointer is damaged and nobody can tell.
- * @returns `published_at` null where the dataset is staged as before; else an import made it to be published at once,
- *   and it is no dataset yet.
+ * A named dataset whose first publication the pointer does not confirm, because it is under way or was interrupted.
+ * Null where there is none, or where a damaged pointer cannot tell.
+ * @returns with `published_at` null the dataset is staged as before; otherwise an import was about to publish it, and it
+ *   does not count as a dataset yet.
  */
 export function findUnconfirmed(folder: string): Generation | null {
   const facts = readDraftFacts(folder);
@@ -37,13 +37,13 @@ export function findUnconfirmed(folder: string): Generation | null {
   return isUnconfirmed ? facts : null;
 }
 
-/** Brings a change that was broken off to its end, or undoes it: whichever leaves a whole dataset in a known state. */
+/** Finishes or undoes an interrupted change, whichever leaves a sound dataset in a known state. */
 export function settleDraft(folder: string): void {
   if (!existsSync(join(folder, draftFactsName))) return;
   const facts = readDraftFacts(folder);
   const unconfirmed = findUnconfirmed(folder);
   const current = readPointer(folder);
-  // Cut off, it was never acted upon.
+  // A truncated file was never acted upon.
   if (facts !== null) {
     const { version } = facts;
     const hasFacts = existsSync(join(folder, `${version}.json`));
@@ -63,7 +63,7 @@ const isVersion = (text: string) => versionShape.test(text);
 
 const readPointer = (folder: string) => readIfThere(join(folder, "current"))?.trim() ?? null;
 
-/** Null where they are not there, or were cut off. */
+/** Null where there are none, or the file was truncated. */
 function readDraftFacts(folder: string): Generation | null {
   const text = readIfThere(join(folder, draftFactsName));
   if (text === null) return null;

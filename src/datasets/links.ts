@@ -1,4 +1,4 @@
-/** Keeps account of which records exist in the source and which links still wait for their target. */
+/** Tracks which records of a source exist and which links still wait for their target. */
 import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
 import type { RecordName } from "#records/source-entry.ts";
 
@@ -21,12 +21,12 @@ export function needsOf(record: CanonicalRecord): Need[] {
 
 export const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
-/** Records of one place of a file, kept until all they link to is known to stay. */
+/** The records of one place of a file, kept until everything they link to is known to stay. */
 interface Delivery<Place> {
   place: Place;
   keys: readonly RecordName[];
   needs: readonly Need[];
-  /** Ids of GPs the place only names: they are there as long as a place that names them or links to them. */
+  /** Ids of GPs that the place only names; they exist as long as a place that names or links to them does. */
   named: readonly string[];
 }
 
@@ -36,12 +36,12 @@ export interface LinkLedger<Place> {
   add(one: Delivery<Place>): void;
   /**
    * Drops, until nothing changes, whatever links to a record that is not there; calls `reject` for each.
-   * @returns ids of named GPs that nothing is left of.
+   * @returns ids of named GPs that nothing refers to any more.
    */
   settle(reject: (delivery: Delivery<Place>, missing: Need) => void): string[];
 }
 
-/** @param isElsewhere whether a record that no place brought is there all the same. */
+/** @param isElsewhere whether a record that no place brought exists anyway. */
 export function openLinkLedger<Place>(
   isElsewhere: (kind: RecordKind, id: string) => boolean = () => false,
 ): LinkLedger<Place> {
@@ -49,10 +49,10 @@ export function openLinkLedger<Place>(
     RecordKind,
     Map<string, Place>
   >;
-  /** What waits for a target, or for something that waits. */
+  /** Deliveries that wait for a target, or for one that itself waits. */
   const waiting = new Set<Delivery<Place>>();
   const waitingKeys = new Set<string>();
-  /** Named GPs that no place has named or linked to which is sure to stay. */
+  /** Named GPs that no delivery which is certain to stay names or links to. */
   const unheld = new Set<string>();
   const hold = ({ named, needs }: Delivery<Place>) => {
     if (unheld.size === 0) return;
@@ -73,7 +73,7 @@ export function openLinkLedger<Place>(
         unheld.add(id);
       }
       for (const { record, id } of keys) places[record].set(id, place);
-      // Most files name GPs first, so that next to nothing has to wait.
+      // Most files list GPs first, so that hardly anything has to wait.
       if (needs.every(isSettled)) return hold(one);
       waiting.add(one);
       for (const { record, id } of keys) waitingKeys.add(keyOf(record, id));

@@ -1,4 +1,4 @@
-/** The worker that reads a generation, so that the HTTP thread never waits for it. */
+/** The worker that reads a generation, so that the HTTP thread is not blocked. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./catalogue.ts";
 import { loadGeneration } from "./load.ts";
@@ -11,14 +11,14 @@ export interface LoadOrder {
 }
 
 export interface Loading extends LoadOrder {
-  /** Is another dataset served meanwhile, whose readers would wait for the processor? */
+  /** Is another dataset being served meanwhile, whose requests need the CPU? */
   isTakeover: boolean;
 }
 
 const { path, generation, isTakeover } = workerData as Loading;
 if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
-// Given away, not copied; and memory that V8 knows of, so that it is freed soon after another dataset is current.
+// Transferred, not copied. V8 accounts for this memory, so it is freed soon after the next takeover.
 parentPort!.postMessage(parts, [
   ...new Set(Array.from(arraysIn(parts), ({ bytes }) => bytes.buffer)),
 ]);

@@ -1,4 +1,4 @@
-/** Reads of a generation what a server answers from; runs in a worker. */
+/** Loads the parts of a generation that a server answers from; runs in a worker. */
 import { statSync } from "node:fs";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Generation } from "./catalogue.ts";
@@ -7,7 +7,7 @@ import { openGeneration, refusalOf } from "./open-generation.ts";
 import { readServed } from "./served.ts";
 
 /**
- * Reads no other byte than is served, and checks each: to hash the whole file would take several times as long.
+ * Reads and checks only the bytes that are served: hashing the whole file would take several times as long.
  * @param path file of the generation.
  * @param expected what the catalogue says of it.
  * @throws DatasetFault where what is served is not what was published, or cannot be read.

@@ -1,4 +1,4 @@
-/** Merges a delivery into the records its source has: what it names is replaced or removed, all else stays. */
+/** Merges a delivery into the records of its source: those it names are replaced or removed, the rest stays. */
 import type { RecordKind } from "#records/canonical.ts";
 import { namedGpPrefix, type RecordName } from "#records/source-entry.ts";
 import { keyOf, type Need } from "./links.ts";
@@ -33,11 +33,11 @@ export interface Merge {
   remove(place: Place, name: RecordName): void;
   /** Forgets records that were delivered and are rejected after all. */
   forget(records: readonly RecordName[]): void;
-  /** To be asked when it is known what is accepted. */
+  /** Call once it is known what is accepted. */
   outcome(): MergeOutcome;
 }
 
-/** What others link to comes last, when it is known which of them stay. */
+/** Kinds that others link to come last, when it is known which of those stay. */
 const removalOrder: readonly (readonly RecordKind[])[] = [
   ["principal", "signal"],
   ["project"],
@@ -75,7 +75,7 @@ export function openMerge(former: readonly LinkedRecord[]): Merge {
           if (others.length === 0) gone.add(key);
           else blocked.push({ place, name, linkers: others });
         }
-      // GPs that rows only name go with the last link to them, as they do where a source is replaced.
+      // GPs that rows only name go with the last link to them, as when a source is replaced.
       const linkedBefore = linkersOf(former, new Set(named));
       for (const key of named)
         if (!delivered.has(key) && linkedBefore.has(key) && left(key).length === 0) gone.add(key);

@@ -1,4 +1,4 @@
-/** Opens the file of a generation for reading, and refuses one this program cannot read. */
+/** Opens the file of a generation for reading, and refuses one that this program cannot read. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
@@ -8,15 +8,15 @@ import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 
-/** As SQLite takes a file that nobody writes: no locks, no journal. */
+/** Tells SQLite that nobody writes the file: no locks, no journal. */
 export const immutableUri = (path: string) =>
   `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
 
-/** What helps where the newest dataset is of no use; ids and other sources come back with their files. */
+/** The remedy where the newest dataset cannot be used; importing the files again restores ids and other sources. */
 export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
 
-/** What helps where a file is as it was published and only what is said of it is not. */
+/** The remedy where a file is as published and only its facts are wrong. */
 const factsMend = "Put it back from a backup, or write in it what the file has.";
 
 /** @param reason the end of a sentence, without its full stop. */
@@ -38,7 +38,7 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
-  // Asked first: SQLite would wait for somebody to write into a FIFO.
+  // Checked first: opening a FIFO would wait for a writer.
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
@@ -53,7 +53,7 @@ function openAnyFormat(path: string): OpenGeneration {
   }
 }
 
-/** By which format and fold a file was made, where they are not those of this program. */
+/** How the format or the fold of a file differs from those of this program. */
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion))
     return `has format ${format_version}; this program reads format ${formatVersion}`;
@@ -64,7 +64,7 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
 
 /**
  * @param facts what the catalogue says of the file.
- * @returns what of it is not true of the file, in words; undefined too where the format of the file is not read here.
+ * @returns how they differ from the file, in words; undefined also where this program cannot read its format.
  * @throws DatasetFault where the file cannot be read.
  */
 export function findFactsFault(path: string, facts: Generation): string | undefined {
@@ -80,7 +80,7 @@ export function findFactsFault(path: string, facts: Generation): string | undefi
 
 /**
  * @param expected what the catalogue says of the file.
- * @throws DatasetFault where it is not the file that was published, what is said of it is not true, or it cannot be read.
+ * @throws DatasetFault where it is not the published file, its facts do not match, or it cannot be read.
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
   if (existsSync(path)) refuseOther(path, expected);

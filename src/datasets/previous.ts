@@ -1,4 +1,4 @@
-/** What the generation before tells the one that is built: records that stay, ids, times. */
+/** Reads from the previous generation what the next one keeps: records, ids, times. */
 import { DatabaseSync } from "node:sqlite";
 import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
 import { noRecords, sortKeyOf, type DraftRecord, type DraftRecords } from "./draft-record.ts";
@@ -7,7 +7,7 @@ import { ownJson, ownPart } from "./render.ts";
 import { arraysOf } from "./rows.ts";
 import type { TextStore } from "./text-store.ts";
 
-/** A record of the generation before. */
+/** A record of the previous generation. */
 export interface Known {
   since: string;
   /** Hexadecimal. */
@@ -18,7 +18,7 @@ export interface Known {
 export interface Previous {
   /** Each source and when an import last changed something of it. */
   sources: ReadonlyMap<string, string>;
-  /** The records of these sources, to be published again. */
+  /** The records of these sources, to be carried over. */
   records(sources: Iterable<string>, texts: TextStore): DraftRecords;
   countOf(source: string): number;
   /** All records of a kind by public id. */
@@ -37,7 +37,7 @@ const nothing: Previous = {
   close() {},
 };
 
-/** @param path of a generation that has been found sound; null where there is none. */
+/** @param path of a verified generation; null where there is none. */
 export function openPrevious(path: string | null): Previous {
   if (path === null) return nothing;
   const db = new DatabaseSync(immutableUri(path), { readOnly: true });
@@ -81,7 +81,7 @@ function readRecords(db: DatabaseSync, sources: string[], texts: TextStore): Dra
 type KnownRow = [id: string, since: string, contentHash: string, updatedAt: string];
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
-/** Rendered anew, so that a member records have got since is there. */
+/** Rendered again, so that members added to the format since are there. */
 function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,

@@ -1,19 +1,19 @@
-/** Deletes old generations, but none that is needed, pinned, waits to be published, or may be being opened right now. */
+/** Deletes old generations, but none that is current, pinned, waiting to be published, or possibly being opened. */
 import { existsSync } from "node:fs";
 import type { Catalogue, Generation } from "./catalogue.ts";
 import { findBefore, isOutdated, isStaged } from "./choose.ts";
 import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
 
-/** A server that was told of a generation this long ago has opened it, or given up. */
+/** A server that learned of a generation this long ago has opened it or given up. */
 const openingMilliseconds = 600_000;
 
 interface PruneOrder {
-  /** How many of those that were published are kept, the newest; 0 for all. */
+  /** How many of the newest published ones are kept; 0 keeps all. */
   keep: number;
   /**
-   * Whether nobody asked for it just now. The dataset that a roll-back would go to then stays, too, and a staged one that
-   * is outdated goes only with the published ones of its time: somebody may still want to see what it would have changed.
+   * Whether it runs after an import and not on request. Then the target of a rollback stays too, and an outdated staged
+   * dataset goes only together with the published ones of its time: somebody may still want to compare it.
    */
   isAutomatic?: boolean;
   isDryRun: boolean;
@@ -23,7 +23,7 @@ interface PruneOrder {
 export interface Pruned {
   /** What was removed, or would be; oldest first. */
   removed: Generation[];
-  /** What would have gone as well, were it not pinned. */
+  /** What would have been removed, were it not pinned. */
   pinned: Generation[];
   /** What could not be removed, and why. */
   failures: { version: string; error: Error }[];
@@ -31,7 +31,7 @@ export interface Pruned {
 
 /**
  * The caller holds the lock.
- * @throws DatasetFault where the pointer names nothing that is there: then nobody knows what is needed.
+ * @throws DatasetFault where the pointer names no existing dataset, so that nobody knows what is needed.
  */
 export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
   const { isDryRun } = order;
@@ -54,7 +54,7 @@ export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
   return { removed, pinned, failures };
 }
 
-/** Generations that nothing but a pin keeps. */
+/** Generations that nothing but a pin would keep. */
 function findSpare(
   catalogue: Catalogue,
   current: string | null,
@@ -71,27 +71,27 @@ function findSpare(
   return all.filter((one) => (beyond.includes(one) || isGivenUp(one)) && !kept.has(one.version));
 }
 
-/** Versions that were the current one at some time of the last ten minutes. */
+/** Versions that were current at some time in the last ten minutes. */
 function lately(published: readonly Generation[], nowMilliseconds: number): string[] {
   const since = nowMilliseconds - openingMilliseconds;
   const byTime = published.toSorted((a, b) => publishedAt(a) - publishedAt(b));
   const recent = byTime.filter((one) => publishedAt(one) >= since);
-  // What was current when they began; where nothing was published since, that is the current one.
+  // The one that was current when the ten minutes began; if nothing was published since, it is still the current one.
   const before = recent.length === 0 ? undefined : byTime.findLast((one) => !recent.includes(one));
   return [...recent, ...(before === undefined ? [] : [before])].map(({ version }) => version);
 }
 
 const publishedAt = ({ published_at }: Generation) => Date.parse(published_at!);
 
-/** What is left of a removal that was killed half-way. */
+/** Removes what a removal killed half-way left behind. */
 function clearFactsAlone(catalogue: Catalogue, current: string | null): void {
   for (const version of catalogue.versions())
     if (version !== current && !existsSync(catalogue.pathOf(version))) catalogue.remove(version);
 }
 
 /**
- * Keeps a generation from being removed, or no longer. The caller holds the lock.
- * @param nowMilliseconds null to let it go; a pin that is there already keeps its time.
+ * Pins a generation, so that it is not removed, or unpins it. The caller holds the lock.
+ * @param nowMilliseconds null unpins; an existing pin keeps its time.
  * @throws DatasetFault where there is no such dataset.
  */
 export function pinVersion(

@@ -1,4 +1,4 @@
-/** From records to the current dataset, or to a staged one: build, verify, publish. */
+/** Imports the records of a source: build, verify, and publish or stage. */
 import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
@@ -19,21 +19,21 @@ export interface ImportRequest extends Guards {
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
   /** Adds to what the source has instead of replacing it. */
   isMerge?: boolean;
-  /** Tells what would change and changes nothing. */
+  /** Reports what would change and changes nothing. */
   isDryRun: boolean;
-  /** Leaves the dataset beside the current one, to be published later. */
+  /** Stages the dataset, to be published later. */
   isStaged?: boolean;
-  /** Of the files, so that a disk that is surely too small is noticed before anything is read. */
+  /** Size of the files, so that a disk that is certainly too small is noticed before anything is read. */
   knownBytes?: number;
   nowMilliseconds: number;
-  /** These are told, now and then, how many lines were read, then records written, then read back. */
+  /** Progress: lines read, then records written, then records read back. */
   onRead?: (lines: number) => void;
   onWritten?: (records: number) => void;
   onChecked?: (records: number) => void;
 }
 
 export interface ImportResult extends BuildResult {
-  /** How many records of each kind the dataset has then; null where it was refused. */
+  /** Records of each kind in the resulting dataset; null where the import was refused. */
   records: Generation["records"] | null;
   /** The dataset that was published, where one was. */
   published: Generation | null;
@@ -118,9 +118,9 @@ function generationOf(
   };
 }
 
-/** Later than every generation there is, also where two builds share a second or the clock was set back. */
+/** Later than every existing generation, even if two builds share a second or the clock was set back. */
 function buildTime(catalogue: Catalogue, nowMilliseconds: number): string {
-  // By their names: what is known of one may be what is damaged.
+  // Taken from the file names: facts may be damaged.
   const newest = catalogue.versions().findLast(catalogue.has);
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
@@ -137,7 +137,7 @@ interface Base {
 
 /**
  * @param notCarried sources of which nothing is carried over.
- * @throws DatasetFault where the current generation is damaged: its damage would be carried over too.
+ * @throws DatasetFault where the current generation is damaged, as the damage would be carried over.
  */
 function measureBase(catalogue: Catalogue, notCarried: readonly string[]): Base {
   const current = catalogue.current();

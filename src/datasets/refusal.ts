@@ -1,4 +1,4 @@
-/** Decides whether what was collected of a source may take the place of what it had. */
+/** Decides whether the collected records of a source may replace those it had. */
 import type { Collected } from "./collect.ts";
 import { isTooMuch, type RejectedMax } from "./rejections.ts";
 
@@ -11,7 +11,7 @@ export type Refusal = "rejections" | "empty" | "shrunk";
 
 export interface Guards {
   rejectedMax: RejectedMax;
-  /** The share of its former records, in per cent, that the source may lose; any if left out. */
+  /** Percentage of its former records that the source may lose; any if left out. */
   shrinkPercentMax?: number;
   /** Lets the source end up without any record. */
   allowsEmpty?: boolean;
@@ -29,7 +29,7 @@ export function refusalOf(
   { rejectedMax, shrinkPercentMax = 100, allowsEmpty = false }: Guards,
 ): Refusal | null {
   if (isTooMuch(rejections.count, read, rejectedMax)) return "rejections";
-  // A delivery of which nothing is left is a mistake, not the wish to remove the source.
+  // An empty delivery is a mistake rather than a wish to remove the source.
   if (now === 0) return allowsEmpty && rejections.count === 0 ? null : "empty";
   return now * 100 < before * (100 - shrinkPercentMax) ? "shrunk" : null;
 }

@@ -12,7 +12,7 @@ interface Rejection extends RecordFault, Place {}
 /** How much an import may leave out and still be published: a number of lines or a share of those read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
-/** Rejections listed one by one in a report; the rest is only counted. */
+/** Most rejections that a report lists; the rest is only counted. */
 const listedMax = 1000;
 
 export interface Rejections {

@@ -1,4 +1,4 @@
-/** Makes the finished JSON of a record from its own part and what it has from other records. */
+/** Renders the JSON of a record from its own part and what it inherits from other records. */
 import type { RecordKind } from "#records/canonical.ts";
 import type { GpLink } from "#records/common.ts";
 import { gpMembers } from "#records/gp.ts";
@@ -13,16 +13,16 @@ const schemas = {
   project: projectMembers,
 } as const;
 
-/** Members that other records decide, or the generation before: not in the record's own part. */
+/** Members that other records or the previous generation determine: not in the record's own part. */
 const decidedLater = new Set(["id", "former_ids", "updated_at"]);
 
-/** What a record without the member says: enums have a word for it, lists are empty, scalars null. */
+/** Values of absent members where they are neither null nor an empty list: enums have a word of their own. */
 const words: Readonly<Partial<Record<RecordKind, Readonly<Record<string, string>>>>> = {
   signal: { type: "other" },
   project: { type: "other", property_type: "unknown", status: "unknown" },
 };
 
-/** A record of each kind that says nothing, its members in the order of the document. */
+/** An empty record of each kind, its members in the order of the document. */
 const blank = Object.fromEntries(
   Object.entries(schemas).map(([kind, members]) => [
     kind,
@@ -43,14 +43,14 @@ const ownMembers = Object.fromEntries(
 ) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
 
 /**
- * The record's own part: its members but those that are decided later, in the order of the document.
- * @param given members of a record; others are passed over.
+ * The record's own part: all members but those determined later, in the order of the document.
+ * @param given members of a record; unknown ones are ignored.
  */
 export function ownPart(
   kind: RecordKind,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // A copy of one object: all records of a kind share its shape, which makes this the fastest way to write them.
+  // Copies of one object share its hidden class, which makes this the fastest way to write them.
   const own = { ...blank[kind] };
   for (const name of ownMembers[kind]) {
     const value = given[name];
@@ -63,7 +63,7 @@ export function ownPart(
 export const ownJson = (own: Readonly<Record<string, unknown>>) => JSON.stringify(own).slice(1, -1);
 
 export interface Rendered {
-  /** The JSON up to the value of `updated_at`: what the record says, times excluded. */
+  /** The JSON up to the value of `updated_at`: the content, times excluded. */
   content: string;
   /** The JSON after the value of `updated_at`. */
   rest: string;

@@ -1,4 +1,4 @@
-/** All that a server reads of a generation, and the checksums over it, so that it never answers from a damaged byte. */
+/** Reads what a server serves of a generation and checks its checksums, so that no damaged byte is served. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { documentBytes, documentCount, type Documents } from "#search/documents.ts";
@@ -6,7 +6,7 @@ import type { DatasetIndex } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
-// Not from the read model, which would make the worker that loads a dataset load that too.
+// Not imported from the read model: the worker that loads a dataset would load it too.
 const kinds = ["gp", "principal", "signal", "project"] as const;
 type Kind = (typeof kinds)[number];
 
@@ -58,8 +58,8 @@ export function readServed(db: DatabaseSync, meta: Checksums): Served {
 }
 
 /**
- * At once: to V8 such a piece is a small object that can wait, and by the time it looks, pieces as large as half of the
- * dataset would lie in the memory of the process, and stay there.
+ * Frees a piece at once: to V8 it is a small object, and until a collection pieces as large as half of the dataset would
+ * pile up in the memory of the process, which never shrinks again.
  */
 const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
 
@@ -83,12 +83,12 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
   return hexadecimal(crc);
 }
 
-/** Joined by SQLite, so many cost little more than one; and few enough to stay in the processor's cache. */
+/** SQLite joins so many at little more than the cost of one, and they still fit into the CPU's cache. */
 const documentsOfPiece = 256;
 
 /**
- * The bytes of all documents in the order of kinds and positions, which the checksum over them confirms. As bytes:
- * to make text of them and bytes again would take as long as all the rest.
+ * The bytes of all documents in the order of kinds and positions, which the checksum confirms. As bytes: decoding and
+ * encoding them again would take as long as everything else.
  */
 function* documentPieces(
   db: DatabaseSync,

@@ -1,4 +1,4 @@
-/** Keeps a tree of number arrays in the table `array`, a row for each, named by its path in the tree. */
+/** Stores a tree of number arrays in the table `array`, one row each, named by its path in the tree. */
 import type { DatabaseSync } from "node:sqlite";
 
 const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
@@ -8,7 +8,7 @@ type Element = keyof typeof arrays;
 export interface StoredArray {
   name: string;
   element: Element;
-  /** The numbers as this machine holds them: little-endian. */
+  /** Little-endian, as in memory. */
   bytes: Uint8Array<ArrayBuffer>;
 }
 

@@ -1,18 +1,18 @@
-/** Keeps many texts outside the heap: a million of them there would be copied and searched again and again. */
+/** Keeps many texts outside the heap, where the garbage collector would copy and scan a million of them repeatedly. */
 
-/** So large that the system takes it back when it is freed. What is not written yet takes no memory. */
+/** Large enough for the system to reclaim it when it is freed. Pages not yet written take no memory. */
 const defaultChunkBytes = 64 * 1024 * 1024;
 
 /** Bytes of UTF-8 that one UTF-16 code unit takes at most. */
 const unitBytesMax = 3;
 
-/** Where a text is; as long as the text is needed. */
+/** Where a text is stored. */
 export type KeptText = number;
 
 export interface TextStore {
   keep(text: string): KeptText;
   textOf(kept: KeptText): string;
-  /** Gives the memory of all texts back at once. */
+  /** Frees the memory of all texts at once. */
   clear(): void;
 }
 
@@ -25,7 +25,7 @@ export function openTextStore(chunkBytes = defaultChunkBytes): TextStore {
     keep(text) {
       let chunk = chunks.at(-1);
       if (chunk === undefined || end + text.length * unitBytesMax > chunk.length) {
-        // Slow is what is never part of the pool that all other buffers share.
+        // Never part of the pool that small buffers share.
         chunk = Buffer.allocUnsafeSlow(Math.max(chunkBytes, text.length * unitBytesMax));
         chunks.push(chunk);
         end = 0;
@@ -36,7 +36,7 @@ export function openTextStore(chunkBytes = defaultChunkBytes): TextStore {
     },
     textOf: (kept) => chunks[places[kept]!]!.toString("utf8", places[kept + 1], places[kept + 2]),
     clear() {
-      // Detached, a buffer is gone; else it would wait for the garbage collector, whose heap is in no need.
+      // Detaching frees a buffer now; the garbage collector sees no pressure on its own heap and would leave it.
       for (const { buffer } of chunks) buffer.transfer(0);
       chunks.length = 0;
       places.length = 0;

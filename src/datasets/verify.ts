@@ -1,4 +1,4 @@
-/** Reads a generation back before it is published: documents as they will be served, hash, counts, every link. */
+/** Verifies a generation before it is published: documents as they will be served, hash, counts, every link. */
 import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { type RecordKind, recordKinds } from "#records/canonical.ts";
@@ -13,7 +13,7 @@ import { batchesOf } from "./rows.ts";
 import { type Checksum, openChecksum, readIndex } from "./served.ts";
 import { type Body, facetsOf, namesOf } from "./write-gps.ts";
 
-/** Of more documents than these of a kind, so many are hashed again and parsed, evenly spread. */
+/** Of more documents of a kind, a sample of this size is hashed again and parsed, evenly spread. */
 const sampleSize = 1000;
 
 /**
@@ -81,7 +81,7 @@ function readBack(
 ): string | undefined {
   const { contentHashes, checksum, tally } = gathered;
   let expected = 0;
-  const everyNth = Math.ceil(countOf(db, kind) / sampleSize);
+  const everyNth = Math.ceil(count(db, kind) / sampleSize);
   const sql = `select ${documentColumns} from ${kind} where position >= ? order by position limit ?`;
   for (const batch of batchesOf<DocumentRow>(db, sql)) {
     for (const row of batch) {
@@ -103,10 +103,6 @@ function readBack(
   return undefined;
 }
 
-const countOf = (db: DatabaseSync, kind: RecordKind) =>
-  Number(db.prepare(`select count(*) as n from ${kind}`).get()!["n"]);
-
-/** Tells whether a document that was read back says what its row says. */
 type DocumentRow = readonly [
   position: number,
   id: string,
@@ -127,7 +123,7 @@ function timeIn(document: string): [start: number, end: number] {
   return [start, document.indexOf('"', start)];
 }
 
-/** Are id and time those of the row, and ends the document, inside a GP, where its own members end? */
+/** Do id and time match the row, and do the document's own members end where the row says? */
 function isPlaced([, id, , updatedAt, ownLength, document]: DocumentRow): boolean {
   const [start, end] = timeIn(document);
   return (
@@ -137,18 +133,18 @@ function isPlaced([, id, , updatedAt, ownLength, document]: DocumentRow): boolea
   );
 }
 
-/** Has the content of the document the hash of its row? */
+/** Does the content of the document have the hash of its row? */
 function isUnchanged([, , contentHash, , , document]: DocumentRow): boolean {
   const [start, end] = timeIn(document);
   const hash = hashOfContent(document.slice(0, start) + document.slice(end));
   return hash === Buffer.from(contentHash).toString("hex");
 }
 
-/** To be given all documents as they are served, kind by kind in the order in which they were written. */
+/** Takes all documents as they are served, kind by kind, in the order in which they were written. */
 interface Tally {
   addGp(id: string, gp: Body): void;
   addLinked(kind: LinkedKind, position: number, document: string): void;
-  /** Name of a table that lacks rows, or has some that lead nowhere; undefined where there is none. */
+  /** A table that lacks rows or has some that lead nowhere; undefined where there is none. */
   firstWrongTable(db: DatabaseSync): string | undefined;
 }
 
@@ -201,7 +197,7 @@ function count(db: DatabaseSync, from: string): number {
 const spellingsOf = (markets: ReadonlySet<string>) =>
   [...markets].reduce((sum, market) => sum + spellingsOfMarket(market).length, 0);
 
-/** Are there so many rows in the table, each about a GP that is there? */
+/** Does the table have so many rows, each about an existing GP? */
 function haveGps(db: DatabaseSync, table: string, rows: number, gps: number): boolean {
   const { n, least, greatest } = db
     .prepare(`select count(*) as n, min(gp) as least, max(gp) as greatest from ${table}`)
@@ -213,7 +209,7 @@ const gpsMember = '"gps":[';
 const idMember = '{"id":"';
 const idLength = 19;
 
-/** Ids in the list a document ends with. No text in it can look like a member: quotes in a text are escaped. */
+/** Ids in the list at the end of a document. No text can look like a member, because its quotes are escaped. */
 function gpIdsIn(document: string): string[] {
   const ids: string[] = [];
   let at = document.lastIndexOf(gpsMember);

@@ -1,4 +1,4 @@
-/** Writes small files so that they are there whole or not at all, also when the power fails, and reads those that may be missing. */
+/** Writes small files atomically, so that even a power failure leaves them whole or absent, and reads them. */
 import {
   closeSync,
   fsyncSync,
@@ -12,10 +12,10 @@ import {
 import { dirname } from "node:path";
 import { DatasetFault, otherThanFile } from "./dataset-fault.ts";
 
-/** What `replaceFile` leaves behind where its process was killed. */
+/** What `replaceFile` leaves behind when its process is killed. */
 export const asideShape = /\.\d+\.tmp$/;
 
-/** @throws DatasetFault where there is something else than a file. */
+/** Null where it is not there. @throws DatasetFault where there is something else than a file. */
 export function readIfThere(path: string): string | null {
   const other = otherThanFile(path);
   if (other !== null)
@@ -30,7 +30,7 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** Written aside, synced, renamed, the folder synced. */
+/** Writes a temporary file, syncs it, renames it and syncs the folder. */
 export function replaceFile(path: string, text: string): void {
   const aside = `${path}.${process.pid}.tmp`;
   try {
@@ -46,7 +46,7 @@ export function replaceFile(path: string, text: string): void {
 export function writeSynced(path: string, text: string): void {
   const file = openSync(path, "w", 0o600);
   try {
-    // Unlike `writeSync` it writes on where the system took a part only, and fails where there is no room for the rest.
+    // Unlike `writeSync` it continues after a partial write, and fails where the disk is full.
     writeFileSync(file, text);
     fsyncSync(file);
   } finally {
@@ -54,7 +54,7 @@ export function writeSynced(path: string, text: string): void {
   }
 }
 
-/** Brings a file to the disk, or what a folder lists. Windows has no way to sync a folder and needs none. */
+/** Syncs a file or a folder to the disk. Windows cannot sync a folder and need not. */
 export function syncPath(path: string): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && process.platform === "win32") return;

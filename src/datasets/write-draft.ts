@@ -1,4 +1,4 @@
-/** Writes the records of a generation, and all they are found by, into its file. */
+/** Writes the file of a generation: its records and their indexes. */
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import {
@@ -34,16 +34,16 @@ export interface Draft {
   texts: TextStore;
   /** Names, and when an import last changed something of each. */
   sources: Iterable<readonly [name: string, importedAt: string]>;
-  /** Former ids and the GPs they lead to. */
+  /** Former ids with the GPs they lead to. */
   formerIds: ReadonlyMap<string, string>;
   builtAt: string;
 }
 
 /**
  * @param path of an empty file.
- * @param previous what the changes are counted against.
+ * @param previous the generation that changes are counted against.
  * @param onWritten called now and then with the number of records written so far.
- * @returns `meta` null where nothing differs; the file is of no use then.
+ * @returns `meta` null where nothing differs; the file is then incomplete.
  */
 export function writeDraft(
   path: string,
@@ -51,7 +51,7 @@ export function writeDraft(
   previous: Previous,
   onWritten: (records: number) => void,
 ): { meta: Meta | null; changes: Changes } {
-  // Defensive, SQLite would keep a journal whatever it is told, and a killed import would leave that behind too.
+  // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave that behind too.
   const db = new DatabaseSync(path, { defensive: false });
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
@@ -135,7 +135,7 @@ interface Inherited {
   markets: readonly string[];
 }
 
-/** Makes from the tables of a generation what its records are found by. */
+/** Builds the indexes from the tables of a generation. */
 function indexTables(db: DatabaseSync): DatasetIndex {
   const names = readNames(db);
   const documents = forEach(["gp", ...linkedKinds], (kind) => readPlaces(db, kind));
@@ -157,7 +157,7 @@ function indexTables(db: DatabaseSync): DatasetIndex {
 const forEach = <K extends string, V>(keys: readonly K[], make: (key: K) => V) =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
 
-/** Rows as arrays, all at once: at this many, objects or an iterator cost twice the time. */
+/** All rows at once, as arrays: for this many, objects or an iterator would take twice as long. */
 function rowsOf<Row extends readonly unknown[]>(
   db: DatabaseSync,
   sql: string,

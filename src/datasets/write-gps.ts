@@ -1,4 +1,4 @@
-/** Writes the GPs of a draft with all they can be found by: names, tags, themes, markets. */
+/** Writes the GPs of a draft with what they are found by: names and facets. */
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "#records/fold.ts";
 import type { FacetName } from "#search/dataset-parts.ts";
@@ -12,10 +12,10 @@ import type { TextStore } from "./text-store.ts";
 /** A document as it is served, or its own part. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** What the records that link to a GP need to know of it. */
+/** What records that link to a GP need to know of it. */
 export interface WrittenGp {
   position: number;
-  /** JSON of what they say of it. */
+  /** JSON of the link, as their documents have it. */
   linkJson: string;
   /** JSON of what a principal inherits from it. */
   listsJson: string;
@@ -64,7 +64,7 @@ export const namesOf = (gp: Body): readonly string[] =>
 
 const legalNameOf = (gp: Body) => (gp["legal_name"] === null ? [] : [gp["legal_name"] as string]);
 
-/** What a GP is found by under each parameter, each value once. */
+/** The values of each facet of a GP, each once. */
 export const facetsOf = (gp: Body): Readonly<Record<FacetName, readonly string[]>> => ({
   tag: eachOnce([
     ...listOf(gp, "tags"),
@@ -102,7 +102,7 @@ function openFindWriter(draft: DatabaseSync) {
   };
 }
 
-/** A few hundred tags, themes and markets come again and again. */
+/** The same few hundred values occur again and again. */
 function rememberedFold(): (text: string) => string {
   const folded = new Map<string, string>();
   return (text) => {
