@@ -1,4 +1,4 @@
-/** Cleans the text of a cell without changing what it says. */
+/** Tidies the text of cells without changing its meaning. */
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 
@@ -7,7 +7,7 @@ export function clean(text: string): string {
   return untidy.test(text) ? text.replace(/\s+/g, " ").trim() : text;
 }
 
-/** Text that may have paragraphs: its line breaks stay, as `\n`. */
+/** Text that may have paragraphs: its line breaks are kept, as `\n`. */
 export function cleanParagraphs(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
@@ -23,7 +23,7 @@ export function comparable(text: string): string {
 }
 
 /**
- * `GREENWOOD VILLAGE` as `Greenwood Village`; text that already has a small letter is left alone.
+ * `GREENWOOD VILLAGE` as `Greenwood Village`; text that already has a lower-case letter stays as it is.
  * Right for places. Wrong for firms, whose capitals are part of the name (`KRG CAPITAL` is not `Krg Capital`).
  */
 export function titleCase(text: string): string {

@@ -1,4 +1,4 @@
-/** Makes of a mapping one function from the cells of a row to its records. */
+/** Compiles a mapping into one function from the cells of a row to its records. */
 import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
@@ -15,7 +15,7 @@ export interface CompiledMapping {
   read: (cells: Cells) => RowReading;
 }
 
-/** What one row gives; nothing but faults where it has any. */
+/** What one row gives: only faults where it has any. */
 interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
@@ -24,7 +24,7 @@ interface RowReading {
   faults: RecordFault[];
 }
 
-/** @param mapping as checked by check-mapping.ts. */
+/** @param mapping as `readMapping` gives it, without faults. */
 export function compileMapping(mapping: Mapping): CompiledMapping {
   const columns: string[] = [];
   const context: MappingContext = {
@@ -45,7 +45,7 @@ export function compileMapping(mapping: Mapping): CompiledMapping {
     if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
     const records = made.flatMap(({ record }) => record ?? []);
     const deleted = made.flatMap(({ deleted }) => deleted ?? []);
-    // A row that every condition passes over names nobody, nor does one that only removes.
+    // A row for which no condition holds names nobody, nor does one that only removes.
     return { records, namedGps: records.length > 0 ? namedGps : [], deleted, faults };
   };
   return { columns, read };
@@ -114,10 +114,9 @@ function compileCondition(
   };
 }
 
-/** GPs that rows only name: one GP for each name, however it is cased and punctuated. */
 const confidenceOfNames = 0.5;
 
-/** The GPs a row names, each once; none where it names none. */
+/** The GPs that a row only names, each once. All rows share one GP for a name, whatever its case and punctuation. */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const readNames = compileField(named.names, namesField, context);
   const aliases = aliasesOf(named);
@@ -158,7 +157,7 @@ function gpNamed(
   };
 }
 
-/** Spellings that `values` brings to one name stay findable as aliases of that name, by its folded form. */
+/** Spellings that `values` maps to a name become its aliases, so that they still find it; by its folded form. */
 function aliasesOf({ names }: NamedGps): Map<string, string[]> {
   const aliases = new Map<string, string[]>();
   for (const { values = {} } of sourcesOf(names))

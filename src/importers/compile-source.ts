@@ -1,4 +1,4 @@
-/** Makes a function from the cells of a row to the value of one field. */
+/** Compiles the source of a field into a function from the cells of a row to its value. */
 import { fold } from "#records/fold.ts";
 import { clean, cleanParagraphs, comparable, titleCase } from "./cells.ts";
 import { type DateFormat, readDate } from "./dates.ts";
@@ -7,18 +7,18 @@ import type { SourceOfField, Written } from "./mapping.ts";
 import { fillTemplate, parseTemplate } from "./template.ts";
 import { quoted, Unreadable } from "./unreadable.ts";
 
-/** The cells of a row that the mapping uses, in the order in which it asked for their columns. */
+/** The cells of a row that the mapping uses, in the order in which it requested their columns. */
 export type Cells = readonly string[];
 
 export interface MappingContext {
-  /** Where in `Cells` a column will stand. */
+  /** The index of a column in `Cells`. */
   slotOf: (column: string) => number;
-  /** Comparable forms of cells that say nothing. */
+  /** Comparable forms of cells that count as missing. */
   missing: ReadonlySet<string>;
   dates: readonly DateFormat[];
 }
 
-/** A list where the field is one; undefined where nothing is known. */
+/** A list where the field is a list; undefined where the value is missing. */
 type ReadField = (cells: Cells) => unknown;
 
 export function sourcesOf(written: Written | Written[]): SourceOfField[] {
@@ -93,7 +93,7 @@ function templateText(
     typeof part === "string" ? -1 : context.slotOf(part.column),
   );
   const missing = missingOf(source, context);
-  // Within an address a cell must not add a slash or a question mark of its own.
+  // A cell must not add a slash or a question mark to an address.
   const escape = (at: number) => (field.kind === "link" && at > 0 ? encodeURIComponent : String);
   return {
     label: "the template gives",
@@ -109,7 +109,7 @@ function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<
   return new Set(["", ...context.missing, ...(source.missing ?? []).map(comparable)]);
 }
 
-/** What a text means: looked up in `values`, missing, cut up or converted, in this order. */
+/** The values of a text: looked up in `values`, missing, split or converted, in this order. */
 function compileMeaning(source: SourceOfField, field: Field, context: MappingContext) {
   const listed = new Map(
     Object.entries(source.values ?? {}).map(([word, value]) => [comparable(word), value]),
@@ -180,14 +180,14 @@ function readText(text: string, source: SourceOfField): string | Unreadable {
   return source.case === "title" ? titleCase(text) : text;
 }
 
-/** Reads numbers as spreadsheets and registers write them; what could mean two things is refused. */
 const amount = /^-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
 
-/** What is asked of a number: any, a whole one, or dollars, of which cents are rounded off. */
+/** Any number, a whole one, or dollars, which are rounded to whole ones. */
 export type NumberKind = "decimal" | "whole" | "money";
 
 /**
- * `1234`, `1,234.50`, `$1,234`, `-5`, `(123)` for minus 123, `4.0`.
+ * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `$1,234`, `-5`, `(123)` for minus 123,
+ * `4.0`. What is ambiguous is refused.
  * @param multiplyBy for columns in thousands or millions.
  */
 export function readNumber(text: string, kind: NumberKind, multiplyBy = 1): number | Unreadable {
@@ -218,14 +218,13 @@ function numberWords(kind: NumberKind, digits: string): string {
   return kind === "whole" ? "must be a whole number" : "must be a number such as 1,234.50";
 }
 
-/** Reads web addresses as people type them into registers. */
 const withScheme = /^(https?):\/\/([^/?#\s]+)([^\s]*)$/i;
 const hostName =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]*[\p{L}\p{N}](?::\d+)?$/u;
 
 /**
- * An http or https address with scheme and host in small letters (RFC 3986, 6.2.2.1); the path, where capitals
- * may matter, stays as it is. An address without a scheme is taken to be http.
+ * An http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1); the path, whose case may matter,
+ * stays as it is. An address without a scheme, as people type it, is taken to be http.
  */
 export function readWebAddress(text: string): string | Unreadable {
   const address = text.includes("://") ? text : `http://${text}`;

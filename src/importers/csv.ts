@@ -77,13 +77,12 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   return { field: "row", reason };
 }
 
-/** Finds the columns a mapping names in the header of a file, by name and never by place. */
 const oneColumn =
   "the header has a single column, so perhaps the mapping's delimiter is not the file's";
 
 /**
- * The index of each wanted column, or what is wrong with the header.
- * @param header names as decoded; white space around and doubled inside is nobody's intention.
+ * The index of each wanted column, found by its name alone, or what is wrong with the header.
+ * @param header decoded names; surrounding and repeated white space is ignored.
  */
 function locateColumns(
   header: readonly string[],
@@ -112,11 +111,10 @@ function missingWords(column: string, names: readonly string[]): string {
     : `${words}; the nearest are ${similar.map(quoted).join(", ")}`;
 }
 
-/** Cuts a CSV file into rows with their line numbers; strict about quotes, lenient about line ends (RFC 4180). */
 export interface CsvRow {
   /** On which the row begins, from 1; a quoted cell may span several. */
   line: number;
-  /** One character for each byte, see decode-cell.ts. */
+  /** Undecoded: one character for each byte, as `cellDecoder` takes it. */
   cells: readonly string[];
   /** Why its quotes make no sense; empty where they do. */
   quoteFault: string;
@@ -134,8 +132,8 @@ const rowBytesMax = 1024 * 1024;
 const lineEnd = /\r\n|\r|\n/g;
 
 /**
- * All rows with anything in them, the header first.
- * @throws ImportFault where a quote is never closed or a row is longer than 1 MiB: nothing after it could be trusted.
+ * All rows that are not blank, the header first; strict about quotes, lenient about line ends (RFC 4180).
+ * @throws ImportFault where a quote is never closed or a row is longer than 1 MiB: nothing after it can be trusted.
  */
 export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {
   const format = formatOf(mapping);
@@ -169,14 +167,14 @@ function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: Mapping): Op
   return {
     delimiter,
     quote: quotes ? '"' : null,
-    // One character a byte: nothing is lost before each cell is decoded on its own.
+    // One character for each byte, so that nothing is lost before the cells are decoded.
     encoding: "latin1",
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
   };
 }
 
-/** The lenient reading finds where a row with odd quotes ends; the strict one tells odd quotes from doubled ones. */
+/** The lenient parser finds where a row with odd quotes ends; this strict one tells odd quotes from doubled ones. */
 function quoteFaultIn(raw: string, format: Options): string {
   if (format.quote === null) return "";
   try {
@@ -195,10 +193,9 @@ function wordsFor(error: CsvError): string {
   return error.message;
 }
 
-/** Decodes the cells of a file, each on its own, so that one bad byte costs one row and is named. */
 const beyondAscii = /[\x80-\xff]/;
 
-/** A function from the bytes of a cell, one character each (ISO 8859-1), to its text. */
+/** A function from a cell, one character for each byte, to its text: decoded one by one, a bad byte costs one row. */
 function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
   const decode = decoderOf(encoding);
   return (bytes) => (beyondAscii.test(bytes) ? decode(Buffer.from(bytes, "latin1")) : bytes);

@@ -3,10 +3,10 @@ import { Unreadable } from "./unreadable.ts";
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 
-/** A time of day behind a date says nothing a date could hold; it is dropped. */
+/** A time of day after a date is dropped. */
 const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M)?Z?)?`;
 
-/** `MON` is the English name of a month, three letters. A year always has four digits. */
+/** `MON` is the three-letter English name of a month. A year always has four digits. */
 export const dateFormats = [
   "YYYY-MM-DD",
   "YYYY-MM",
@@ -19,10 +19,10 @@ export const dateFormats = [
 ] as const;
 export type DateFormat = (typeof dateFormats)[number];
 
-/** Read where a mapping names no format; none of them can be mistaken for another. */
+/** Used where a mapping names no format; none of them can be mistaken for another. */
 export const isoFormats: readonly DateFormat[] = ["YYYY-MM-DD", "YYYY-MM", "YYYY"];
 
-/** Years outside of this are slips of the pen, or signs such as 0000 and 9999. */
+/** Years outside this range are typing errors, or placeholders such as 0000 and 9999. */
 const yearMin = 1600;
 const yearMax = 2200;
 

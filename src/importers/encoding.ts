@@ -1,22 +1,22 @@
-/** The encodings a file may be in, and how a piece of it becomes text without a character lost or guessed. */
+/** The encodings a file may be in, and decoding that neither loses nor guesses a character. */
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./unreadable.ts";
 
 export const encodings = ["utf-8", "windows-1252", "iso-8859-1", "utf-16le"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** The text of a line or a cell, or which byte of it is no character. */
+/** The text of a line or a cell, or the byte that is not a character. */
 export type Decode = (bytes: Buffer) => string | Unreadable;
 
-/** C1 controls: letters of another encoding, never meant. */
+/** C1 controls never occur in text: they are letters of another encoding. */
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
-/** @param encoding of the file; source-bytes.ts has made UTF-8 of UTF-16 already. */
+/** @param encoding of the file; source-bytes.ts has already converted UTF-16 to UTF-8. */
 export function decoderOf(encoding: Encoding): Decode {
   if (encoding === "utf-8" || encoding === "utf-16le") return fromUtf8;
   return (bytes) => {
-    // The standard of the web takes ISO 8859-1 for windows-1252, so a TextDecoder would read the wrong letters.
+    // The Encoding Standard treats ISO 8859-1 as windows-1252, so a TextDecoder would give the wrong characters.
     const text = encoding === "iso-8859-1" ? bytes.toString("latin1") : windows1252.decode(bytes);
     const at = text.search(controls);
     if (at < 0) return text;
@@ -43,7 +43,7 @@ export function firstInvalidUtf8(bytes: Buffer): number | undefined {
   return undefined;
 }
 
-/** How long a sequence is that begins with this byte. */
+/** Length of the sequence that begins with this byte. */
 function sequenceBytes(first: number): number {
   if (first < 0xc0) return 1;
   if (first < 0xe0) return 2;

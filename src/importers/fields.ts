@@ -1,4 +1,4 @@
-/** The members of a record as a mapping sees them: what kind of text fills each, and whether it holds several. */
+/** The members of a record as fields of a mapping: what kind of text each takes, and whether it is a list. */
 import { canonicalSchemas, type RecordKind } from "#records/canonical.ts";
 import { ExternalIds, Provenance } from "#records/common.ts";
 import { datePattern } from "#records/fields.ts";
@@ -33,10 +33,10 @@ export const idField: Field = {
   choices: [],
 };
 
-/** The names of GPs that are no records of their own in the source. */
+/** The names of GPs that have no record of their own in the source. */
 export const namesField: Field = { ...idField, path: "gps", list: true };
 
-/** The parts of JSON Schema that tell the kinds apart. */
+/** The part of JSON Schema by which the kinds are told apart. */
 interface MemberSchema {
   type?: string | string[];
   description?: string;
@@ -47,10 +47,10 @@ interface MemberSchema {
   properties?: Record<string, MemberSchema>;
 }
 
-/** Longer than a line could ever be: such a text may have paragraphs. */
+/** A text that may be longer than this may have paragraphs. */
 const lineLengthMax = 2000;
 
-/** Set by the mapping itself or by the command, not by a source of a field. */
+/** Set by the mapping itself or by the command, not by the source of a field. */
 const notMapped = new Set(["record", "id", "provenance.source"]);
 
 /** Members that are written as an object of fields. */

@@ -1,13 +1,13 @@
-/** The one error of the importers: a file that cannot be used as a whole, so that nothing of it is imported. */
+/** The error class of the importers: a file cannot be used, so that nothing of it is imported. */
 import type { RecordFault } from "#records/source-entry.ts";
 
 export class ImportFault extends Error {
   /** As the operator named it. */
   readonly file: string;
-  /** Line at which reading had to stop, from 1; null where no line is to blame. */
+  /** Line at which reading stopped, from 1; null where it is not a line that is wrong. */
   readonly line: number | null;
   readonly reason: string;
-  /** Every single fault of a mapping file, each with its path in the file; empty for other files. */
+  /** All faults of a mapping file, each with its path in the file; empty for other files. */
   readonly faults: readonly RecordFault[];
   /** The message: a line for the file, and one for each of the faults. */
   readonly lines: readonly string[];
@@ -32,7 +32,7 @@ export class ImportFault extends Error {
   }
 }
 
-/** @throws ImportFault always: a file without a record is more often a mishap than a message. */
+/** @throws ImportFault always: a file without a record is more likely a mistake than intended. */
 export function refuseEmpty(file: string): never {
   throw new ImportFault(file, null, "holds no record; if that is meant, say --allow-empty");
 }

@@ -7,7 +7,7 @@ const condition = { anyOf: [{ type: "string", minLength: 1 }, Condition] };
 const source = { anyOf: [{ type: "string", minLength: 1 }, { $ref: "#/$defs/source" }] };
 const sources = { anyOf: [...source.anyOf, { type: "array", items: source }] };
 
-/** As published in examples/mappings/mapping.schema.json; a test compares them. */
+/** Published as examples/mappings/mapping.schema.json; a test compares the two. */
 export function mappingSchema(): unknown {
   return JSON.parse(
     JSON.stringify({

@@ -13,7 +13,7 @@ const dates = Type.Array(oneOf("A way to write dates.", dateFormats), {
   description: "How dates are written, the first format that fits decides. Without it: ISO 8601.",
 });
 
-/** A value as it stands in the record. */
+/** A value as it is in the record. */
 const value = (description: string) =>
   Type.Unsafe<string | number>({ type: ["string", "number"], description });
 const valueOrList = (description: string) =>
@@ -85,7 +85,7 @@ export const Condition = Type.Object(
 
 export type Condition = Static<typeof Condition>;
 
-/** One record a row. `id` and `fields` are described by check-mapping.ts and mapping-schema.ts, which know the kinds. */
+/** One record a row. read-mapping.ts and mapping-schema.ts describe `id` and `fields`, which depend on the kind. */
 export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),

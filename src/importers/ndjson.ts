@@ -64,26 +64,25 @@ function entryOf(file: string, line: SourceLine, value: object): SourceEntry {
     : { ...entry, faults: [{ field: "deleted", reason: "needs `record` and `id` of a record" }] };
 }
 
-/** Only its name counts of a record that is to be removed; what else is said of it is passed over. */
+/** Of a record to be removed only its name counts; other members are ignored. */
 function isName(record: object): record is RecordName {
   const { record: kind, id } = record as Partial<Record<string, unknown>>;
   return recordKinds.includes(kind as RecordKind) && typeof id === "string" && id !== "";
 }
 
-/** Cuts a stream of bytes into lines, in bounded memory however long a line is. */
 interface SourceLine {
   /** From 1, blank lines counted. */
   number: number;
   /** Without its line end; null where the line is longer than allowed and was dropped. */
   bytes: Buffer | null;
-  /** False for a last line without a line end: the file may have been cut off there. */
+  /** False for a last line without a line end: the file may have been truncated there. */
   ended: boolean;
 }
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The lines of a file, a list for each chunk read: one promise a chunk and not one a line. */
+/** The lines of a file, a list for each chunk: one promise per chunk instead of one per line. */
 async function* readLines(
   file: string,
   lineBytesMax: number,
@@ -94,6 +93,7 @@ async function* readLines(
   yield splitter.end();
 }
 
+/** Splits a stream of bytes into lines, in bounded memory however long a line is. */
 function createLineSplitter(lineBytesMax: number) {
   let number = 1;
   let pieces: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Finds the names most like one that was not found, for messages. */
+/** Finds the names most similar to an unknown one, for messages. */
 import { fold } from "#records/fold.ts";
 
 const likenessMin = 0.5;
@@ -14,7 +14,7 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** Trigrams see what belongs together; the letters, each with its count, forgive two that changed places. */
+/** Trigrams capture what is adjacent; the letters, numbered by occurrence, tolerate transpositions. */
 function gramsOf(text: string): Set<string> {
   const folded = fold(text);
   const padded = `  ${folded} `;

@@ -1,4 +1,4 @@
-/** Finds everything wrong with a mapping file, each fault with its path in the file. */
+/** Reads a mapping file and finds everything wrong with it, each fault with its path in the file. */
 import type { TProperties, TSchema } from "typebox";
 import { Errors } from "typebox/value";
 import { canonicalSchemas } from "#records/canonical.ts";
@@ -105,7 +105,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** @param path where the part stands in the file: `records[0].fields`, empty for the whole. */
+/** @param path of the part in the file: `records[0].fields`, empty for the whole. */
 function shapeFaults(schema: TSchema, value: unknown, path: string): RecordFault[] {
   const faults = new Map<string, string>();
   for (const { keyword, instancePath, params, message } of Errors(schema, value)) {
@@ -136,7 +136,7 @@ function unknownWords(schema: TSchema, path: string): string {
   return notKnown(path.split(".").at(-1) ?? path, known);
 }
 
-/** What to say of a name that is none of the known ones. */
+/** The message for an unknown name. */
 function notKnown(name: string, known: readonly string[]): string {
   const [suggestion] = nearest(name, known);
   return suggestion === undefined
@@ -165,10 +165,9 @@ function typeWord(type: unknown): string {
   return names[String(type)] ?? String(type);
 }
 
-/** Finds what is wrong with the source of one field: its shape, its options, the values it would give. */
 const origins = ["column", "columns", "template", "constant"] as const;
 
-/** Options that only some kinds of field have a use for. */
+/** Options that apply only to some kinds of field. */
 const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
   ["dates", "dates", ["date"]],
   ["multiply_by", "numbers", ["whole", "money", "decimal"]],
@@ -176,7 +175,7 @@ const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly Field
   ["fold", "texts", ["text"]],
 ];
 
-/** @param written what stands in the file at `path`: a column, a source or, for a list, several. */
+/** @param written what the file has at `path`: a column, a source or, for a list, several. */
 function checkSources(written: unknown, field: Field, path: string): RecordFault[] {
   if (Array.isArray(written) && field.list)
     return written.flatMap((one, at) => checkSource(one, field, `${path}[${at}]`));
@@ -263,7 +262,7 @@ function checkValues(
   return faults;
 }
 
-/** Why a value of the mapping could not stand in this field. */
+/** Why a value of the mapping does not fit this field. */
 function valueFault(value: unknown, { kind, choices }: Field): string | undefined {
   if (kind === "whole" || kind === "money")
     return Number.isSafeInteger(value) ? undefined : "must be a whole number";

@@ -1,9 +1,9 @@
-/** Reads a file as a stream of bytes, without a byte order mark, and refuses what is no text file at all. */
+/** Reads a file as a stream of bytes without its byte order mark, and refuses what is not a text file. */
 import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
 import { openSource, shownName, whyClosed } from "./source-file.ts";
 
-/** How files begin, one character a byte, that are not the text somebody meant to send. */
+/** How files of other formats begin, one character for each byte. */
 const otherFormats: readonly (readonly [beginning: string, reason: string])[] = [
   ["\x1f\x8b", "is compressed with gzip; unpack it first"],
   ["PK\x03\x04", "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
@@ -13,12 +13,12 @@ const webPage = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i;
 const utf8Mark = "\xef\xbb\xbf";
 const utf16Mark = "\xff\xfe";
 
-/** As much of a file as shows what it is; a pipe may hand it over byte by byte. */
+/** Enough of a file to show what it is; a pipe may deliver it byte by byte. */
 const beginningBytes = 200;
 
 /**
- * The bytes of a file in chunks, after the byte order mark if it has one; those of UTF-16 as UTF-8.
- * @param encoding as the operator said; null for a file that is always UTF-8.
+ * The bytes of a file in chunks, without a byte order mark; UTF-16 is converted to UTF-8.
+ * @param encoding that the operator named; null for a file that is always UTF-8.
  * @throws ImportFault where the file cannot be opened, or is of another format or encoding.
  */
 export async function* readBytes(
@@ -54,7 +54,7 @@ async function* withoutMark(
   if (beginning !== null) yield begin(beginning);
 }
 
-/** Bytes of the byte order mark a file begins with. */
+/** Length of the byte order mark that a file begins with. */
 function markLength(name: string, chunk: Buffer, encoding: Encoding | null): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
   const reason = webPage.test(text)
@@ -66,7 +66,7 @@ function markLength(name: string, chunk: Buffer, encoding: Encoding | null): num
   return text.startsWith(utf8Mark) ? utf8Mark.length : 0;
 }
 
-/** A byte order mark says for certain what a file is in, whatever its reader was told. */
+/** A byte order mark tells the encoding for certain, whatever the operator said. */
 function markFault(text: string, encoding: Encoding | null): string | undefined {
   const isUtf16 = text.startsWith(utf16Mark);
   if (encoding === "utf-16le")
@@ -83,15 +83,15 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
 }
 
-/** Turns UTF-16 into UTF-8 as it streams by, and stops at the first bytes that are no character. */
 const markBytes = 2;
 const unitBytes = 2;
 const lineEnds = /\n/g;
 const firstLoneSurrogate = /\p{Surrogate}/u;
 
 /**
+ * Converts a stream from UTF-16 to UTF-8.
  * @param chunks little-endian, without the byte order mark.
- * @throws ImportFault with line and byte of the file: one byte that is lost shifts all that follow, so no line can be trusted.
+ * @throws ImportFault with the line and byte of the first fault: a lost byte shifts everything after it.
  */
 export async function* utf8OfUtf16(
   file: string,
@@ -123,7 +123,7 @@ export async function* utf8OfUtf16(
   }
 }
 
-/** Bytes at the end that only become a character with what follows: half a unit, or the first of two surrogates. */
+/** Bytes at the end that are only part of a character: half a unit, or the first of two surrogates. */
 function unfinishedBytes(bytes: Buffer): number {
   const odd = bytes.length % unitBytes;
   const last = bytes.length - odd - unitBytes;

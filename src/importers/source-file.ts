@@ -1,12 +1,12 @@
-/** The files an import is given: what they are called, whether they can be read, and their bytes. */
+/** The files an import is given: their names in reports, whether they can be read, and their bytes. */
 import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
 
-/** Stands for standard input among the files of a command. */
+/** Means standard input among the files of a command. */
 const standardInput = "-";
 
-/** What a report calls a file. */
+/** The name of a file in reports. */
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
 const chunkBytes = 256 * 1024;
@@ -15,7 +15,7 @@ export const openSource = (file: string): AsyncIterable<Buffer> =>
   file === standardInput ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });
 
 /**
- * Opens every file before any is read, so that the last of twelve is missed at once and not after an hour.
+ * Opens every file before any is read, so that a missing last one is noticed at once and not after an hour.
  * @throws ImportFault naming all that cannot be read.
  */
 export function refuseUnreadable(files: readonly string[]): void {
@@ -31,7 +31,7 @@ function whyUnreadable(file: string): string | undefined {
   try {
     const found = statSync(file);
     if (found.isDirectory()) return reasons["EISDIR"];
-    // Whoever opens a pipe and closes it again has taken it from its writer.
+    // Opening and closing a pipe would break it for its writer.
     if (found.isFile()) closeSync(openSync(file, "r"));
     return undefined;
   } catch (error) {
@@ -48,7 +48,7 @@ const reasons: Readonly<Record<string, string>> = {
 export const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
   reasons[code] ?? `cannot be read: ${message}`;
 
-/** Bytes of the files as far as they are known before they are read: nobody knows how much comes out of a pipe. */
+/** Total size of the files as far as it is known beforehand; a pipe counts 0. */
 export function knownBytes(files: readonly string[]): number {
   const sizes = files.map((file) => {
     const found = file === standardInput ? undefined : statSync(file);
@@ -57,10 +57,10 @@ export function knownBytes(files: readonly string[]): number {
   return sizes.reduce((a, b) => a + b, 0);
 }
 
-/** What the reader of a file is told beside its name. */
+/** How to read the files. */
 export interface ReadOptions {
-  /** How the files are encoded; undefined where the operator did not say. */
+  /** Encoding of the files; undefined where the operator named none. */
   encoding?: Encoding | undefined;
-  /** Lets a file be without any record; it is refused else, because most often something went wrong on its way. */
+  /** Accepts a file without any record; otherwise it is refused, as most often something went wrong on its way. */
   allowsEmpty?: boolean;
 }

@@ -1,4 +1,4 @@
-/** JSON as a careful sender writes it: no repeated keys, no `__proto__`, bounded depth (RFC 8259, I-JSON RFC 7493). */
+/** Parses JSON strictly: no repeated keys, no `__proto__`, bounded depth (RFC 8259, I-JSON RFC 7493). */
 import { quoted, Unreadable } from "./unreadable.ts";
 
 const depthMax = 32;
@@ -28,7 +28,7 @@ export function parseStrictJson(text: string): unknown {
     : new Unreadable(`gives the key ${quoted(repeated)} twice in one object`);
 }
 
-/** The parser counts lines of its own text, which is one line; that would mislead beside the line of the file. */
+/** The parser counts lines within its text, which is one line of the file: that would be misleading. */
 function parserWords(error: Error): string {
   return error.message.replace(
     / in JSON at position \d+ \(line 1 column (\d+)\)/,
@@ -57,9 +57,9 @@ function surveyValue(value: unknown, depth: number, survey: Survey): void {
 const endOfKey = /"[ \t\r\n]*:/g;
 
 /**
- * Counts the quotes before a colon instead of reading the text again: there is one for each key written, or more,
- * while `JSON.parse` leaves one for each key kept. Unsure, hence false, where anything is escaped: an escaped quote
- * hides where a key ends, and V8 14 may decode an escaped key of a known shape wrongly.
+ * Counts the quotes before a colon, at least one for each key written, and compares them with the keys that `JSON.parse`
+ * kept. False where it cannot tell because something is escaped: an escaped quote hides where a key ends, and V8 14 may
+ * decode an escaped key of a known shape wrongly.
  */
 function hasEachKeyOnce(text: string, keysKept: number): boolean {
   return !text.includes("\\") && (text.match(endOfKey)?.length ?? 0) === keysKept;

@@ -3,7 +3,7 @@ import { clean } from "./cells.ts";
 
 interface Placeholder {
   column: string;
-  /** Marked with `?`: left out where it is missing, while any other makes the whole text missing. */
+  /** Marked with `?`: omitted where it is missing, while any other makes the whole text missing. */
   optional: boolean;
 }
 
@@ -27,7 +27,7 @@ function toPlaceholder(written: string): Placeholder {
 }
 
 /**
- * The text with its columns filled in, tidied; empty where a column it needs is missing.
+ * The text with its columns filled in, tidied; empty where a required column is missing.
  * @param read gives a column's cell, or undefined where it is missing.
  */
 export function fillTemplate(

@@ -1,7 +1,7 @@
-/** What reading a line or a cell gives instead of a value when the text makes no sense. */
+/** What reading a line or a cell gives instead of a value where the text is not valid. */
 
 export class Unreadable {
-  /** Says what would be right: "must be a whole number". */
+  /** What would be right: "must be a whole number". */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -11,7 +11,7 @@ export class Unreadable {
 
 const quotedLengthMax = 50;
 
-/** A text from a file as a message may show it: on one line, cut, in quotes. */
+/** A text from a file as a message shows it: on one line, shortened, in quotes. */
 export function quoted(text: string): string {
   const shown = Array.from(text.slice(0, quotedLengthMax * 2));
   const cut = shown.length > quotedLengthMax;
