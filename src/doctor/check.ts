@@ -1,4 +1,4 @@
-/** What a check is: it looks at one thing, changes nothing, and says what it found and how to mend it. */
+/** What a check is, what its findings are made of, and how all checks are run. A check changes nothing. */
 import { resolve } from "node:path";
 import { type Config, ConfigFault, readConfig } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
@@ -16,7 +16,7 @@ export interface Finding {
 
 export interface Check {
   name: string;
-  /** At least one finding. What it throws becomes one that failed. */
+  /** Returns at least one finding; an error it throws becomes a failed one. */
   look(examined: Examined): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
@@ -42,7 +42,7 @@ export const ok = (found: string): Finding => ({ status: "ok", found, mend: null
 export const warn = (found: string, mend: string): Finding => ({ status: "warn", found, mend });
 export const fail = (found: string, mend: string): Finding => ({ status: "fail", found, mend });
 
-/** The faults, or where there are none that all is well. */
+/** The faults, or where there are none, that all is well. */
 export const faultsOr = (faults: readonly Finding[], well: string): readonly Finding[] =>
   faults.length > 0 ? faults : [ok(well)];
 
@@ -52,7 +52,6 @@ export function unreadFile(paths: readonly string[]): Finding[] {
   return first === undefined ? [] : [fail(first.fault, first.mend)];
 }
 
-/** Sizes as people read them. */
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** `1.5 GiB`; whole numbers from ten on. */
@@ -62,13 +61,13 @@ export function bytesText(bytes: number): string {
   return `${step === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
 }
 
-/** Makes every check, one after the other, whatever one of them comes to. */
 export interface Result extends Finding {
   check: string;
 }
 
 type Given = Pick<Examined, "environment" | "environmentFile" | "program" | "now" | "isThorough">;
 
+/** Runs every check, one after the other; one that throws does not stop the others. */
 export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
   const examined = { ...given, ...readSettings(given.environment) };
   const results: Result[] = [];
@@ -78,7 +77,7 @@ export async function examine(checks: readonly Check[], given: Given): Promise<R
   return results;
 }
 
-/** Where a setting is wrong the folder can be looked at still: any text names one. */
+/** Where a setting is wrong the data folder can still be checked: any text names one. */
 function readSettings(environment: Given["environment"]) {
   const dataDirOf = (config: Config) => resolve(config.dataDir);
   try {

@@ -5,7 +5,7 @@ import { type Check, fail, ok } from "./check.ts";
 import { inspectSegments } from "./counts.ts";
 import { catalogueIn, wholeVersions } from "./dataset-files.ts";
 
-/** Imports that follow each other within a second date themselves a little ahead. */
+/** Imports that follow each other within a second are dated slightly ahead. */
 const toleranceMilliseconds = 60_000;
 
 interface Trace {
@@ -38,7 +38,7 @@ function datasetTraces(dataDir: string): Trace[] {
   const catalogue = catalogueIn(dataDir);
   return wholeVersions(catalogue).flatMap((version) => {
     const published = catalogue!.findReadable(version)?.published_at;
-    // Built when its name says: another time beside it is a fault of what is known of it, not of the clock.
+    // The build time is part of the name: a different one in its VERSION.json is no fault of the clock.
     return [builtAtOf(version), published]
       .map((time) => ({ what: `the dataset ${version}`, at: Date.parse(time ?? "") }))
       .filter(({ at }) => !Number.isNaN(at));

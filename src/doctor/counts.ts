@@ -56,7 +56,7 @@ function wellText(segments: readonly InspectedSegment[], now: number): string {
   return segments.length === 0 ? "nothing is counted yet" : parts.join("; ");
 }
 
-/** Tells what of a file of counts is whole, what was cut off at its end and what is damaged within. */
+/** What can be read of a file of counts, and what is cut off or damaged. */
 interface SegmentState {
   /** Records that can be read. */
   whole: number;
@@ -88,7 +88,7 @@ function inspectSegment(path: string): SegmentState {
   };
 }
 
-/** The place from which on nothing was wholly written: all space without content, and one record before it. */
+/** The position from which nothing was completely written: all blank space, and one record before it. */
 function tornFrom(segment: Buffer, records: readonly unknown[]): number {
   let end = records.length;
   while (end > 0 && isBlank(segment, end - 1)) end--;
@@ -102,7 +102,6 @@ function isBlank(segment: Buffer, place: number): boolean {
   return blank.equals(segment.subarray(start, start + recordBytes));
 }
 
-/** The files of counts there are, each with its state or why it cannot be read. */
 interface InspectedSegment {
   path: string;
   state: SegmentState | null;
@@ -110,6 +109,7 @@ interface InspectedSegment {
   fault: string;
 }
 
+/** The files of counts, each with its state or the reason it cannot be read. */
 export function inspectSegments(dataDir: string): InspectedSegment[] {
   const folder = join(dataDir, "counts");
   return namesIn(folder)

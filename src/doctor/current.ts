@@ -38,7 +38,7 @@ function findingOf(dataDir: string): Finding {
   return readability(catalogue!.pathOf(version), version);
 }
 
-/** A dataset can be sound and still of another format. */
+/** A dataset can be intact and still have another format. */
 function readability(path: string, version: string): Finding {
   const [unread] = unreadFile([path]);
   if (unread !== undefined) return unread;

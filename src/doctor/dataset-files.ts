@@ -1,4 +1,4 @@
-/** The datasets of a data folder, looked at without making their folder or trusting what is in it. */
+/** Reads the datasets of a data folder without creating their folder or trusting what is in it. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
@@ -7,7 +7,7 @@ import { lastPublished } from "#datasets/generation.ts";
 
 export const datasetsFolder = (dataDir: string) => join(dataDir, "datasets");
 
-/** Null where there is no such folder: a catalogue would make it. */
+/** Null where there is no such folder: opening a catalogue would create it. */
 export function catalogueIn(dataDir: string): Catalogue | null {
   const folder = datasetsFolder(dataDir);
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
@@ -23,8 +23,8 @@ export const factsPath = ({ folder }: Catalogue, version: string) =>
   join(folder, `${version}.json`);
 
 /**
- * What to serve where the current dataset cannot be: what a roll-back would, or else what was current last. One that
- * was gone back from comes up only where nothing else was published.
+ * What to serve where the current dataset cannot be served: what a rollback would choose, else what was current last. A
+ * dataset that was rolled back comes last.
  */
 export function nextToServe(
   catalogue: Catalogue | null,

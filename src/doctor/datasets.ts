@@ -32,7 +32,7 @@ function findingOf(
     other === undefined
       ? "gp-records restore FILE --replace"
       : `gp-records datasets publish ${other}`;
-  // Where its records are sound, nobody should have to serve older ones.
+  // Intact records should not be replaced with older ones.
   const way = wrong === "facts" ? (mend ?? "") : anotherOne;
   return [fail(`${found}; it is the one to be served`, way)];
 }

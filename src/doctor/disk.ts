@@ -1,19 +1,19 @@
-/** Has the disk room for an import, and for what the server writes? */
+/** Is there enough disk space for an import, and for what the server writes? */
 import { statfsSync } from "node:fs";
 import { bytesText, type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { nearestFolder } from "./data-folder.ts";
 import { largestDatasetBytes } from "./dataset-files.ts";
 
-/** The draft, SQLite's own temporary files while it indexes, and some growth. */
+/** For the draft, SQLite's temporary files while it builds indexes, and some growth. */
 const importFactor = 3;
-/** Counts, last use and keys with their write-ahead logs. */
+/** For counts, usage and keys with their write-ahead logs. */
 const serverBytes = 64 * 1024 ** 2;
 /** An import and the hours of counts that follow need far fewer. */
 const filesMin = 100;
 
 interface Space {
   freeBytes: number;
-  /** Files that can still be made; null where the file system has no such limit. */
+  /** Files that can still be created; null where the file system has no such limit. */
   freeFiles: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Lists what gp-records keeps in DATA_DIR; other files there are somebody else's. */
+/** Lists the files of gp-records in DATA_DIR; other files there belong to somebody else. */
 import { readdirSync, statSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,12 +10,12 @@ export interface KeptFile {
 const ownName =
   /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.(?:lock|holder)|demo\.key|datasets|counts)$/;
 
-/** What a restore made there, at its work or when it was done. */
+/** What a restore leaves there, while it runs or when it is done. */
 const restoreName = /^(?:\.restore(?:-draft)?|replaced-.*)$/;
-/** What a system puts into any folder: hidden files, and what it found on a disk. */
+/** What a system puts into any folder. */
 const anybodysName = /^(?:\..*|lost\+found)$/;
 
-/** The folder holds files, and none of gp-records': it may be one that was named by mistake. */
+/** Whether the folder has files, none of them gp-records': it may have been named by mistake. */
 export function isForeign(dataDir: string): boolean {
   const names = namesIn(dataDir);
   return (
@@ -24,7 +24,7 @@ export function isForeign(dataDir: string): boolean {
   );
 }
 
-/** The folder itself comes first; empty where there is none, or it is none of gp-records'. */
+/** The folder itself comes first; empty where there is none, or it does not belong to gp-records. */
 export function keptFiles(dataDir: string): KeptFile[] {
   const folder = fileAt(dataDir);
   if (folder === undefined || !folder.stats.isDirectory() || isForeign(dataDir)) return [];
@@ -38,7 +38,7 @@ export function keptFiles(dataDir: string): KeptFile[] {
   });
 }
 
-/** The paths in DATA_DIR itself that these files are at or below; the folder as a whole is not gp-records' to change. */
+/** The paths directly in DATA_DIR that these files are at or below, for commands that must not change the folder as a whole. */
 export function topPaths(dataDir: string, files: readonly KeptFile[]): string[] {
   const below = files.map(({ path }) => path).filter((path) => path !== dataDir);
   return [...new Set(below.map((path) => (dirname(path) === dataDir ? path : dirname(path))))];

@@ -26,7 +26,7 @@ export const leftovers: Check = {
   },
 };
 
-/** To be asked only while neither an import nor a restore runs. */
+/** Call it only while neither an import nor a restore runs. */
 function findLeftovers(dataDir: string): Finding[] {
   const folder = datasetsFolder(dataDir);
   const unpublished = unpublishedDataset(folder);
@@ -91,7 +91,7 @@ function restoreLeftovers(dataDir: string): Finding[] {
     : [];
 }
 
-/** Finds files of datasets without the other one that makes a dataset. */
+/** A dataset has two files; finds those that are there alone. */
 function findHalves(catalogue: Catalogue | null): Finding[] {
   if (catalogue === null) return [];
   const whole = wholeVersions(catalogue);
@@ -107,7 +107,7 @@ function findHalves(catalogue: Catalogue | null): Finding[] {
     );
 }
 
-/** Perhaps the only copy of what is served: it is to be made whole, never removed. */
+/** It may be the only copy of what is served, so it has to be completed, never removed. */
 function servedHalf(catalogue: Catalogue, version: string, whole: readonly string[]): Finding {
   const { there, missing } = filesOf(catalogue, version);
   const older = nextToServe(
@@ -124,7 +124,7 @@ function servedHalf(catalogue: Catalogue, version: string, whole: readonly strin
   );
 }
 
-/** While nothing whole is served, nobody can tell that a file is not needed to make it so. */
+/** While no complete dataset is served, a file may still be needed to complete one. */
 function spareHalf(path: string, isServed: boolean): Finding {
   return warn(
     `${path} is one of the two files of a dataset, which nobody reads alone`,

@@ -1,4 +1,4 @@
-/** Do the limits of the system leave room for large files, and for as many connections as may be open? */
+/** Do the system's limits allow files as large, and connections as many, as may be needed? */
 import { readFileSync } from "node:fs";
 import { bytesText, type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 import { largestDatasetBytes } from "./dataset-files.ts";
@@ -8,7 +8,7 @@ import { serverLock } from "./locks.ts";
 const fileBytesMin = 64 * 1024 ** 2;
 /** The next dataset may be twice as large as the largest there is. */
 const growthFactor = 2;
-/** Databases, datasets, counts, the log, and what a connection that is being refused takes. */
+/** For databases, datasets, counts, the log, and connections that are being refused. */
 const openFilesBesides = 100;
 
 interface Needs {
@@ -37,7 +37,7 @@ export const limits: Check = {
   },
 };
 
-/** @param who may not, as the beginning of a sentence. */
+/** @param who is limited, as the beginning of a sentence. */
 export function judgeLimits(who: string, allowed: ProcessLimits, needs: Needs): Finding[] {
   const faults: Finding[] = [];
   if (allowed.fileBytes < needs.fileBytes)
@@ -61,7 +61,7 @@ const countText = (count: number) => (count === Number.POSITIVE_INFINITY ? "any 
 const sizeText = (bytes: number) =>
   bytes === Number.POSITIVE_INFINITY ? "any size" : `up to ${bytesText(bytes)}`;
 
-/** The limits the system sets a process; Linux only. */
+/** The limits of a process; Linux only. */
 interface ProcessLimits {
   /** Infinity where there is none. */
   fileBytes: number;
@@ -81,7 +81,7 @@ function readProcessLimits(pid: number | "self"): ProcessLimits | null {
   }
 }
 
-/** The columns are name, soft limit, hard limit and unit; the soft one holds. */
+/** The columns are name, soft limit, hard limit and unit; the soft limit is the one in force. */
 function softLimit(text: string, name: string): number {
   const [, value] = new RegExp(`^${name} +(\\S+)`, "m").exec(text) ?? [];
   return value === undefined || value === "unlimited" ? Number.POSITIVE_INFINITY : Number(value);

@@ -1,4 +1,4 @@
-/** Does a server run on the data folder, does an import, and can the next one take its lock? */
+/** Does a server or an import run on the data folder, and can the next one take its lock? */
 import {
   existsSync,
   readdirSync,
@@ -18,7 +18,7 @@ const importPath = (dataDir: string) => join(dataDir, "import.lock");
 export const serverLock = (dataDir: string) => heldLock(serverPath(dataDir));
 export const importLock = (dataDir: string) => heldLock(importPath(dataDir));
 
-/** That one is held is no fault: the system releases it with its process, so none is ever stale. */
+/** A held lock is no fault: the system releases it with its process, so it is never stale. */
 export const locks: Check = {
   name: "locks",
   look: ({ dataDir }) =>
@@ -58,7 +58,7 @@ function findingOf(path: string, consequence: string): Finding[] {
 const sentence = (what: string, holder: string | undefined) =>
   holder === undefined ? `no ${what} runs` : `the ${what} is ${holder}`;
 
-/** Which process holds a lock on a file, without touching the lock; Linux only. */
+/** A process that holds a lock on a file. */
 export interface Holder {
   pid: number;
   /** Name of its program; empty where it cannot be seen. */
@@ -70,8 +70,8 @@ const databaseBytes = [0x40000000, 0x40000001, 0x40000002];
 const sharedMemoryBytes = [120];
 
 /**
- * The process that has the database, or the shared memory of its write-ahead log, locked for writing.
- * Null where nobody has, or where it cannot be told.
+ * The process that has the database, or the shared memory of its write-ahead log, locked for writing; the lock is not
+ * touched. Null where there is none, or where it cannot be told: only Linux tells.
  */
 export function findHolder(path: string): Holder | null {
   const inode = statSync(path, { throwIfNoEntry: false })?.ino;
@@ -96,7 +96,7 @@ interface WriteLock {
   end: number;
 }
 
-/** The device is left out: some file systems give the kernel another number than stat(2). */
+/** The device is ignored: some file systems give the kernel another number than stat(2). */
 const lockLine = /^\d+: POSIX +\S+ +WRITE (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) (\d+) (\d+|EOF)$/gm;
 
 function writeLocks(): WriteLock[] {
@@ -108,7 +108,7 @@ function writeLocks(): WriteLock[] {
   }));
 }
 
-/** Two disks may have files of one inode number. Where the files of a process cannot be seen, it may. */
+/** Files on two disks may share an inode number. True where the files of a process cannot be seen. */
 function mayHaveOpen(pid: number, path: string): boolean {
   const folder = `/proc/${pid}/fd`;
   try {
@@ -119,7 +119,7 @@ function mayHaveOpen(pid: number, path: string): boolean {
   }
 }
 
-/** A file may be closed between its being listed and its being looked at. */
+/** Empty for a file that was closed after it was listed. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -138,14 +138,14 @@ function textOf(path: string): string {
   }
 }
 
-/** Is one of the program's own locks held, and by whom? Asking leaves it as it is. */
+/** One of the program's own locks, while it is held. */
 interface HeldLock {
-  /** Null where only that it is held can be told. */
+  /** Null where it cannot be told. */
   holder: Holder | null;
   text: string;
 }
 
-/** Null where nobody holds it. */
+/** Null where nobody holds it; the lock is not touched. */
 function heldLock(path: string): HeldLock | null {
   if (!existsSync(path)) return null;
   const holder = findHolder(path);
@@ -153,7 +153,7 @@ function heldLock(path: string): HeldLock | null {
   return readCode(path) === sqliteCodes.busy ? { holder: null, text: "another process" } : null;
 }
 
-/** Why nobody can take it: it is no file of SQLite's, or cannot be opened. Null where it is held, free or not there. */
+/** Why nobody can take it: it is no SQLite file, or cannot be opened. Null where it is held, free or not there. */
 function lockFault(path: string): "foreign" | "closed" | null {
   if (!existsSync(path)) return null;
   switch (readCode(path)) {

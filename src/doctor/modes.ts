@@ -19,7 +19,7 @@ export const modes: Check = {
   },
 };
 
-/** One finding for all of them: one command mends them. */
+/** One finding for all of them, because one command mends them. */
 function openFiles(dataDir: string, open: readonly KeptFile[]): Finding {
   const { path, stats } = open[0]!;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");

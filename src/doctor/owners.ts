@@ -1,4 +1,4 @@
-/** Do all files belong to the user whose folder it is? What `sudo` made there the server cannot open. */
+/** Do all files belong to the owner of the folder? The server cannot open what was made with `sudo`. */
 import { type Check, fail, type Finding, ok } from "./check.ts";
 import { type KeptFile, keptFiles, topPaths } from "./kept-files.ts";
 

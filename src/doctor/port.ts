@@ -20,7 +20,14 @@ export const port: Check = {
   },
 };
 
-const settings = { host: "HOST", port: "PORT" };
+/** The settings that name an address. */
+interface AddressSettings {
+  host: string;
+  port: string;
+}
+
+const publicSettings: AddressSettings = { host: "HOST", port: "PORT" };
+const adminSettings: AddressSettings = { host: "ADMIN_ADDRESS", port: "ADMIN_ADDRESS" };
 
 async function portFinding(
   config: Config,
@@ -31,10 +38,12 @@ async function portFinding(
   if (why === null && config.port === 0) return ok("PORT is 0: each start takes a free one");
   const judge = (reply: Reply) => judgePort(placeText(config), reply, server, named);
   if (why === null) return judge({ kind: "nobody" });
-  if (!mayBeHeld(why)) return barred(config, why, settings);
+  if (!mayBeHeld(why)) return barred(config, why, publicSettings);
   const reply = await askServer(config);
   if (reply.kind !== "nobody") return judge(reply);
-  return why === "EADDRINUSE" ? judge({ kind: "stranger", why }) : barred(config, why, settings);
+  return why === "EADDRINUSE"
+    ? judge({ kind: "stranger", why })
+    : barred(config, why, publicSettings);
 }
 
 /**
@@ -70,7 +79,7 @@ function judgeServer(
   named: string | null,
 ): Finding {
   if (isReady) return ok(`${place} is held by ${server} which is ready`);
-  // Clients read that nothing was published, which is not so: this cannot wait.
+  // Clients are told that nothing was published, which is wrong: this cannot wait.
   if (reason === "no_dataset" && named !== null)
     return fail(
       `${server} answers at ${place}, but serves no dataset, though ${named} is the one to be served`,
@@ -82,7 +91,6 @@ function judgeServer(
   );
 }
 
-/** Can an address be listened on, as a server would? What is taken is given back at once. */
 interface Place {
   host: string;
   port: number;
@@ -91,7 +99,7 @@ interface Place {
 /** `127.0.0.1:8080`, `[::1]:8080`. */
 const placeText = ({ host, port }: Place) => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** The system's code for why not, such as EADDRINUSE; null where it can. */
+/** Listens on the address for a moment. @returns the system's error code, such as EADDRINUSE; null where it worked. */
 async function whyNotListen({ host, port }: Place): Promise<string | null> {
   const server = createServer((socket) => socket.destroy());
   server.listen({ host, port });
@@ -107,20 +115,13 @@ async function whyNotListen({ host, port }: Place): Promise<string | null> {
   return null;
 }
 
-/** Somebody may listen there already; a user who may not listen can still ask who does. */
+/** Another process may listen there: this user can still ask which, even without the right to listen. */
 const mayBeHeld = (why: string) => why === "EADDRINUSE" || why === "EACCES";
 
 const sameSettings = "Give doctor the settings of the server; if they are the same, restart it.";
 
-/**
- * @param why the system's code.
- * @param settings those that name the host and the port.
- */
-export function barred(
-  place: Place,
-  why: string,
-  settings: { host: string; port: string },
-): Finding {
+/** @param why the system's code. */
+export function barred(place: Place, why: string, settings: AddressSettings): Finding {
   return why === "EACCES"
     ? fail(
         `this user may not listen on ${placeText(place)} (${why})`,
@@ -132,9 +133,6 @@ export function barred(
       );
 }
 
-/** Can the server listen at ADMIN_ADDRESS? */
-const settingsOfAdminAddress = { host: "ADMIN_ADDRESS", port: "ADMIN_ADDRESS" };
-
 /** @param server what holds the lock of the folder; undefined where no server runs. */
 async function adminFinding(place: Place, server: string | undefined): Promise<Finding> {
   const text = `${placeText(place)}, the ADMIN_ADDRESS,`;
@@ -143,18 +141,17 @@ async function adminFinding(place: Place, server: string | undefined): Promise<F
     return server === undefined || place.port === 0
       ? ok(`${text} is free`)
       : warn(`the server, ${server}, does not listen at ${text} for its metrics`, sameSettings);
-  if (!mayBeHeld(why)) return barred(place, why, settingsOfAdminAddress);
+  if (!mayBeHeld(why)) return barred(place, why, adminSettings);
   if (server !== undefined) return ok(`${text} is left to the server, which runs`);
   return why === "EADDRINUSE"
     ? fail(
         `${text} is held by another program`,
         "Stop that program, or set ADMIN_ADDRESS to another port.",
       )
-    : barred(place, why, settingsOfAdminAddress);
+    : barred(place, why, adminSettings);
 }
 
-/** Asks who answers at an address whether it is a gp-records, and ready. */
-const patienceMilliseconds = 2000;
+const answerMilliseconds = 2000;
 
 /** What came back from an address. */
 type Reply =
@@ -165,13 +162,14 @@ type Reply =
 /** Wildcards are addresses to listen on, not to ask. */
 const askedHost: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
+/** Asks whatever answers at an address whether it is a gp-records, and ready. */
 function askServer({ host, port }: Place): Promise<Reply> {
   const asked = get({
     host: askedHost[host] ?? host,
     port,
     path: "/ready",
     agent: false,
-    signal: AbortSignal.timeout(patienceMilliseconds),
+    signal: AbortSignal.timeout(answerMilliseconds),
   });
   return new Promise((resolve) => {
     asked.on("response", (answer) => resolve(readReply(answer)));

@@ -1,4 +1,4 @@
-/** Can all settings be used, where do they come from, and where do they say the data is? */
+/** Are all settings usable, where do they come from, and where is the data? */
 import { type Config, localUrl } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
@@ -28,14 +28,14 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   if (ignored !== null) return warn(`${path} ${ignored.found}: it is ignored`, ignored.mend);
   const settings = used.length === 0 ? "no setting" : used.join(", ");
   if (unknown.length === 0) return ok(`${path} sets ${settings}`);
-  // In a file that was meant for something else a name may be anything, as long as the file itself.
+  // In a file that was meant for something else a name may be anything, and of any length.
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
   return ok(`${path} sets ${settings}; what else it has is no setting and not read: ${others}`);
 }
 
-/** Right for mail to whoever sits at this machine; behind a proxy a mistake. */
+/** Links to this machine alone suit people at this machine; behind a proxy they are a mistake. */
 function judgeLinks({ smtpUrl, publicUrl, host, port }: Config): Finding[] {
   if (smtpUrl === null || publicUrl !== null) return [];
   const where = port === 0 ? "the port of each start" : localUrl(host, port);

@@ -1,4 +1,4 @@
-/** Are the databases of keys and of usage whole, and of this program's schema? */
+/** Are the databases of keys and usage intact, and is their schema known? */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ import { findHolder, holderText } from "./locks.ts";
 
 interface StoreWords {
   name: StoreName;
-  /** What puts a file right that is damaged. */
+  /** How to repair a damaged file. */
   remedy: (file: string) => string;
 }
 
@@ -125,7 +125,7 @@ function logFindings(file: string): Finding[] {
 }
 
 /**
- * What `look` makes of the file.
+ * Opens the file read-only, without creating anything beside it.
  * @throws what node:sqlite throws.
  */
 function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
@@ -153,7 +153,7 @@ function lookThrough<R>(place: string, look: (database: DatabaseSync) => R): R {
 
 /**
  * @param error what node:sqlite threw.
- * @param remedy what puts a damaged file right.
+ * @param remedy how to repair a damaged file.
  */
 export function unreadableStore(error: unknown, file: string, remedy: string): Finding {
   const { errcode = 0, message } = error as { errcode?: number; message: string };
@@ -169,7 +169,7 @@ export function unreadableStore(error: unknown, file: string, remedy: string): F
   }
 }
 
-/** @param said what a check of SQLite's said that was not content. */
+/** @param said what SQLite's check reported. */
 export function unsoundStore(said: string, file: string, remedy: string): Finding {
   // A page that could not be read need not be damaged.
   const [, digits] = /error code=(\d+)/.exec(said) ?? [];

@@ -3,7 +3,7 @@ import { formatVersion } from "#datasets/format.ts";
 import { refuseOldSqlite } from "#store/sqlite-version.ts";
 import { type Check, fail, type Finding, ok } from "./check.ts";
 
-/** The oldest Node that runs TypeScript as it is and brings a node:sqlite that is no longer experimental. */
+/** The oldest Node that runs TypeScript as it is and has a node:sqlite that is no longer experimental. */
 const oldestNode = [24, 15] as const;
 
 export const versions: Check = {
