@@ -1,7 +1,7 @@
-/** Accounts, which own keys and which the quota is counted by. Times are milliseconds going in, ISO text coming out. */
+/** Accounts, which own keys and have quotas. Times are passed in as milliseconds and returned as ISO text. */
 import type { Kysely, Transaction } from "kysely";
 import { quotaFault } from "#limits/policy.ts";
-import { type Actor, operator, writeAudit } from "#store/audit.ts";
+import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import type { AccountTable, ControlTables, Quotas } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { cleanName, nameLengthMax } from "#store/names.ts";
@@ -50,19 +50,10 @@ export async function setQuotas(
   checkQuotas(quotas);
   return control.write(async (transaction) => {
     const account = await requireOpenAccount(transaction, idOrName);
-    const present = { ...account.quotas, ...quotas };
-    const { number, id: subject } = account;
-    const action = "account.limits_changed";
-    const detail = { former: account.quotas, limits: present };
-    await writeAudit(transaction, {
-      actor: operator,
-      action,
-      account: number,
-      subject,
-      detail,
-      now,
-    });
-    return update(transaction, number, columnsOf(present));
+    const limits = { ...account.quotas, ...quotas };
+    const detail = { former: account.quotas, limits };
+    await noteChange(transaction, account, { action: "account.limits_changed", detail, now });
+    return update(transaction, account.number, columnsOf(limits));
   });
 }
 
@@ -75,10 +66,8 @@ export function suspendAccount(
   return control.write(async (transaction) => {
     const account = await requireOpenAccount(transaction, idOrName);
     if (account.suspendedAt !== null) return account;
-    const { number, id: subject } = account;
-    const action = "account.suspended";
-    await writeAudit(transaction, { actor: operator, action, account: number, subject, now });
-    return update(transaction, number, { suspended_at: new Date(now).toISOString() });
+    await noteChange(transaction, account, { action: "account.suspended", now });
+    return update(transaction, account.number, { suspended_at: new Date(now).toISOString() });
   });
 }
 
@@ -90,12 +79,16 @@ export function resumeAccount(
   return control.write(async (transaction) => {
     const account = await requireOpenAccount(transaction, idOrName);
     if (account.suspendedAt === null) return account;
-    const { number, id: subject } = account;
-    const action = "account.resumed";
-    await writeAudit(transaction, { actor: operator, action, account: number, subject, now });
-    return update(transaction, number, { suspended_at: null });
+    await noteChange(transaction, account, { action: "account.resumed", now });
+    return update(transaction, account.number, { suspended_at: null });
   });
 }
+
+const noteChange = (
+  transaction: Transaction<ControlTables>,
+  { number: account, id: subject }: Account,
+  change: { action: AuditAction; detail?: object; now: number },
+): Promise<void> => writeAudit(transaction, { actor: operator, account, subject, ...change });
 
 /** @throws DomainError `refused` for whoever is no owner, `invalid`, or `conflict` for a name that is taken. */
 export async function renameAccount(
@@ -112,7 +105,7 @@ export async function renameAccount(
   });
 }
 
-/** Part of a transaction that is under way. */
+/** Part of a transaction. */
 export async function update(
   transaction: Transaction<ControlTables>,
   number: number,
@@ -122,7 +115,6 @@ export async function update(
   return accountOf(await query.returningAll().executeTakeFirstOrThrow());
 }
 
-/** Names of accounts: which may be taken, and which one is still free. */
 const idShape = /^ac_[0-9a-z]{16}$/i;
 
 /** @throws DomainError `invalid`. */
@@ -136,7 +128,7 @@ export function cleanAccountName(name: string): string {
   return cleaned;
 }
 
-/** @throws DomainError `conflict`; @param own number of the account whose name it may be already. */
+/** @param own number of the account that may have the name already. @throws DomainError `conflict`. */
 export async function refuseTakenName(
   database: Kysely<ControlTables>,
   name: string,
@@ -151,26 +143,25 @@ export async function refuseTakenName(
 }
 
 /**
- * The name, or the first of `name 2`, `name 3` and so on that nobody has: whoever signs up need not learn which names there are.
+ * The name, or the first of `name 2`, `name 3` and so on that is free: signing up must not reveal which names are taken.
  * @throws DomainError `invalid`.
  */
 export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
   const name = cleanAccountName(wanted);
   for (let count = 1; ; count++) {
     const ending = count === 1 ? "" : ` ${count}`;
-    const messages = Array.from(name).slice(0, nameLengthMax - ending.length);
-    const candidate = messages.join("").trimEnd() + ending;
+    const characters = Array.from(name).slice(0, nameLengthMax - ending.length);
+    const candidate = characters.join("").trimEnd() + ending;
     if ((await findAccount(database, candidate)) === undefined) return candidate;
   }
 }
 
-/** What an account is called unless somebody chooses: what stands before the @ of the address. */
+/** The name of an account for which nobody chose one: the part of the address before the @. */
 export function nameFromAddress(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
   return idShape.test(local) ? `${local} account` : local;
 }
 
-/** Makes the row of an account, as part of a transaction. */
 export interface AccountOrder {
   name: string;
   quotas: Partial<Quotas>;
@@ -178,7 +169,7 @@ export interface AccountOrder {
   now: number;
 }
 
-/** @param order with a name that is clean and free. */
+/** Part of a transaction. @param order with a name that is clean and free. */
 export async function insertAccount(
   transaction: Transaction<ControlTables>,
   { name, quotas, actor = operator, now }: AccountOrder,

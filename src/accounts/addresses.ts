@@ -1,4 +1,4 @@
-/** E-mail addresses of people: which texts are one, and when two are the same. */
+/** E-mail addresses of people: which texts are valid, and when two are the same. */
 import { domainToASCII } from "node:url";
 import { DomainError } from "#store/domain-error.ts";
 
@@ -13,9 +13,9 @@ export interface Address {
 const lengthMax = 254;
 const localLengthMax = 64;
 
-// No quoted local parts, comments or domains in brackets: nobody who signs up has one, and mail headers stay plain.
+// No quoted local parts, comments or domains in brackets: real addresses have none, and mail headers stay simple.
 const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
-// Else `domainToASCII` would read a path or an escape, and drop it.
+// Otherwise `domainToASCII` would take part of the text for a path or an escape, and drop it.
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
@@ -33,7 +33,7 @@ export function readAddress(text: string): Address {
   return { email, folded: foldAddress(email) };
 }
 
-/** Of any text: NFC, lower case, and the domain as it is asked for in the DNS. */
+/** Of any text: NFC, lower case, and the domain as the DNS has it. */
 export function foldAddress(text: string): string {
   const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");
@@ -51,7 +51,7 @@ const asciiDomain = (domain: string) => (domainShape.test(domain) ? domainToASCI
 
 function isDomain(domain: string): boolean {
   const labels = asciiDomain(domain).split(".");
-  // A single name or a number at the end is a machine or an IP address, and mostly a slip.
+  // A single label is a machine and a number at the end an IP address: most often a typing error.
   return (
     labels.length > 1 &&
     labels.every((label) => labelShape.test(label)) &&

@@ -1,4 +1,4 @@
-/** Another e-mail address for a person, once a link sent to it was followed. */
+/** Changes the e-mail address of a person, once they have followed a link sent to the new one. */
 import { writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { readAddress } from "./addresses.ts";
@@ -16,7 +16,7 @@ interface AddressChange {
 }
 
 /**
- * Where somebody has the address already, `isKnown` says so to the caller alone and there is no link: `token` is empty.
+ * Where somebody has the address already, only the caller learns it (`isKnown`), and there is no link: `token` is empty.
  * @throws DomainError `refused` for a wrong password, `invalid` for what is no address, `busy`, or TooOften.
  */
 export async function requestAddressChange(
@@ -29,7 +29,7 @@ export async function requestAddressChange(
   return control.write(async (transaction) => {
     await admit(transaction, [{ kind: "mail", of: address.folded }], now);
     const holder = await findPerson(transaction, address.folded);
-    // One's own address in other letter case is no other address, but another way to write it.
+    // One's own address in different letter case is the same address.
     const isKnown = holder !== undefined && holder.id !== person;
     const made = await makeLink(transaction, { kind: "email", address, person, now });
     if (isKnown) await transaction.deleteFrom("link").where("id", "=", made.id).execute();
@@ -59,7 +59,7 @@ export function completeAddressChange(
       .set({ email: link.email, email_folded: link.folded })
       .where("id", "=", person)
       .execute();
-    // What was sent to the former address must not open the account any more.
+    // Links sent to the former address must no longer open the account.
     for (const kind of ["reset", "email"] as const)
       await useUpLinks(transaction, { kind, person, now });
     const entry = { actor: person, subject: person, now };

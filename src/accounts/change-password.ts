@@ -1,4 +1,4 @@
-/** Another password for whoever is signed in and knows the present one. */
+/** Changes the password of a signed-in person who knows the present one. */
 import type { Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -15,7 +15,7 @@ import { openSession, type SignedIn } from "./signed-in.ts";
 import { forgive } from "./throttle.ts";
 
 /**
- * Ends all sessions of the person, this one too; the browser goes on with new tokens.
+ * Ends all sessions of the person, this one too; the browser continues with new tokens.
  * @throws DomainError `refused` for a wrong present password, `invalid` for the next one, `busy`, or TooOften.
  */
 export function changePassword(
@@ -47,7 +47,7 @@ export function changePassword(
   });
 }
 
-/** All sessions, known browsers and links for a new password; this browser alone is signed in, with new tokens. */
+/** Ends all sessions, known browsers and reset links; only this browser is signed in again, with new tokens. */
 export async function setPassword(
   transaction: Transaction<ControlTables>,
   {

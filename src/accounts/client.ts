@@ -1,18 +1,18 @@
-/** Who sends a request to the account pages, as far as a connection tells. */
+/** What a connection tells about the sender of a request to the account pages. */
 import { clientNetwork } from "#limits/client-network.ts";
 
 export interface Client {
   /** IP address, as the HTTP server gives it. */
   address: string;
   userAgent: string;
-  /** What the cookie of a browser that signed in before holds. */
+  /** From the cookie of a browser that signed in before. */
   browserToken: string | null;
 }
 
-/** Of IPv6 only the first 64 bits: that much anyone gets. */
+/** Of IPv6 only the first 64 bits, because anyone can get that many addresses. */
 export const networkOf = ({ address }: Client): string => clientNetwork(address);
 
-// Edge and Opera call themselves Chrome too, and Chrome calls itself Safari.
+// The order matters: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
 const browsers = [
   ["Edg", "Edge"],
   ["OPR/", "Opera"],
@@ -34,7 +34,7 @@ const systems = [
   ["Linux", "Linux"],
 ] as const;
 
-/** Enough for people to know their own browsers by: `Firefox on Linux`. No more of the header is kept. */
+/** Such as `Firefox on Linux`, by which people recognise their browsers. No more of the header is stored. */
 export function browserOf({ userAgent }: Client): string {
   const named = (words: readonly (readonly [string, string])[]) =>
     words.find(([mark]) => userAgent.includes(mark))?.[1];

@@ -1,4 +1,4 @@
-/** Closes an account for good: its keys end, its people leave it, its name is free. Only its number and id stay. */
+/** Closes an account for good: its keys are revoked, its members removed and its name freed. Its number and id remain. */
 import type { Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -21,7 +21,7 @@ export function closeAccount(control: ControlStore, closing: Closing): Promise<v
   });
 }
 
-/** Part of a transaction that is under way. */
+/** Part of a transaction. */
 export async function close(
   transaction: Transaction<ControlTables>,
   { account, actor, now }: Closing,
@@ -32,7 +32,7 @@ export async function close(
   await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
 }
 
-/** All but the keys. */
+/** Everything but the keys. */
 export async function closeRows(
   transaction: Transaction<ControlTables>,
   { account, id, at }: { account: number; id: string; at: string },
@@ -41,7 +41,7 @@ export async function closeRows(
     await transaction.deleteFrom(table).where("account", "=", account).execute();
   await transaction
     .updateTable("account")
-    // Nobody can choose an id for a name, so the former name is free and no two closed accounts collide.
+    // Nobody can choose an id as a name, so the former name is free and no two closed accounts collide.
     .set({ closed_at: at, name: id, name_folded: id, plan: null })
     .where("number", "=", account)
     .execute();

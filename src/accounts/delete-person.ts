@@ -1,4 +1,4 @@
-/** Deletes a person and all that is stored of them; the audit log keeps ids, which then stand for nobody. */
+/** Deletes a person and everything stored about them; the audit log keeps ids that then identify nobody. */
 import type { Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -10,7 +10,7 @@ import { requirePersonRow } from "./people.ts";
 import { forgive } from "./throttle.ts";
 
 /**
- * Accounts that have nobody else are closed with it.
+ * Accounts without another member are closed.
  * @throws DomainError `conflict` for the last owner of an account that has other members, `not_found`.
  */
 export function deletePerson(
@@ -37,7 +37,7 @@ async function quit(
     : deleteMember(transaction, { ...change, account, action: "member.left" }));
 }
 
-/** All rows with the person or the address in them. */
+/** Deletes every row with the person or the address in it. */
 export async function deleteRows(
   transaction: Transaction<ControlTables>,
   person: string,

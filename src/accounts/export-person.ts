@@ -1,4 +1,4 @@
-/** All that is stored of a person and of their accounts, as one JSON object; no secret and no digest of one. */
+/** Everything stored about a person and their accounts as one JSON object, without secrets or digests of them. */
 import type { Kysely } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -8,8 +8,8 @@ import { listMemberships, type Membership } from "./membership.ts";
 import { personOf, requirePersonRow } from "./people.ts";
 
 /**
- * Of other members only the ids, and of entries in the audit log those that the person may read: all of accounts they
- * own, and elsewhere their own.
+ * Has only the ids of other members, and the audit entries that the person may read: all of the accounts they own, and
+ * their own elsewhere.
  * @throws DomainError `not_found`.
  */
 export async function exportPerson(

@@ -1,4 +1,4 @@
-/** An account as the rest of the program sees it, and how one is found by name or id. */
+/** Finds accounts by name, id or number, in the form that the rest of the program uses. */
 import type { Kysely, Selectable } from "kysely";
 import {
   type AccountTable,
@@ -12,7 +12,7 @@ export interface Account {
   number: number;
   id: string;
   name: string;
-  /** Its own numbers; what is null comes from its plan. */
+  /** Its own quotas; null stands for what its plan says. */
   quotas: Quotas;
   plan: string | null;
   suspendedAt: string | null;
@@ -20,7 +20,7 @@ export interface Account {
   createdAt: string;
 }
 
-/** The account of this id, or of this name in any letter case. */
+/** The account with this id, or with this name in any letter case. */
 export async function findAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -48,7 +48,7 @@ export async function requireAccount(
   );
 }
 
-/** @throws DomainError `not_found`, or `conflict` for a closed account, which nothing changes any more. */
+/** @throws DomainError `not_found`, or `conflict` for a closed account, which cannot be changed. */
 export async function requireOpenAccount(
   database: Kysely<ControlTables>,
   idOrName: string,

@@ -1,4 +1,4 @@
-/** Deletes what is stored of people once nobody needs it: sessions and links that ended, browsers and counts long unseen. */
+/** Deletes data about people that is no longer needed: ended sessions and links, old known browsers and throttle counts. */
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -7,14 +7,14 @@ import { knownBrowserMilliseconds } from "./known-browsers.ts";
 import { idleMilliseconds } from "./sessions.ts";
 import { forgetThrottles } from "./throttle.ts";
 
-/** Kept that long after its end, for whoever looks into the store why a link was refused. */
+/** How long a link is kept after its end, so that an operator can see why it was refused. */
 const endedLinkMilliseconds = 7 * dayMilliseconds;
 
-/** Done with every sign-in too; to be called from time to time. */
+/** To be called from time to time; every sign-in does it too. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write((transaction) => forgetOldRows(transaction, now));
 
-/** Part of a transaction that is under way. */
+/** Part of a transaction. */
 export async function forgetOldRows(
   transaction: Transaction<ControlTables>,
   now: number,

@@ -1,4 +1,4 @@
-/** Invitations: a link that makes whoever reads the mail of an address a member of an account. */
+/** Invitations: links that make the reader of an address's mail a member of an account. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
@@ -14,7 +14,7 @@ import { type Completion, settle } from "./sign-up.ts";
 import { openSession, type SignedIn } from "./signed-in.ts";
 
 interface InvitationOrder {
-  /** Number; null for an account of one's own, which only the operator invites to. */
+  /** Number; null for an account of their own, to which only the operator invites. */
   account: number | null;
   address: string;
   role: Role;
@@ -76,7 +76,7 @@ interface Invitation {
   expiresAt: string;
 }
 
-/** Those nobody has followed yet and that still work, oldest first. */
+/** Those that still work and nobody has followed yet, oldest first. */
 export async function listInvitations(
   database: Kysely<ControlTables>,
   account: number,

@@ -1,4 +1,4 @@
-/** Browsers that somebody signed in with: the wrong guesses of others do not slow those down. */
+/** Browsers that somebody has signed in with, which the wrong guesses of others do not slow down. */
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -22,8 +22,8 @@ export async function isKnownBrowser(
 }
 
 /**
- * What the cookie of the browser should hold from now on: what it holds if this person signed in with it before, else
- * something new. Whatever somebody else put there is not taken over.
+ * The value for the browser's cookie: the present one if this person has signed in with it before, else a new one. A value
+ * planted by somebody else is never reused.
  */
 export async function rememberBrowser(
   transaction: Transaction<ControlTables>,
@@ -41,7 +41,7 @@ export async function rememberBrowser(
   return fresh;
 }
 
-/** All of a person's, after which everybody who signs in as them is a stranger again. */
+/** Deletes all known browsers of a person. */
 export async function forgetBrowsers(
   transaction: Transaction<ControlTables>,
   person: string,

@@ -1,4 +1,4 @@
-/** Links that work once: whoever has one has read the mail of its address. Only digests of them are stored. */
+/** Links that work once and prove access to the mail of an address. Only digests of their tokens are stored. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, LinkKind, LinkTable, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -71,7 +71,7 @@ export async function makeLink(
   return { token, id: row.id, email: row.email, expiresAt: row.expires_at };
 }
 
-/** What a link is for, without using it: mail programs and scanners follow links too. @throws LinkFault. */
+/** Reads a link without using it up: mail programs and scanners follow links too. @throws LinkFault. */
 export async function lookAtLink(
   { database }: Pick<ControlStore, "database">,
   token: string,
@@ -81,7 +81,7 @@ export async function lookAtLink(
 }
 
 /**
- * Uses the link up, in the transaction of what it does: if that fails, the link still works.
+ * Uses the link up in the transaction of what it is for: if that fails, the link still works.
  * @throws LinkFault, also for a link of another kind.
  */
 export async function useLink(
@@ -98,7 +98,7 @@ export async function useLink(
   return linkOf(row);
 }
 
-/** Ends what else was sent for the same purpose, to an address or for a person. */
+/** Ends the other links of the same kind to an address or for a person. */
 export async function useUpLinks(
   transaction: Transaction<ControlTables>,
   { kind, folded, person, now }: { kind: LinkKind; folded?: string; person?: string; now: number },
@@ -141,11 +141,11 @@ const linkOf = (row: Selectable<LinkTable>): Link => ({
   expiresAt: row.expires_at,
 });
 
-/** The refusal of a link that does nothing any more: whatever the reason, the person reads one sentence. */
 export type LinkFaultReason = "unknown" | "expired" | "used";
 
+/** The refusal of a link that no longer works: whatever the reason, the person reads the same sentence. */
 export class LinkFault extends DomainError {
-  /** Not for the sender, whom it would tell which guesses come near. */
+  /** Never shown to the sender, whom it would help to guess. */
   readonly reason: LinkFaultReason;
 
   constructor(reason: LinkFaultReason) {

@@ -82,7 +82,7 @@ export async function leaveAccount(
   );
 }
 
-/** Part of a transaction that is under way. */
+/** Part of a transaction. */
 export async function deleteMember(
   transaction: Transaction<ControlTables>,
   {

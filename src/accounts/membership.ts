@@ -1,4 +1,4 @@
-/** Who belongs to which account, and as what; the question every change of an account asks first. */
+/** Who belongs to which account, and in which role; every change of an account checks this first. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
@@ -38,7 +38,7 @@ export async function listMemberships(
   }));
 }
 
-/** What a person is in an account; undefined where they are no member. */
+/** The role of a person in an account; undefined for no member. */
 export async function roleOf(
   database: Kysely<ControlTables>,
   account: number,
@@ -59,7 +59,7 @@ export async function requireMember(
   account: number,
   person: Actor,
 ): Promise<void> {
-  if (isNobody(person) || (await roleOf(database, account, person)) !== undefined) return;
+  if (needsNoMembership(person) || (await roleOf(database, account, person)) !== undefined) return;
   throw new DomainError("refused", "You are not a member of this account any more.");
 }
 
@@ -70,7 +70,7 @@ export async function requireOwner(
   actor: Actor,
 ): Promise<void> {
   await requireMember(database, account, actor);
-  if (isNobody(actor) || (await roleOf(database, account, actor)) === "owner") return;
+  if (needsNoMembership(actor) || (await roleOf(database, account, actor)) === "owner") return;
   throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
 }
 
@@ -93,8 +93,8 @@ export async function refuseLastOwner(
   );
 }
 
-/** Commands and the service itself need no membership. */
-const isNobody = (actor: Actor) => actor === operator || actor === service;
+/** Commands and the service itself act without membership. */
+const needsNoMembership = (actor: Actor) => actor === operator || actor === service;
 
 /** Makes somebody a member of an account, as part of a transaction. */
 export async function insertMember(

@@ -1,4 +1,4 @@
-/** Remembers what an account was told, so that it is told once. */
+/** Remembers which notices an account was sent, so that each is sent once, and who receives them. */
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 
@@ -10,7 +10,7 @@ export interface Notice {
   subject: string;
 }
 
-/** @returns true the first time, and again once it was forgotten. */
+/** @returns true the first time, and again after `forgetNotices`. */
 export async function noticeOnce(
   transaction: Transaction<ControlTables>,
   { now, ...notice }: Notice & { now: number },
@@ -32,7 +32,7 @@ export async function isNoticed(
   return (await found.executeTakeFirst()) !== undefined;
 }
 
-/** @param notice without a subject all of the kind. */
+/** All of the kind where there is no subject. */
 export async function forgetNotices(
   transaction: Transaction<ControlTables>,
   { account, kind, subject }: Omit<Notice, "subject"> & { subject?: string },
@@ -45,7 +45,7 @@ export async function forgetNotices(
   await query.execute();
 }
 
-/** Accounts that have somebody to tell something. */
+/** An account whose owners can be notified. */
 export interface OwnedAccount {
   number: number;
   name: string;

@@ -1,4 +1,4 @@
-/** Hashes and checks passwords, a few at a time: each costs 19 MiB and 30 ms, which would make a flood of them a weapon. */
+/** Hashes and checks passwords, a few at a time: each takes 19 MiB and 30 ms, so a flood of them would be an attack. */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -6,22 +6,22 @@ import { DomainError, StoreFault } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
-  /** @param stored null where there is nobody; it takes as long. */
+  /** @param stored null where there is no such person, which takes as long. */
   isPassword(password: string, stored: string | null): Promise<boolean>;
-  /** Whether a stored password is to be hashed anew, now that it is known. */
+  /** Whether a stored password should be hashed again with the present parameters. */
   isOutdated(stored: string): boolean;
 }
 
 export interface Passwords {
   /**
-   * Does its work once a place is free.
-   * @throws DomainError `busy` at once where too many wait already; nothing of the work was done then.
+   * Runs `work` once fewer than `runningMax` are running.
+   * @throws DomainError `busy` at once, without running it, where too many wait already.
    */
   inTurn<R>(work: (hasher: Hasher) => Promise<R>): Promise<R>;
 }
 
 interface PasswordOptions extends Argon2Cost {
-  /** At a time. The system's pool has four threads, which files and names need too. */
+  /** At a time. The thread pool has four threads, which file access and DNS need too. */
   runningMax: number;
   waitingMax: number;
 }
@@ -41,7 +41,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** A place that becomes free goes to the next that waits, and is not free in between. */
+  /** A slot that becomes free passes straight to the next in the queue. */
   const leave = () => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;
@@ -70,7 +70,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   };
 }
 
-/** The text a password is stored as: argon2id with its parameters, so that those may change later. */
+/** Stored with each password, so that it may change later. */
 interface Argon2Cost {
   memoryKiB: number;
   passes: number;
@@ -91,14 +91,14 @@ const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 const compute = promisify(argon2);
 
-/** Off the thread, some 30 ms of a processor. */
+/** Runs on the thread pool, for some 30 ms. */
 async function hashPassword(password: string, cost: Argon2Cost): Promise<string> {
   const nonce = randomBytes(nonceBytes);
   const tag = await tagOf(password, nonce, cost);
   return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
 }
 
-/** Takes as long for a password that is nobody's (null), so that the time does not tell who has an account. */
+/** Takes as long where nothing is stored (null), so that the time does not reveal who has an account. */
 async function isPassword(
   password: string,
   stored: string | null,
@@ -112,7 +112,6 @@ async function isPassword(
   return timingSafeEqual(await tagOf(password, nonce, cost), tag);
 }
 
-/** Was it made with other parameters than those? */
 function isOutdated(stored: string, { memoryKiB, passes }: Argon2Cost): boolean {
   const cost = read(stored)?.cost;
   return cost?.memoryKiB !== memoryKiB || cost.passes !== passes;
@@ -138,18 +137,18 @@ function read(stored: string): Stored | null {
   };
 }
 
-/** Without padding, as the format of such texts has it. */
+/** Without padding, as the format requires. */
 const base64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
 
-/** Which passwords people may choose: long enough, and none that everybody tries first. */
 const passwordLengthMin = 8;
 const passwordLengthMax = 128;
 
 let common: ReadonlySet<string> | undefined;
 
 /**
- * Taken exactly as sent: nothing is trimmed, folded or demanded of its characters (NIST SP 800-63B, 3.1.1.2).
- * @param email of whom it is for, which is no password either.
+ * Refuses passwords that are too short, too long or common. They are taken exactly as sent: nothing is trimmed or folded,
+ * and no kinds of characters are required (NIST SP 800-63B, 3.1.1.2).
+ * @param email of the person, which must not be the password.
  * @throws DomainError `invalid`.
  */
 export function checkPassword(password: string, email = ""): void {
@@ -170,7 +169,7 @@ function faultOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** Also the same character, or the same two, over and over. */
+/** Also one or two characters repeated. */
 function isCommon(lower: string): boolean {
   common ??= new Set(
     readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8").split("\n"),

@@ -1,4 +1,4 @@
-/** People: who has proven an e-mail address and chosen a password. */
+/** People, who have proven an e-mail address and chosen a password. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -11,7 +11,7 @@ export interface Person {
   createdAt: string;
 }
 
-/** By address, in any letter case. */
+/** By address, ignoring letter case. */
 export async function findPerson(
   database: Kysely<ControlTables>,
   address: string,
@@ -52,8 +52,8 @@ export async function requirePersonRow(
 }
 
 /**
- * @param password hashed; null for whoever had one a moment ago.
- * @throws DomainError `conflict` where somebody has the address, or had it a moment ago.
+ * @param password hashed; null where the person who had the address has just been deleted.
+ * @throws DomainError `conflict` where somebody has the address, or for a null password.
  */
 export async function insertPerson(
   transaction: Transaction<ControlTables>,

@@ -1,4 +1,4 @@
-/** Plans: quotas with a name that any number of accounts share; a change of one is in force from the next request on. */
+/** Plans: named quotas that any number of accounts share; a change takes effect with the next request. */
 import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
@@ -18,7 +18,7 @@ export interface Plan {
 }
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
-/** How a command says that an account is to be on no plan. */
+/** What a command says to put an account on no plan. */
 export const noPlan = "none";
 
 /**
@@ -105,7 +105,7 @@ export function putOnPlan(
   });
 }
 
-/** What the account may do as things are: its own number, else its plan's, the plan `default`'s, the service's. */
+/** The quotas that apply: the account's own number, else its plan's, that of the plan `default`, or the service's. */
 export async function quotasInForce(
   database: Kysely<ControlTables>,
   account: number,
@@ -114,7 +114,7 @@ export async function quotasInForce(
   return fullQuotasOf(await rows.executeTakeFirstOrThrow());
 }
 
-/** The same of all accounts, by number. */
+/** The same for all accounts, by number. */
 export async function listQuotasInForce(
   database: Kysely<ControlTables>,
 ): Promise<Map<number, FullQuotas>> {

@@ -1,4 +1,4 @@
-/** A new password for whoever forgot the old one, by a link to the address. */
+/** Sets a new password for a person who forgot the old one, by a link to their address. */
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Address, readAddress } from "./addresses.ts";
@@ -10,11 +10,11 @@ import { findPerson, requirePerson, requirePersonRow } from "./people.ts";
 import type { SignedIn } from "./signed-in.ts";
 import { admit } from "./throttle.ts";
 
-/** What is stored in place of an address that nobody here has proven. */
+/** Stored in place of an address that nobody has proven. */
 const nobody: Address = { email: "", folded: "" };
 
 /**
- * The same work for an address of nobody's: its link goes nowhere.
+ * Does the same work for an unknown address, whose link is sent nowhere.
  * @returns null where there is nobody to mail it to; the page must not say so.
  * @throws DomainError `invalid` for what is no address, or TooOften.
  */

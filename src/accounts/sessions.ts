@@ -1,4 +1,4 @@
-/** Sessions of people who are signed in: found by the token of a cookie, and ended by time or by hand. */
+/** Sessions of signed-in people: found by the token of a cookie, and ended by time or by request. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
@@ -15,14 +15,14 @@ export const sessionMilliseconds = 7 * dayMilliseconds;
 export const idleMilliseconds = 12 * hourMilliseconds;
 const seenMilliseconds = minuteMilliseconds;
 
-/** Who sends a request, and what they may look at. */
+/** The sender of a request, and what they may look at. */
 export interface SignedIn {
-  /** `endsAt` is when it ends however busy it is. */
+  /** `endsAt` is when it ends at the latest. */
   session: { id: string; createdAt: string; endsAt: string };
   person: Person;
   /** Oldest membership first. */
   accounts: Membership[];
-  /** The account that is looked at; null for whoever is in none. */
+  /** The account that is looked at; null for a person without one. */
   account: Membership | null;
 }
 
@@ -120,7 +120,7 @@ export function endAllSessions(
   });
 }
 
-/** Part of a transaction that is under way. @returns their ids. */
+/** Part of a transaction. @returns their ids. */
 export async function deleteSessions(
   transaction: Transaction<ControlTables>,
   person: string,
@@ -146,7 +146,7 @@ export async function switchAccount(
   });
 }
 
-/** Where it cannot be written the visit goes on all the same; the next one tries again. */
+/** A request continues where this cannot be written; the next one tries again. */
 async function markSeen(control: ControlStore, id: string, now: number): Promise<void> {
   const seen_at = new Date(now).toISOString();
   try {
@@ -158,6 +158,6 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** By time: a whole life, or long without a request. */
+/** By its age, or after a long time without a request. */
 const hasEnded = ({ ends_at, seen_at }: Selectable<SessionTable>, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;

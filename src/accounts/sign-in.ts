@@ -1,4 +1,4 @@
-/** Signs people in by address and password; whether an address is anybody's shows neither in the answer nor in its time. */
+/** Signs people in by address and password; neither the response nor its timing reveals whether an address is known. */
 import type { Selectable, Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -22,7 +22,7 @@ interface Attempt {
 }
 
 /**
- * The throttle counts before the password is checked, so that a thousand tries at one moment are a thousand.
+ * The throttle counts before the password is checked, so that simultaneous attempts are all counted.
  * @throws DomainError `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
  */
 export function signIn(
@@ -41,7 +41,7 @@ export function signIn(
     const renewed =
       isRight && hasher.isOutdated(row!.password) ? await hasher.hash(password) : null;
     const signedIn = await control.write(async (transaction) => {
-      // It may have been changed while this one was being checked.
+      // The password may have been changed during the check.
       const isStill = isRight && (await isUnchanged(transaction, row!));
       if (!isStill) return noteFailure(transaction, row, now);
       await forgive(transaction, subjects);
@@ -58,7 +58,7 @@ export function signIn(
 }
 
 /**
- * Asks somebody who is signed in for the password, before what cannot be undone.
+ * Checks the password of a signed-in person before something that cannot be undone.
  * @throws DomainError `refused`, `busy`, or TooOften.
  */
 export function confirmPassword(
@@ -71,7 +71,7 @@ export function confirmPassword(
   });
 }
 
-/** The same for whoever has a turn already. @returns the row whose password it was. */
+/** The same inside `inTurn`. @returns the row whose password it was. */
 export async function confirmInTurn(
   control: ControlStore,
   hasher: Hasher,
@@ -90,7 +90,7 @@ export async function confirmInTurn(
   return row;
 }
 
-/** A browser this person signed in with before counts by itself; any other by the address and by its network. */
+/** Attempts from a browser this person has signed in with are counted separately; all others by address and by network. */
 async function subjectsOf(
   transaction: Transaction<ControlTables>,
   row: PersonRow | undefined,
@@ -106,7 +106,7 @@ async function subjectsOf(
       ];
 }
 
-/** For an address of nobody's too: both take one transaction of the same size. */
+/** Also for an unknown address, so that both cases take one transaction of the same size. */
 async function noteFailure(
   transaction: Transaction<ControlTables>,
   row: PersonRow | undefined,

@@ -1,4 +1,4 @@
-/** Signing up: an address asks for a link, and whoever follows the link chooses a password and has an account. */
+/** Signing up: a person asks for a link to their address, follows it, chooses a password and gets an account. */
 import type { Transaction } from "kysely";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -14,8 +14,8 @@ import { openSession, type SignedIn } from "./signed-in.ts";
 import { admit } from "./throttle.ts";
 
 /**
- * The same answer and the same work for an address that has an account: it gets a link to choose a new password, and
- * the mail says so. Only whoever reads its mail learns which.
+ * An address that is known gets the same response and the same work: it is mailed a link to choose a new password
+ * instead. Only the reader of that mail learns which.
  * @throws DomainError `invalid` for what is no address, or TooOften.
  */
 export async function requestSignUp(
@@ -52,14 +52,14 @@ export async function makeSignUpLink(
 export interface Completion {
   token: string;
   password: string;
-  /** What the account is to be called; null for what stands before the @. */
+  /** The name of the account; null for the part of the address before the @. */
   accountName: string | null;
   client: Client;
   now: number;
 }
 
 /**
- * Makes the person, the account and its owner, or nothing of it.
+ * Makes the person, the account and its ownership, or none of them.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` where the address has an account
  *   by now, `busy`.
  */
@@ -77,7 +77,7 @@ export async function completeSignUp(
   });
 }
 
-/** What signing up and following an invitation to an account of one's own have in common. */
+/** Shared by signing up and by following an invitation to an account of one's own. */
 export async function settle(
   transaction: Transaction<ControlTables>,
   {

@@ -1,4 +1,4 @@
-/** Opens a session for whoever has just shown who they are, always with new tokens. */
+/** Opens a session for a person who has just proven who they are, always with new tokens. */
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
@@ -9,7 +9,7 @@ import { listMemberships } from "./membership.ts";
 import type { Person } from "./people.ts";
 import { sessionMilliseconds } from "./sessions.ts";
 
-/** The only object that ever holds the two tokens: each belongs into a cookie and nowhere else. */
+/** The only object that ever holds the two tokens: each belongs in a cookie and nowhere else. */
 export interface SignedIn {
   sessionToken: string;
   /** For a cookie that lasts 180 days. */

@@ -1,11 +1,11 @@
-/** Slows guessing down and never locks anybody out for good; the counts are in the store, so a restart forgives nothing. */
+/** Slows guessing down without locking anybody out for good; the counts are stored, so they survive a restart. */
 import { hash } from "node:crypto";
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
-/** What tries are counted by. Each try counts as a failure until it is forgiven, so that many at once are many. */
+/** What attempts are counted by. Each counts as a failure until it is forgiven, so simultaneous attempts all count. */
 export interface Subject {
   kind: "address" | "browser" | "person" | "network" | "mail";
   /** Such as the folded address; only a hash of it is stored. */
@@ -14,14 +14,14 @@ export interface Subject {
 
 const longestWaitMilliseconds = 15 * minuteMilliseconds;
 const firstWaitMilliseconds = 1000;
-/** After these the waits begin: 1 s, 2 s, 4 s and so on, up to 15 minutes. */
+/** After these come waits of 1 s, 2 s, 4 s and so on, up to 15 minutes. */
 const freeFailures = 5;
-/** What has a number of tries in a window instead, which begins with the first of them. */
+/** These have a number of attempts in a window instead, which begins with the first. */
 const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
   network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
   mail: { tries: 3, milliseconds: hourMilliseconds },
 };
-/** A day without a try, and the next ones are free again. */
+/** After a day without an attempt, the count starts again. */
 const forgottenMilliseconds = dayMilliseconds;
 
 interface Count {
@@ -30,7 +30,7 @@ interface Count {
 }
 
 /**
- * Counts a try in all of the subjects, or in none.
+ * Counts an attempt for all of the subjects, or for none.
  * @throws TooOften where one of them has to wait.
  */
 export async function admit(
@@ -47,7 +47,7 @@ export async function admit(
     await keep(transaction, subject, counted(subject, count, now));
 }
 
-/** The try was none of guessing: those of one's own count no more, and a network has one less. */
+/** Takes back a count after a success: the subject's own is cleared, that of a network or of mail reduced by one. */
 export async function forgive(
   transaction: Transaction<ControlTables>,
   subjects: readonly Subject[],
@@ -64,7 +64,7 @@ export async function forgive(
     ).execute();
 }
 
-/** Counts nobody needs any more. */
+/** Deletes counts that no longer matter. */
 export async function forgetThrottles(
   transaction: Transaction<ControlTables>,
   now: number,
@@ -89,7 +89,7 @@ async function present(
   const nextAt = Date.parse(row.next_at);
   const window = windowed[subject.kind];
   const isOver = now >= nextAt + (window === undefined ? forgottenMilliseconds : 0);
-  // No wait is longer than that, so a clock has been set back: nobody is to wait until it comes round again.
+  // No wait is longer than that, so the clock was set back, and nobody should wait until it catches up.
   const isWrong = nextAt - now > (window?.milliseconds ?? longestWaitMilliseconds);
   return isOver || isWrong ? null : { failures: row.failures, nextAt };
 }
@@ -124,7 +124,7 @@ async function keep(
 
 const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64url")}`;
 
-/** The refusal of a try that comes too soon after others, with the time to wait. */
+/** The refusal of an attempt that comes too soon after others, with the time to wait. */
 export class TooOften extends DomainError {
   /** At least 1. */
   readonly retryAfterSeconds: number;
