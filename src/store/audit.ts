@@ -1,14 +1,14 @@
 /**
- * Writes down who changed what, in the transaction of the change: an entry without its change cannot be, nor the reverse.
+ * The audit log: who changed what, written in the transaction of the change, so that neither exists without the other.
  * Removes entries once they have been kept long enough.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
 import { dayMilliseconds } from "./durations.ts";
 import type { ControlStore } from "./stores.ts";
 
-/** Every action there is an entry for; docs/accounts.md says what each means. */
+/** Every action that is recorded; docs/accounts.md says what each means. */
 export const auditActions = [
   "account.created",
   "account.renamed",
@@ -54,7 +54,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** Id of a person, `operator` for whoever gives commands, `service` for what happens by itself. */
+/** Id of a person, `operator` for commands, `service` for what happens automatically. */
 export type Actor = string;
 
 export const operator: Actor = "operator";
@@ -98,9 +98,9 @@ async function nextNumber(transaction: Transaction<ControlTables>): Promise<numb
   return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
 }
 
-/** Of whoever was deleted nothing else is left, and a restore of an older backup has to delete them anew. */
+/** The only trace of a deleted person, who has to be deleted again after a restore of an older backup. */
 const keptForGood: AuditAction = "person.deleted";
-/** So few that whoever waits for the write lock does not wait for long. */
+/** Few enough that others do not wait long for the write lock. */
 const entriesPerStep = 1000;
 
 interface AuditRetention {
@@ -108,12 +108,12 @@ interface AuditRetention {
   days: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Ends it after the step it is at. */
+  /** Stops it after the present step. */
   signal?: AbortSignal;
 }
 
 /**
- * Removes entries that are older, a step after the other, and writes into the log what each step removed.
+ * Removes older entries in steps, and writes into the log what each step removed.
  * @returns how many were removed.
  * @throws StoreFault as `ControlStore.write` does.
  */
@@ -123,10 +123,10 @@ export async function removeOldAudit(
 ): Promise<number> {
   const before = new Date(now - days * dayMilliseconds).toISOString();
   let removed = 0;
-  // Looks before it writes: as a rule nothing is old enough, and nobody should wait for the lock then.
+  // Reads first: as a rule nothing is old enough, and then nobody should wait for the lock.
   while (signal?.aborted !== true && (await oldNumbers(control.database, before, 1)).length > 0) {
     removed += await control.write((transaction) => removeStep(transaction, before, now));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return removed;
 }
@@ -139,7 +139,7 @@ async function removeStep(
   const numbers = await oldNumbers(transaction, before, entriesPerStep);
   if (numbers.length === 0) return 0;
   const detail = { removed: numbers.length, before };
-  // Written first, so that it never gets the number of one that goes.
+  // Written first, so that it never takes the number of an entry that is removed.
   await writeAudit(transaction, { actor: service, action: "audit.pruned", detail, now });
   await transaction
     .deleteFrom("audit")
@@ -150,7 +150,7 @@ async function removeStep(
   return numbers.length;
 }
 
-/** Of the oldest entries that may go; ascending. */
+/** Numbers of the oldest entries that may be removed, ascending. */
 async function oldNumbers(
   database: Kysely<ControlTables>,
   before: string,

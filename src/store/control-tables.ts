@@ -1,14 +1,14 @@
-/** The tables of `control.sqlite`: who may use the service. Times are ISO 8601 text in UTC. */
+/** The tables of `control.sqlite`: who may use the service. */
 
-/** Times are ISO 8601 text of one length, so texts sort as the times do. */
+/** ISO 8601 text in UTC, always of the same length, so that the texts sort as the times do. */
 type Time = string;
 
 export interface AccountTable {
-  /** What the quota is counted by; accounts are closed, never deleted, so a number is never given twice. */
+  /** Quotas are counted by it; accounts are closed, never deleted, so a number is never reused. */
   number: number;
   id: string;
   name: string;
-  /** The name in lower case; two accounts may not share it. A closed account has its id here, which is nobody's name. */
+  /** The name in lower case; two accounts may not share it. A closed account has its id here, which cannot be a name. */
   name_folded: string;
   /** Requests; null stands for what the plan says. */
   per_minute: number | null;
@@ -20,7 +20,7 @@ export interface AccountTable {
   closed_at: Time | null;
 }
 
-/** The plan of every account that is on no other; it need not be there. */
+/** The plan of every account that is on no other; it need not exist. */
 export const defaultPlan = "default";
 
 /** Requests for all accounts on the plan; null stands for what the plan `default` says, or the service. */
@@ -47,13 +47,13 @@ export interface ApiKeyTable {
   revoked_at: Time | null;
   /** Id of the key that a rotation made in its place. */
   replaced_by: string | null;
-  /** Id of the person who made it; null for a command. It stays when the person is gone. */
+  /** Id of the person who made it; null for a command. It stays when the person is deleted. */
   made_by: string | null;
-  /** The one-time value of the form that made it: no two keys of an account share one. */
+  /** The one-time value of the form that made it; no two keys of an account share one. */
   form: string | null;
 }
 
-/** Made only by following a link that was sent to the address, so every address is proven. */
+/** A person is only made by following a link sent to the address, so every address is proven. */
 export interface PersonTable {
   id: string;
   email: string;
@@ -90,7 +90,7 @@ export interface SessionTable {
   browser: string;
 }
 
-/** A browser that somebody signed in with is not slowed down by the wrong guesses of others. */
+/** A browser that somebody has signed in with, which is not slowed down by the wrong guesses of others. */
 interface KnownBrowserTable {
   /** SHA-256 of the token in the cookie. */
   digest: Uint8Array;
@@ -108,9 +108,9 @@ export interface LinkTable {
   /** Where it was sent. */
   email: string;
   email_folded: string;
-  /** Whom it is for, where there is somebody already. */
+  /** The person it is for, if there is one already. */
   person: string | null;
-  /** What an invitation is to; null for an account of one's own. */
+  /** The account of an invitation; null for an account of their own. */
   account: number | null;
   role: Role | null;
   created_at: Time;
@@ -119,10 +119,10 @@ export interface LinkTable {
 }
 
 interface ThrottleTable {
-  /** What is counted, hashed: no address of anybody is kept for a wrong guess. */
+  /** What is counted, hashed, so that a wrong guess stores nobody's address. */
   subject: string;
   failures: number;
-  /** When the next try is let in, or when the count of a network begins anew. */
+  /** When the next attempt is allowed, or when the count of a network starts again. */
   next_at: Time;
 }
 
@@ -140,7 +140,7 @@ interface AuditTable {
   detail: string;
 }
 
-/** What somebody was told already, so that it is told once. */
+/** A notice that was sent, so that it is sent once. */
 interface NoticeTable {
   account: number;
   kind: string;

@@ -1,18 +1,18 @@
-/** What is refused on purpose: errors whose words are meant for the person who asked. */
+/** Expected errors, whose messages are meant for the person who asked. */
 
 /**
  * - `not_found`: nothing has this name or id
  * - `conflict`: the present state of the store does not allow it
  * - `invalid`: a value is not one the store takes
- * - `refused`: who asks is not somebody who may
- * - `too_often`: it was tried too often; later it may work
+ * - `refused`: the person may not do it
+ * - `too_often`: it was tried too often, and may work later
  */
 type RefusalKind = "not_found" | "conflict" | "invalid" | "refused" | "too_often";
 
 /**
  * - `busy`: another process holds what is needed
- * - `unusable`: the folder or the file has to be put right first
- * - `full`: the disk has no room, or a limit is in the way
+ * - `unusable`: the folder or the file has to be repaired first
+ * - `full`: the disk is full, or a limit was reached
  */
 type StoreFaultKind = "busy" | "unusable" | "full";
 

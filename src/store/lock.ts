@@ -1,4 +1,4 @@
-/** A lock that the system releases with the process, however it ends: SQLite's own on a file of its own. */
+/** A lock that the system releases when the process ends, however it ends: SQLite's lock on a separate file. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "./domain-error.ts";
@@ -10,15 +10,15 @@ export interface Lock {
 
 /**
  * Takes the lock at once or not at all.
- * @param path made if it is not there; it stays behind, and means nothing by itself.
- * @param busyMessage what the fault says where another process holds the lock.
+ * @param path of a file that is created if needed; it stays there and means nothing by itself.
+ * @param busyMessage of the fault where another process holds the lock.
  * @throws StoreFault `busy`; `unusable` or `full` where the file cannot be made.
  */
 export function takeLock(path: string, busyMessage: string): Lock {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { timeout: 0 });
-    // Its journal in memory: on a full disk there would be no room for one, and to prune there takes the lock.
+    // The journal is in memory, because pruning takes this lock, also on a disk too full for a journal.
     db.exec("pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive");
     chmodSync(path, 0o600);
   } catch (error) {

@@ -3,13 +3,13 @@ import { DomainError } from "./domain-error.ts";
 
 export const nameLengthMax = 100;
 
-// Controls, halves of surrogate pairs and line separators would garble a terminal, a log line or a page.
+// Control characters, lone surrogates and line separators would garble a terminal, a log line or a page.
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /**
  * The name as it is stored: NFC, trimmed.
- * @param what the thing named, such as `account`, for the error.
- * @throws StoreFault `invalid` if it is empty, over 100 characters (code points) or unprintable.
+ * @param what is named, such as `account`, for the error.
+ * @throws DomainError `invalid` if it is empty, over 100 characters (code points) or unprintable.
  */
 export function cleanName(what: string, text: string): string {
   const name = text.normalize("NFC").trim();

@@ -1,14 +1,14 @@
-/** Makes folders that only this user may enter. */
+/** Creates folders that only this user may enter. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder, and those above it, with mode 0700; one that is there stays as it is.
- * @throws NodeJS.ErrnoException naming the folder that cannot be made.
+ * Creates a folder, and those above it, with mode 0700; existing ones stay as they are.
+ * @throws NodeJS.ErrnoException naming the folder that cannot be created.
  */
 export function makePrivateFolder(folder: string): void {
   if (existsSync(folder)) return;
-  // Not `recursive`: where a folder exists that takes no new ones and says ENOENT (as /proc does), Node would try for ever.
+  // Not `recursive`: in a folder that refuses new ones with ENOENT, as /proc does, Node would try for ever.
   const parent = dirname(folder);
   if (parent !== folder) makePrivateFolder(parent);
   try {

@@ -1,4 +1,4 @@
-/** Texts nobody can guess, for ids and keys. */
+/** Unguessable texts for ids, keys and tokens. */
 import { hash, randomBytes } from "node:crypto";
 
 const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -11,7 +11,7 @@ export function makeId(prefix: string): string {
 
 /** `length` characters of `alphabet` (at most 256), each equally likely, from the system's secure source. */
 export function randomText(alphabet: string, length: number): string {
-  // Bytes beyond the last whole multiple of the alphabet are thrown away: a remainder would favour its beginning.
+  // Bytes beyond the last multiple of the alphabet's length are discarded: a remainder would favour its beginning.
   const bytesEnd = 256 - (256 % alphabet.length);
   let text = "";
   while (text.length < length)

@@ -1,4 +1,4 @@
-/** Makes the store of accounts and keys ready for a server, which only reads it. */
+/** Prepares the store of accounts and keys for a server, which only reads it. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { controlFile } from "./files.ts";
@@ -9,12 +9,12 @@ import { refuseOldSqlite } from "./sqlite-version.ts";
 export async function readyControl(dataDir: string): Promise<void> {
   refuseOldSqlite();
   if (isReady(controlFile(dataDir))) return;
-  // What makes and changes a store takes longer to load than a server takes to start.
+  // The code that creates and migrates a store takes longer to load than a server takes to start.
   const { openControl } = await import("./stores.ts");
   await (await openControl(dataDir)).close();
 }
 
-/** Has it every step there is, and none that a newer program took? What is wrong with it, `openControl` says. */
+/** Whether it has exactly the known migrations and the write-ahead log; `openControl` reports what is wrong otherwise. */
 function isReady(file: string): boolean {
   if (!existsSync(file)) return false;
   let connection: DatabaseSync | undefined;

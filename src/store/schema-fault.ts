@@ -1,4 +1,4 @@
-/** Says how a store's file differs from what its migrations make, for files that came from elsewhere. */
+/** Compares a store's file with what its migrations make, for files that came from elsewhere. */
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
@@ -18,9 +18,9 @@ interface Column {
 }
 
 /**
- * @param database has taken every step.
+ * @param database after every migration.
  * @returns the end of a sentence that begins with the file: the first table, column, index or trigger that is missing or
- *   another one; undefined where all are there. Tables that no step makes are not looked at.
+ *   different; undefined where there is none. Tables that no migration makes are ignored.
  */
 export async function schemaFault(
   database: DatabaseSync,
@@ -43,7 +43,7 @@ export async function schemaFault(
   }
 }
 
-/** Without those of SQLite and of Kysely, which other versions of both may make otherwise. */
+/** Without those of SQLite and Kysely, which may differ between their versions. */
 const objectsIn = (database: DatabaseSync) =>
   database
     .prepare(
@@ -67,7 +67,7 @@ function columnFault(expected: readonly Column[], found: readonly Column[]): str
   return other && `with a column "${other.name}" that no gp-records made`;
 }
 
-/** What SQLite stores for each type of column that the migrations give; the types themselves force nothing. */
+/** What SQLite stores for each column type of the migrations; the types themselves enforce nothing. */
 const storageOf: Readonly<Record<string, string>> = {
   text: "text",
   integer: "integer",

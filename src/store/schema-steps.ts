@@ -1,11 +1,11 @@
-/** Reads which steps the schema of a store's file has taken, through any connection; for whoever must not migrate it. */
+/** Reads which migrations a store's file has had, for code that must not migrate it or load Kysely. */
 import type { DatabaseSync } from "node:sqlite";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
 
-/** Kysely's own name for it; written here too, because a server does not load Kysely. */
+/** Kysely's name for its table of migrations. */
 export const stepTable = "kysely_migration";
 
-/** The steps this program knows, oldest first, by the name of the store's file. */
+/** The migrations that this program knows, oldest first, by the name of the store's file. */
 export const knownSteps = {
   "control.sqlite": Object.keys(controlMigrations),
   "usage.sqlite": Object.keys(usageMigrations),
@@ -13,7 +13,7 @@ export const knownSteps = {
 
 export type StoreName = keyof typeof knownSteps;
 
-/** Oldest first; none for a file without tables. @throws what node:sqlite throws where the file cannot be read. */
+/** The migrations of a file, oldest first; none for one without tables. @throws what node:sqlite throws. */
 export function schemaSteps(database: DatabaseSync): string[] {
   const table = database
     .prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
@@ -23,6 +23,6 @@ export function schemaSteps(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name));
 }
 
-/** The first step that only a newer program knows. */
+/** The first migration that only a newer program knows. */
 export const unknownStep = (store: StoreName, steps: readonly string[]): string | undefined =>
   steps.find((step) => !(knownSteps[store] as readonly string[]).includes(step));

@@ -1,4 +1,4 @@
-/** Puts SQLite's errors into words that name the file and say what to do. */
+/** Turns SQLite's errors into faults that name the file and say what to do. */
 import { StoreFault } from "./domain-error.ts";
 
 /** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */

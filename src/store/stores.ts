@@ -30,7 +30,7 @@ export function openControl(
 }
 
 /**
- * What happened. A power failure may cost the last seconds of it.
+ * Usage of keys and requests. A power failure may lose the last seconds of it.
  * @throws StoreFault as `openStore` does.
  */
 export function openUsage(

@@ -1,11 +1,11 @@
-/** The tables of `usage.sqlite`: what happened. Times are ISO 8601 text in UTC, but for `request_log.at`. */
+/** The tables of `usage.sqlite`. Times are ISO 8601 text in UTC, except `request_log.at`. */
 import type { Generated } from "kysely";
 
 export interface KeyUseTable {
   /** Id of a key in control; the two stores are separate files, so nothing enforces it. */
   key_id: string;
   last_used_at: string;
-  /** The neighbourhood the request came from, such as `203.0.113.0/24`; null where it was not noted. */
+  /** The network that the request came from, such as `203.0.113.0/24`; null where it was not recorded. */
   network: string | null;
 }
 
@@ -36,12 +36,12 @@ export interface RequestLogTable {
   milliseconds: number;
   /** Size of the content it was answered with. */
   bytes: number;
-  /** Version of the dataset it was answered from; null where it was refused before one was looked at. */
+  /** Version of the dataset it was answered from; null where it was refused before. */
   dataset: string | null;
   /** Code of the problem it was answered with. */
   problem: string | null;
   request_id: string;
-  /** As it was sent, keys masked; null unless the operator wants it kept. */
+  /** As it was sent, with keys masked; null unless the operator stores it. */
   query: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Requests and totals as programs read them: members of JSON lines, columns of CSV. */
+/** Requests and totals as programs read them: members of JSON objects and columns of CSV. */
 import type { LoggedRequest } from "./request-log.ts";
 import { statusClasses } from "./status-class.ts";
 import type { Totals } from "./totals.ts";
@@ -42,14 +42,13 @@ export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =
 export const jsonRow = <Row>(columns: readonly Column<Row>[], row: Row): Record<string, Cell> =>
   Object.fromEntries(columns.map((column) => [column.name, column.of(row)]));
 
-/** Tables as CSV (RFC 4180) that a spreadsheet takes for text, whoever wrote what stands in them. */
 type Cell = string | number | null;
 
 // A spreadsheet would run what begins with one of these: https://owasp.org/www-community/attacks/CSV_Injection
 const formulaStart = /^[=+\-@\t\r]/;
 const mustBeQuoted = /[",\r\n]/;
 
-/** One line, without its end. What a person can have chosen must be text, or it is not made harmless. */
+/** One line of CSV (RFC 4180), without its end. Text is escaped so that a spreadsheet never takes it for a formula. */
 export const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
 
 function csvCell(cell: Cell): string {

@@ -1,10 +1,10 @@
-/** The usage store as the writer thread has it: a bare connection, since to put each row through Kysely takes too long. */
+/** The writer thread's connection to the usage store: without Kysely, which is too slow for every row. */
 import { DatabaseSync } from "node:sqlite";
 import { usageFile } from "#store/files.ts";
 import { openUsage } from "#store/stores.ts";
 
 /**
- * Makes the file and brings its schema up to date, if need be.
+ * Creates the file and migrates its schema if needed.
  * @throws StoreFault as `openUsage` does, or what node:sqlite throws.
  */
 export async function connectUsage(

@@ -1,4 +1,4 @@
-/** What was asked in a month, by account, operation and key. */
+/** The requests of a month, by account, operation and key. */
 import type { UsageStore } from "#store/stores.ts";
 import { monthAfter } from "./time.ts";
 import { addTo, emptyTotals, type StatusSums, type Totals } from "./totals.ts";
@@ -31,7 +31,7 @@ interface ExportRow extends StatusSums {
   key?: string;
 }
 
-/** In the order of accounts, operations and keys. Without a part, one sum; none where nothing was asked. */
+/** Ordered by account, operation and key; one sum without parts, none without requests. */
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));

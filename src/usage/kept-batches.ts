@@ -1,11 +1,11 @@
-/** Batches that wait to be written, within a bound of memory: the oldest are given up first. */
+/** Batches that wait to be written, within a limit of memory: the oldest are dropped first. */
 import type { Batch } from "./writes.ts";
 
 interface KeptBatches {
-  /** @returns how many requests were given up for it. */
+  /** @returns how many requests were dropped for it. */
   add(batch: Batch): number;
   first(): Batch | undefined;
-  /** Takes the first away, which is written. */
+  /** Removes the first, which is written. */
   drop(): void;
   /** How many requests wait. */
   requests(): number;
@@ -13,7 +13,7 @@ interface KeptBatches {
 
 const keyUseBytes = 200;
 
-/** What a batch takes of memory, about. */
+/** About how much memory a batch takes. */
 export const sizeOf = (batch: Batch): number =>
   batch.kind === "requests"
     ? batch.rows.bytes.byteLength + keyUseBytes * batch.rows.words.length
@@ -34,9 +34,9 @@ export function openKeptBatches(bytesMax: number): KeptBatches {
     add(batch) {
       batches.push(batch);
       bytes += sizeOf(batch);
-      let givenUp = 0;
-      while (bytes > bytesMax) givenUp += shift();
-      return givenUp;
+      let dropped = 0;
+      while (bytes > bytesMax) dropped += shift();
+      return dropped;
     },
     first: () => batches[0],
     drop: () => void shift(),

@@ -7,10 +7,10 @@ import type { Writer } from "./writer.ts";
 interface KeyUse {
   /**
    * Costs one look-up unless the key's minute is over; never waits. `now` is milliseconds since 1970.
-   * @param networkOf the neighbourhood the request came from; asked for only where it is written.
+   * @param networkOf the network the request came from; called only where it is written.
    */
   note(keyId: string, now: number, networkOf?: () => string): void;
-  /** Hands over what is left. */
+  /** Sends the rest to the writer. */
   close(): void;
 }
 
@@ -53,7 +53,7 @@ export function openKeyUse({ writer }: { writer: Writer }): KeyUse {
 export interface LastUse {
   /** ISO time. */
   at: string;
-  /** Such as `203.0.113.0/24`; null where it was not noted. */
+  /** Such as `203.0.113.0/24`; null where it was not recorded. */
   network: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Takes down each counted request beside its answer, and hands them to the writer's thread once a second. */
+/** Records each counted request, and sends the records to the writer thread once a second. */
 import { hourMilliseconds } from "#store/durations.ts";
 import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
 import type { Writer } from "./writer.ts";
@@ -8,12 +8,12 @@ export type { AnsweredRequest };
 export interface Recorder {
   /** Costs well under a microsecond; never waits, never throws. */
   record(request: AnsweredRequest): void;
-  /** Hands over what is left. */
+  /** Sends the rest to the writer. */
   close(): void;
 }
 
 const gatherMilliseconds = 1000;
-/** What is too old has to go also where nobody asks any more. */
+/** The writer removes old records when it is sent a batch, which has to happen also without requests. */
 const idleMilliseconds = hourMilliseconds;
 
 /**
@@ -21,7 +21,7 @@ const idleMilliseconds = hourMilliseconds;
  * @param now milliseconds since 1970.
  */
 export function openRecorder({ writer, now }: { writer: Writer; now: () => number }): Recorder {
-  // Made with the first request: a server that nobody asks anything has no need of it.
+  // Created with the first request, because it takes 1 MiB.
   let draft: ReturnType<typeof openChunkDraft> | undefined;
   let isGathering = false;
   let timer: NodeJS.Timeout | undefined;

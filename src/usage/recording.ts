@@ -1,16 +1,16 @@
-/** All that is kept of what happened: last use of keys, totals and the request log, written by one thread. */
+/** Everything that is recorded of requests: last use of keys, totals and the request log, written by one thread. */
 import { openKeyUse } from "./key-use.ts";
 import { openRecorder, type Recorder } from "./recorder.ts";
 import type { Retention } from "./retention.ts";
 import { openWriter } from "./writer.ts";
 
 export interface Recording {
-  /** As `KeyUse.note`, now. */
+  /** As `KeyUse.note`, for the present time. */
   noteKeyUse(keyId: string, networkOf: () => string): void;
   record: Recorder["record"];
-  /** Requests whose record was given up since the process started. */
+  /** Requests whose record was lost since the process started. */
   lostCount(): number;
-  /** Resolves when all of it is on disk, or was tried a last time. */
+  /** Resolves when everything is on disk, or has been tried a last time. */
   close(): Promise<void>;
 }
 
@@ -19,9 +19,9 @@ interface RecordingOrder {
   retention: Retention;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Told once when writing begins to fail, and once, with null, when it works again. */
+  /** Called once when writing begins to fail, and once, with null, when it works again. */
   onFault: (fault: Error | null) => void;
-  /** Told when records begin to be given up, and at the end of it, with how many they were. */
+  /** Called when records begin to be lost, and at the end of it, with how many they were. */
   onLoss: (requests: number, isOver: boolean) => void;
   /** As in `WriterOptions`. */
   busyMilliseconds?: number;
@@ -53,16 +53,15 @@ export function openRecording(order: RecordingOrder): Recording {
   };
 }
 
-/** Requests whose record had to be given up: how many, told when it begins and once it is over. */
 interface LostRequests {
   /** Since the process started. */
   count(): number;
   lose(requests: number): void;
-  /** Nothing is lost any more: what was lost since it began is told. */
+  /** Reports what was lost since it began; nothing is lost any more. */
   end(): void;
 }
 
-/** @param tell with the requests lost so far where it begins, with all of them and `isOver` at its end. */
+/** @param tell called with the requests lost so far when it begins, with all of them and `isOver` at its end. */
 function openLostRequests(tell: (requests: number, isOver: boolean) => void): LostRequests {
   let all = 0;
   let sinceBegun = 0;

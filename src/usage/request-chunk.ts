@@ -1,23 +1,23 @@
-/** Requests on their way to the thread that writes them: laid one behind the other in bytes, words that repeat once. */
+/** Records of requests on their way to the writer thread: packed into bytes, with each repeated word stored once. */
 
-/** A request that was answered; what cannot be told is null. */
+/** A request that was answered. */
 export interface AnsweredRequest {
   /** Number of the account. */
   account: number;
-  /** Id of the key, or `explorer`. */
+  /** Id of the key, or `explorerKey`. */
   key: string;
   operation: string;
   status: number;
   milliseconds: number;
-  /** Size of the content it was answered with. */
+  /** Size of the response content. */
   bytes: number;
-  /** Version of the dataset. */
+  /** Version of the dataset; null where the request was refused before. */
   dataset: string | null;
-  /** Code of the problem. */
+  /** Code of the problem it was answered with. */
   problem: string | null;
   /** At most 64 characters of ASCII. */
   requestId: string;
-  /** Without keys; the first 500 characters are kept. */
+  /** The query string with keys masked; null where the operator does not store it. The first 500 characters are kept. */
   query: string | null;
 }
 
@@ -28,14 +28,14 @@ export interface RecordedRequest extends AnsweredRequest {
 
 export interface RequestChunk {
   bytes: ArrayBuffer;
-  /** What the places in `bytes` stand for; the first stands for null. */
+  /** What the indexes in `bytes` stand for; the first stands for null. */
   words: readonly string[];
   count: number;
 }
 
-/** Filled again and again: what is taken from it is a copy. */
+/** Reused: `take` returns a copy. */
 interface ChunkDraft {
-  /** @returns false where there is no room for it. */
+  /** @returns false where it is full. */
   add(at: number, request: AnsweredRequest): boolean;
   count(): number;
   take(): RequestChunk;
@@ -44,7 +44,7 @@ interface ChunkDraft {
 const requestIdLengthMax = 64;
 const queryLengthMax = 500;
 
-/** Where each member lies, in bytes from the beginning of its request; the texts follow behind. */
+/** Offset of each member in bytes from the beginning of its request; the texts follow. */
 const place = {
   at: 0,
   account: 8,

@@ -5,16 +5,16 @@ import type { RequestLogTable, UsageTables } from "#store/usage-tables.ts";
 import type { AnsweredRequest } from "./request-chunk.ts";
 import { type StatusClass, statusRange } from "./status-class.ts";
 
-/** Stands in place of the id of a key for calls that people make in the explorer of the account pages. */
+/** In place of the id of a key, for calls made in the explorer of the account pages. */
 export const explorerKey = "explorer";
 
-/** A request as the log keeps it. */
+/** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {
   /** ISO time at which it was answered. */
   at: string;
 }
 
-/** Times are milliseconds since 1970; `until` itself is not in it. */
+/** Times are milliseconds since 1970; `until` is exclusive. */
 export interface RequestFilter {
   key?: string | undefined;
   operation?: string | undefined;
@@ -28,7 +28,7 @@ interface PageOrder {
   account: number;
   filter?: RequestFilter;
   limit: number;
-  /** `next` of the page before; what is no such text means the first page. */
+  /** `next` of the page before; any other text means the first page. */
   after?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function readRequests(usage: UsageStore, order: PageOrder): Promise
 
 const pageSize = 1000;
 
-/** For what is too much for one page; stops after `countMax` requests. */
+/** For more than one page; stops after `countMax` requests. */
 export async function* requestsInPages(
   usage: UsageStore,
   { account, filter = {}, countMax }: Omit<PageOrder, "limit" | "after"> & { countMax: number },
@@ -74,7 +74,7 @@ export async function* requestsInPages(
 }
 
 interface FindOrder {
-  /** Only requests of this one; of all where it is left out. */
+  /** All accounts where it is left out. */
   account?: number | undefined;
   filter: RequestFilter & { requestId: string };
   limit: number;
@@ -110,7 +110,7 @@ function filtered(rows: Rows, filter: RequestFilter): Rows {
   return query.where("status", ">=", first).where("status", "<", end);
 }
 
-/** What was asked last on a page: its time and its number in the log. */
+/** The position after a page: time and number of its last request. */
 function readPlace(text: string): { at: number; number: number } | undefined {
   const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };

@@ -1,6 +1,6 @@
 /**
- * Removes what has been kept long enough and gives the space back to the disk, a little at a time, so that what is to be
- * written never waits for long.
+ * Removes records that have been kept long enough and returns the space to the disk, a little at a time, so that writing
+ * never waits for long.
  */
 import { statfsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -14,7 +14,7 @@ export interface Retention {
   logRowsMax: number;
 }
 
-/** So long the sums of each hour are kept. */
+/** How long the sums of each hour are kept. */
 export const hoursKeptDays = 400;
 const rowsPerStep = 2000;
 
@@ -44,7 +44,7 @@ export function openRetention(
     const surplus = oldest === null ? 0 : newest! - oldest + 1 - logRowsMax;
     return surplus > 0 && removeBelow.run(oldest! + Math.min(surplus, rowsPerStep)).changes > 0;
   };
-  /** What a clock that stood ahead has dated waits for its day, and what follows it too; `removeSurplus` bounds both. */
+  /** Requests dated by a clock that was ahead stay until their day has come, as do later ones; `removeSurplus` bounds both. */
   const removeOutdated = (now: number) => {
     const end = stepEnd.get(rowsPerStep) as { number: number } | undefined;
     const before = logDays === 0 ? Number.MAX_SAFE_INTEGER : now - logDays * dayMilliseconds;
@@ -61,20 +61,20 @@ const pagesPerStep = 256;
 const freePagesMin = 1024;
 /** And this share of the file, or traffic that varies over the day would make it shrink and grow each day. */
 const freeShareKept = 1 / 8;
-/** A file that holds so little is written anew within a second or two. */
+/** A file with so little in it is rewritten within a second or two. */
 const rewrittenBytesMax = 64 * 1024 ** 2;
 
-/** @returns a function that gives back a little of the free space in the file; false where that is not worthwhile. */
+/** @returns a function that returns a little of the file's free space to the disk; false where that is not worthwhile. */
 function openGiveBack(connection: DatabaseSync): () => boolean {
   const number = (pragma: string) =>
     Number(Object.values(connection.prepare(`pragma ${pragma}`).get()!)[0]);
   let mayRewrite = true;
 
-  /** A file that was made without `auto_vacuum` gets it by being written anew, once; a larger one stays as it is. */
+  /** Rewrites a file that was made without `auto_vacuum` once, to turn it on; a larger one stays as it is. */
   const rewrite = () => {
     const bytes = (number("page_count") - number("freelist_count")) * number("page_size");
     if (!mayRewrite || bytes > rewrittenBytesMax || !hasSpaceFor(connection, 3 * bytes)) return;
-    // What keeps it from being written anew may last; to try again and again would keep a processor busy.
+    // Whatever prevents it may last, and trying again and again would keep a CPU busy.
     mayRewrite = false;
     connection.exec("pragma auto_vacuum = incremental; vacuum");
     connection.exec("pragma wal_checkpoint(truncate)");

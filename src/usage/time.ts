@@ -1,4 +1,4 @@
-/** Hours, days and months as the tables of usage spell them, in UTC. */
+/** Hours and months as the tables of usage write them, in UTC. */
 import { hourMilliseconds } from "#store/durations.ts";
 
 /** The hour of a time, such as `2026-11-21T09`. */

@@ -1,4 +1,4 @@
-/** What an account asked, added up by hour, day, key or operation. Hours, days and months are those of UTC. */
+/** The requests of an account, added up by hour, day, key or operation. Hours and days are those of UTC. */
 import { sql } from "kysely";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
@@ -7,16 +7,16 @@ import { hourAfter, hourOf } from "./time.ts";
 
 export interface Totals {
   requests: number;
-  /** Content of the answers. */
+  /** Size of the response contents. */
   bytes: number;
-  /** Sum of what the answers took. */
+  /** Sum of the response times. */
   milliseconds: number;
   byClass: Record<StatusClass, number>;
   /** Those of the 4xx that were a 429. */
   overQuota: number;
 }
 
-/** An hour or a day. */
+/** The totals of an hour or a day. */
 export interface Bar extends Totals {
   /** ISO time of its beginning. */
   at: string;
@@ -41,7 +41,7 @@ export function addTo(totals: Totals, sums: StatusSums): void {
 
 const unitMilliseconds = { hour: hourMilliseconds, day: dayMilliseconds };
 
-/** Oldest first; the last is the hour or day of `now`. Those in which nothing was asked are there too. */
+/** Oldest first; the last is the hour or day of `now`. Those without requests are included. */
 export async function readBars(
   usage: UsageStore,
   order: { account: number; unit: "hour" | "day"; count: number; now: number },
@@ -91,7 +91,7 @@ export async function readTotalsByOperation(
   return found.map(([operation, totals]) => ({ operation, totals }));
 }
 
-/** Requests since midnight, by key id; keys that asked nothing are missing. @param now milliseconds since 1970. */
+/** Requests since midnight, by key id; keys without requests are missing. @param now milliseconds since 1970. */
 export async function readRequestsToday(
   usage: UsageStore,
   account: number,
@@ -112,7 +112,7 @@ function gathered(rows: readonly PartSums[]): [string, Totals][] {
   return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
-/** Whole hours: `since` is taken from the beginning of its hour, `until` to the end of its own. */
+/** Whole hours: from the beginning of the hour of `since` to the end of that of `until`. */
 export interface Span {
   /** Number of the account. */
   account: number;

@@ -1,4 +1,4 @@
-/** The thread that writes: one transaction for each batch, after those that failed before it. */
+/** The writer thread: one transaction for each batch, after those that failed before it. */
 import { parentPort, workerData } from "node:worker_threads";
 import { usageFile } from "#store/files.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
@@ -16,20 +16,20 @@ export interface WriterSetting {
 
 export type WriterMessage = { batch: Batch } | { isLast: true };
 
-/** The answer to each message. */
+/** The reply to each message. */
 export interface WriterOutcome {
   /** What keeps batches from being written; null where nothing does. */
   fault: string | null;
-  /** Requests that were given up since the answer before. */
+  /** Requests that were dropped since the previous reply. */
   lost: number;
 }
 
-/** The first thing said is that all of the thread is loaded. */
-export type WriterSaying = { isReady: true } | WriterOutcome;
+/** The first reply says that the thread has loaded. */
+export type WriterReply = { isReady: true } | WriterOutcome;
 
 interface OpenStore {
   write(batch: Batch): void;
-  /** Removes a little of what is too old; false where nothing is. */
+  /** Removes some of the records that are too old; false where there are none. */
   remove(now: number): boolean;
   close(): void;
 }
@@ -37,15 +37,15 @@ interface OpenStore {
 const { dataDir, busyMilliseconds, retention, keptBytesMax } = workerData as WriterSetting;
 const port = parentPort!;
 const kept = openKeptBatches(keptBytesMax);
-/** What came since the last try. */
+/** Messages since the last attempt to write. */
 let arrived: WriterMessage[] = [];
 let store: OpenStore | undefined;
-let turn = Promise.resolve();
+let queue = Promise.resolve();
 let isRemoving = false;
 
 port.on("message", (message: WriterMessage) => {
-  // All that came while a try waited for a lock shares the next one, or each would wait anew and the queue grow.
-  if (arrived.push(message) === 1) setImmediate(() => (turn = turn.then(answerArrived)));
+  // Messages that arrive while one waits for a lock are handled together, or each would wait again and the queue grow.
+  if (arrived.push(message) === 1) setImmediate(() => (queue = queue.then(answerArrived)));
 });
 
 async function answerArrived(): Promise<void> {
@@ -63,7 +63,7 @@ async function answerArrived(): Promise<void> {
   } else removeAsOf(messages);
 }
 
-/** The last requests that came tell what time it is. */
+/** The time is that of the last batch of requests. */
 function removeAsOf(messages: readonly WriterMessage[]): void {
   const times = messages.flatMap((message) =>
     "batch" in message && "now" in message.batch ? [message.batch.now] : [],
@@ -71,24 +71,24 @@ function removeAsOf(messages: readonly WriterMessage[]): void {
   if (times.length > 0 && !isRemoving) removeFrom(times.at(-1)!);
 }
 
-/** Stops at the first that fails: to try them all again and again would keep a processor busy. */
+/** Stops at the first failure: trying every batch again and again would keep a CPU busy. */
 async function writeKept(): Promise<void> {
   for (let batch = kept.first(); batch !== undefined; batch = kept.first()) {
     store ??= await openStore();
     store.write(batch);
     kept.drop();
-    // Detached, it is gone; this thread makes so little garbage that the collector would come megabytes too late.
+    // Detaching frees it at once; this thread makes so little garbage that the collector would run megabytes too late.
     if (batch.kind === "requests") batch.rows.bytes.transfer(0);
   }
 }
 
-/** Step by step, each behind the messages that came meanwhile. */
+/** Step by step, each after the messages that arrived meanwhile. */
 function removeFrom(now: number): void {
   isRemoving = true;
   setImmediate(() => {
-    turn = turn.then(async () => {
+    queue = queue.then(async () => {
       isRemoving = false;
-      // What fails here fails for the next batch too, which tells it.
+      // An error here comes again with the next batch, which reports it.
       await faultOf(async () => {
         if (store?.remove(now) === true) removeFrom(now);
       });
@@ -115,5 +115,5 @@ async function faultOf(work: () => Promise<void>): Promise<string | null> {
   }
 }
 
-const ready: WriterSaying = { isReady: true };
+const ready: WriterReply = { isReady: true };
 port.postMessage(ready);

@@ -1,17 +1,17 @@
-/** Hands batches to the one thread that writes, so that the thread that answers requests never waits for a disk. */
+/** Sends batches to the writer thread, so that the thread that serves requests never waits for a disk. */
 import { Worker } from "node:worker_threads";
 import { openKeptBatches, requestsOf, sizeOf } from "./kept-batches.ts";
 import type { Retention } from "./retention.ts";
-import type { WriterMessage, WriterOutcome, WriterSaying, WriterSetting } from "./writer-thread.ts";
+import type { WriterMessage, WriterOutcome, WriterReply, WriterSetting } from "./writer-thread.ts";
 import type { Batch } from "./writes.ts";
 
 export interface Writer {
   /**
    * Returns at once. A batch that cannot be written is kept and tried again with the next one and at the end; where
-   * too much is kept, the oldest is given up.
+   * too much is kept, the oldest is dropped.
    */
   write(batch: Batch): void;
-  /** Resolves when everything handed over so far was written, or tried and kept. */
+  /** Resolves when everything passed in so far was written, or tried and kept. */
   settled(): Promise<void>;
   /** Tries what is kept a last time and ends the thread, which keeps the process alive until then. */
   close(): Promise<void>;
@@ -19,9 +19,9 @@ export interface Writer {
 
 export interface WriterOptions {
   dataDir: string;
-  /** Told once when writing begins to fail, and once, with null, when it works again. */
+  /** Called once when writing begins to fail, and once, with null, when it works again. */
   onFault: (fault: Error | null) => void;
-  /** Told of requests whose record was given up. */
+  /** Called with the number of requests whose record was lost. */
   onLoss?: (requests: number) => void;
   busyMilliseconds?: number;
   retention?: Retention;
@@ -33,16 +33,16 @@ const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
 /** Some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
 
-/** Short, for a batch that has to wait is tried again within seconds, and a stop waits for two tries. */
+/** Short, because a batch is tried again within seconds, and a stop waits for two attempts. */
 const busyDefault = 500;
 
-/** The thread starts with the first batch, since it takes as long to load as all that a server needs to answer. */
+/** The thread starts with the first batch, because it takes as long to load as the server itself. */
 export function openWriter(options: WriterOptions): Writer {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { retention = retentionDefault, keptBytesMax = keptBytesDefault } = options;
   const setting: WriterSetting = { dataDir, busyMilliseconds, retention, keptBytesMax };
   const unsettled = openUnsettled();
-  /** A thread that cannot be started, for want of a file descriptor say, takes nothing with it. */
+  /** Kept here until the thread is ready: one that cannot start, for lack of a file descriptor say, loses nothing. */
   const waiting = openKeptBatches(keptBytesMax);
   let thread: StartedThread | null = null;
   let faultSaid: string | null = null;
@@ -64,7 +64,7 @@ export function openWriter(options: WriterOptions): Writer {
   };
   const sendWaiting = (to: StartedThread) => {
     for (let batch = waiting.first(); batch !== undefined; batch = waiting.first()) {
-      // Before it changes hands, when it has a size.
+      // Before it is transferred, while it still has a size.
       waiting.drop();
       send(to, batch);
     }
@@ -78,7 +78,7 @@ export function openWriter(options: WriterOptions): Writer {
         unsettled.settle();
       },
       onFault: ({ message }) => say(`The writer thread ended: ${message}`),
-      /** What it had kept is gone with it, uncounted; once it is ready, only a fault of the program or want of memory ends it. */
+      /** Batches that it kept are lost uncounted; once ready, it ends only by a fault of the program or for lack of memory. */
       onEnd() {
         thread = null;
         lose(unsettled.abandon());
@@ -114,9 +114,9 @@ export function openWriter(options: WriterOptions): Writer {
   };
 }
 
-/** The thread that writes, as the thread that hands it batches sees it. */
+/** The writer thread as seen from the thread that sends it batches. */
 interface StartedThread {
-  /** Batches that are handed to a thread which is not ready are lost, should it fail to load. */
+  /** Batches sent before are lost if the thread fails to load. */
   isReady(): boolean;
   /** Resolves when it is ready, or has ended before. */
   started: Promise<void>;
@@ -127,7 +127,7 @@ interface StartedThread {
 interface ThreadListener {
   onReady(): void;
   onOutcome(outcome: WriterOutcome): void;
-  /** It ends for it. */
+  /** The thread ends because of it. */
   onFault(fault: Error): void;
   onEnd(): void;
 }
@@ -139,8 +139,8 @@ function startThread(setting: WriterSetting, listener: ThreadListener): StartedT
   let isReady = false;
   const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   const ready = new Promise<void>((resolve) =>
-    worker.on("message", (said: WriterSaying) => {
-      if ("fault" in said) return listener.onOutcome(said);
+    worker.on("message", (reply: WriterReply) => {
+      if ("fault" in reply) return listener.onOutcome(reply);
       isReady = true;
       resolve();
       listener.onReady();
@@ -155,16 +155,16 @@ function startThread(setting: WriterSetting, listener: ThreadListener): StartedT
   };
 }
 
-/** What changes hands instead of being copied. */
+/** What is transferred instead of copied. */
 const transferOf = (message: WriterMessage): ArrayBuffer[] =>
   "batch" in message && message.batch.kind === "requests" ? [message.batch.rows.bytes] : [];
 
-/** Batches on their way to the thread that writes, which has not answered them yet. */
+/** Batches that were sent to the writer thread and not replied to yet. */
 interface Unsettled {
   add(bytes: number, requests: number): void;
-  /** The oldest was answered. */
+  /** The oldest was replied to. */
   settle(): void;
-  /** None will be answered any more. @returns how many requests they held. */
+  /** The thread has ended. @returns how many requests they held. */
   abandon(): number;
   bytes(): number;
   /** Resolves when there are none. */

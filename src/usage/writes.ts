@@ -1,4 +1,4 @@
-/** What the writer thread can write, each kind of batch under its name, in statements that are prepared once. */
+/** Writes each kind of batch in one transaction, with statements that are prepared once. */
 import type { DatabaseSync } from "node:sqlite";
 import { hourMilliseconds } from "#store/durations.ts";
 import type { KeyUseTable, UsageHourTable } from "#store/usage-tables.ts";
@@ -10,7 +10,7 @@ export type Batch =
   | { kind: "keyUse"; rows: readonly KeyUseTable[] }
   | { kind: "requests"; rows: RequestChunk; now: number };
 
-/** A batch that had to wait may be older than what another server wrote meanwhile; the later time stays. */
+/** A batch that had to wait may be older than what another server has written since; the later time is kept. */
 const rememberKeyUse = `
   insert into key_use (key_id, last_used_at, network) values (?, ?, ?)
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
@@ -30,7 +30,7 @@ const logRequest = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
- * @param keepsLog is each request kept by itself, or only in the sums?
+ * @param keepsLog whether each request is logged, not only added to the sums.
  * @returns a function that writes one batch in one transaction, and throws what node:sqlite throws.
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
