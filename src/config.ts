@@ -1,4 +1,4 @@
-/** Reads the settings from the environment once and names every fault at once. */
+/** Reads the settings from the environment once, and reports every fault at once. */
 import { readFileSync, statSync } from "node:fs";
 import type { BlockList } from "node:net";
 import {
@@ -28,10 +28,10 @@ export { settings };
 export interface Config {
   host: string;
   port: number;
-  /** Where metrics are served; null for nowhere. */
+  /** Where metrics are served; null for none. */
   adminAddress: { host: string; port: number } | null;
   dataDir: string;
-  /** Origin (and path) the public reaches the service under, without a slash at the end; null where unknown. */
+  /** Origin (and path) at which the public reaches the service, without a trailing slash; null where unknown. */
   publicUrl: string | null;
   /** Proxies whose `X-Forwarded-For` is believed; null where there is none. */
   trustedProxies: BlockList | null;
@@ -50,7 +50,7 @@ export interface Config {
   usageLogDays: number;
   /** How many of them at most. */
   usageLogRows: number;
-  /** Are their query strings kept too? */
+  /** Whether their query strings are kept too. */
   usageLogParameters: boolean;
   /** How long entries of the audit log are kept; 0 for good. */
   auditDays: number;
@@ -58,16 +58,16 @@ export interface Config {
   datasetsKeep: number;
   /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
   signUp: (typeof signUps)[number];
-  /** Where mail is handed over; null for none. It holds a password. */
+  /** The mail server; null for none. The URL may contain a password. */
   smtpUrl: string | null;
   /** The sender of mail, as in its `From`. */
   mailFrom: string;
-  /** Set by `serve --demo` alone: for this machine, and no secret is one. */
+  /** Set only by `serve --demo`, which serves this machine alone and has no secrets. */
   isDemo: boolean;
   isProduction: boolean;
 }
 
-/** Settings that cannot be used; `faults` has one sentence for each. */
+/** Settings that cannot be used, with a sentence for each. */
 export class ConfigFault extends Error {
   readonly faults: readonly string[];
 
@@ -146,7 +146,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 const secretBytesMax = 65_536;
 
-/** The text of a file that holds one secret and nothing else, or what is wrong with it: never a part of the text. */
+/** The text of a file with one secret in it, or what is wrong with the file, which never quotes the text. */
 function readSecret(path: string): string | Fault {
   try {
     const stats = statSync(path);
@@ -160,7 +160,7 @@ function readSecret(path: string): string | Fault {
   }
 }
 
-/** What is wrong with settings that are right each by itself. */
+/** What is wrong with settings that are each valid but do not fit together. */
 function faultsTogether({ host, port, adminAddress, smtpUrl, publicUrl }: Config): string[] {
   const faults: string[] = [];
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
@@ -180,12 +180,12 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
   return isServed ? `${publicUrl}/account` : null;
 }
 
-/** Is only this machine able to reach what listens on this address? */
+/** Whether only this machine can reach what listens on this address. */
 export function isLoopback(host: string): boolean {
   return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Where this machine reaches what listens on an address, without a slash at the end: a wildcard is no place to go to. */
+/** The URL at which this machine reaches what listens on an address, which may be a wildcard; without a trailing slash. */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
   const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;

@@ -1,4 +1,4 @@
-/** Reads settings from a file named `.env` in the working folder, if nobody but this user and root can have written it. */
+/** Reads settings from a file `.env` in the working folder, if only this user or root can have written it. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -11,19 +11,19 @@ export interface EnvironmentFile {
   path: string;
   /** Names of the settings that come from it. */
   used: readonly string[];
-  /** Other names in it, which nothing here reads. */
+  /** Other names in it, which are ignored. */
   unknown: readonly string[];
-  /** Why all of it is ignored, as the end of a sentence that begins with the path, and what mends that; null where it is read. */
+  /** Why the whole file is ignored, as the end of a sentence that begins with the path, and the remedy; null where it is read. */
   ignored: { found: string; mend: string } | null;
 }
 
-/** More than all settings together take. */
+/** More than all settings together need. */
 const bytesMax = 65_536;
 const writeForOthers = 0o022;
 
 /**
- * The environment, with the settings of the file that it does not have itself. Other names in the file are left out: the
- * working folder may be that of another program.
+ * The environment, with the settings of the file added that it does not have. Other names in the file are left out: the
+ * working folder may belong to another program.
  * @param user id of the user of this process; undefined where the system has none (Windows).
  * @returns `file` null where there is none.
  */
@@ -51,7 +51,7 @@ export function withEnvironmentFile(
   };
 }
 
-/** Who sets a secret in the environment has settled where it comes from, be it the text itself or a file. */
+/** A secret set in the environment, as text or by its file, takes precedence over both in the file. */
 const counterpartOf = (name: string) =>
   name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
 
@@ -67,11 +67,11 @@ function readSafely(
   try {
     const link = lstatSync(name, { throwIfNoEntry: false });
     if (link === undefined) return null;
-    // Does not wait where the file is a pipe without a writer.
+    // Non-blocking, for the file may be a pipe without a writer.
     const file = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(file);
-      // A folder of this name is a usual place for the packages of Python.
+      // Python keeps its packages in a folder of this name.
       if (stats.isDirectory()) return null;
       if (!stats.isFile() || stats.size > bytesMax)
         return {

@@ -1,7 +1,7 @@
-/** What settings are read with: a text becomes a value, or a fault. */
+/** Parsers of settings: each turns a text into a value or a fault. */
 import { BlockList, isIP } from "node:net";
 
-/** What a parser returns for a text it cannot use: the end of a sentence that begins with the setting's name. */
+/** Returned by a parser for an unusable text: the end of a sentence that begins with the setting's name. */
 export class Fault {
   readonly sentence: string;
   constructor(sentence: string) {
@@ -33,7 +33,7 @@ export function parseAddress(text: string): { host: string; port: number } | nul
 }
 
 export function parseHost(text: string): string | Fault {
-  // The name stands for two addresses; one server listens on one, and a stop has one server to end.
+  // The name stands for two addresses, and the server listens on one.
   if (text === "localhost") return "127.0.0.1";
   return isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
     ? text

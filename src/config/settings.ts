@@ -1,4 +1,4 @@
-/** Every setting there is, with what it is without being set. */
+/** Every setting, with its default. */
 
 export const signUps = ["closed", "invite", "open"] as const;
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -100,13 +100,13 @@ export const settings = [
 
 export type SettingName = (typeof settings)[number]["name"];
 
-/** The setting that names a file with this one in it; null for what is no secret, which no error may show. */
+/** The setting that names a file with this secret in it; null for a setting that is no secret. */
 export const fileSettingOf = (name: SettingName): string | null =>
   settings.some((setting) => setting.name === name && "isSecret" in setting)
     ? `${name}_FILE`
     : null;
 
-/** All that is read from the environment: each setting, and beside a secret the one that names its file. */
+/** Every name that is read from the environment: each setting, and for a secret also the one that names its file. */
 export const settingNames: readonly string[] = settings.flatMap(({ name }) =>
   [name, fileSettingOf(name)].filter((one) => one !== null),
 );

@@ -1,4 +1,4 @@
-/** The text of an API key: how one is made, checked without a store, found in other text and hidden. */
+/** The text of an API key: how it is made, checked without a store, found in other text and masked. */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { randomText } from "#store/random-text.ts";
@@ -12,10 +12,10 @@ const hintLength = 8;
 
 const wholeKey = /^gpr_[0-9A-Za-z]{36}$/;
 
-/** A key in the middle of other text; not global, so it may be tested again and again. */
+/** A key inside other text; not global, so that it can be tested repeatedly. */
 export const keyPattern = /\bgpr_[0-9A-Za-z]{36}\b/;
 
-/** A new key: `gpr_`, 30 random characters (about 178 bits), 6 that check them. */
+/** A new key: `gpr_`, 30 random characters (about 178 bits), and a checksum of 6. */
 export function makeKey(): string {
   const body = prefix + randomText(base62, randomLength);
   return body + checkOf(body);
@@ -34,17 +34,17 @@ export function readKey(text: string): KeyReading {
 /** SHA-256 of a key, 32 bytes, as it is stored. A slow hash would add nothing: nobody can try 2^178 keys. */
 export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffer");
 
-/** The form of a stored digest that `readKey` gives. */
+/** A stored digest in the form that `readKey` returns. */
 export const digestText = (digest: Uint8Array): string =>
   Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("base64");
 
-/** The stored form of what `readKey` gives. */
+/** The stored form of a digest that `readKey` returns. */
 export const digestBytes = (digest: string): Uint8Array => Buffer.from(digest, "base64");
 
 /** What may be shown of a key: its first 8 characters. */
 export const hintOf = (key: string): string => key.slice(0, hintLength);
 
-/** CRC-32 (the one of zip and PNG) in base 62, most significant digit first, filled up with zeros. */
+/** CRC-32 (as in zip and PNG) in base 62, most significant digit first, padded with zeros. */
 function checkOf(body: string): string {
   let rest = crc32(body);
   let check = "";

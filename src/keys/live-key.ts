@@ -1,4 +1,4 @@
-/** A key as the server holds it in memory, made from its rows in the control store. */
+/** A key as the server keeps it in memory, made from its row in the control store. */
 import type { KeyRow } from "#store/control-watch.ts";
 import { type Quotas, quotasOf } from "#store/control-tables.ts";
 import { digestText } from "./api-key.ts";
@@ -8,7 +8,7 @@ export interface LiveKey {
   readonly id: string;
   /** The first 8 characters of the key. */
   readonly hint: string;
-  /** What the quota is counted by. */
+  /** Quotas are counted by it. */
   readonly accountNumber: number;
   /** The account's own numbers or those of its plan; the same object until the store changes. */
   readonly quotas: Quotas;
@@ -16,7 +16,7 @@ export interface LiveKey {
   readonly isDemo: boolean;
 }
 
-/** A key that was issued at some time, valid or not. */
+/** A key that was issued, valid or not. */
 export interface KnownKey {
   key: LiveKey;
   revokedAt: string | null;
@@ -27,7 +27,7 @@ export interface KnownKey {
   isSuspended: boolean;
 }
 
-/** All keys by their digest, in the form `readKey` gives it. */
+/** All keys by their digest, in the form that `readKey` returns. */
 export function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
   return new Map(rows.map((row) => [digestText(row.digest), knownKey(row)]));
 }

@@ -1,9 +1,9 @@
-/** Whom an address stands for when wrong keys are counted, and where it is, coarsely. */
+/** The network of an address: one for counting wrong keys, and a coarser one to show people. */
 import { isIP } from "node:net";
 
 /**
- * An IPv4 address as it is, also if mapped into IPv6; of IPv6 the first 64 bits, for that much anyone gets
- * (RFC 6177). All that is no address shares one name, so that nonsense makes no room for guessing.
+ * An IPv4 address as it is, also if mapped into IPv6; of IPv6 the first 64 bits, because anyone can get that many
+ * addresses (RFC 6177). Everything that is no address shares one name, so that nonsense allows no extra guesses.
  */
 export function clientNetwork(address: string): string {
   const family = isIP(address);
@@ -11,7 +11,7 @@ export function clientNetwork(address: string): string {
   return family === 6 ? networkOf(groupsOf(address)) : "unknown";
 }
 
-/** The neighbourhood of an address, which tells people where they were without telling where anyone is: /24 or /48. */
+/** The /24 or /48 of an address: enough for people to recognise their own, too little to locate anybody. */
 export function coarseNetwork(address: string): string {
   const family = isIP(address);
   if (family === 0) return "unknown";

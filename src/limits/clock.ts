@@ -1,12 +1,12 @@
-/** The clocks the limits are counted by, injected so that a test can turn them. */
+/** The clocks that limits are counted by, injected so that a test can set them. */
 import { readFileSync } from "node:fs";
 
 export interface Clock {
   /** Whole µs since the machine started; never steps, and is the same in every process of one boot. */
   monotonicMicroseconds(): number;
-  /** Whole ms since 1970; whoever sets the system clock makes it step. */
+  /** Whole ms since 1970; it steps when the system clock is set. */
   wallMilliseconds(): number;
-  /** Names the boot `monotonicMicroseconds` counts from; null where unknown, so that each run counts as a boot. */
+  /** Names the boot `monotonicMicroseconds` counts from; null where unknown; each run then counts as a boot. */
   readonly bootId: string | null;
 }
 

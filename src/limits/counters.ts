@@ -1,7 +1,7 @@
 /** Counts the requests of every account and decides whether one more is admitted. */
 import type { Quotas, WindowName } from "./policy.ts";
 
-/** Where an account stands in one window, after the request that was just decided. */
+/** The state of one window of an account, after the request that was just decided. */
 export interface WindowStatus {
   readonly name: WindowName;
   readonly quota: number;

@@ -22,7 +22,7 @@ export interface FailedKeys {
 
 const windowMicroseconds = [failedKeysWindowSeconds * 1e6];
 
-/** @param addressesMax networks remembered; the one that failed longest ago makes room, which bounds the memory. */
+/** @param addressesMax networks remembered; the one that failed longest ago is dropped first, which bounds the memory. */
 export function openFailedKeys({
   clock,
   addressesMax = 10_000,

@@ -1,8 +1,8 @@
-/** The folder of the journal: which files are in it, what the next one is called, which may go. */
+/** The folder of the journal: which segments it has, what the next one is called, and which are deleted. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file nothing is written to any more, and the time of its newest record in µs. */
+/** A segment that is no longer written to, and the time of its newest record in µs. */
 export interface FinishedSegment {
   path: string;
   newestMicroseconds: number;
@@ -10,7 +10,7 @@ export interface FinishedSegment {
 
 const segmentName = /^(\d{8})\.counts$/;
 
-/** Paths of all segments, oldest first; makes the folder where there is none. @throws if it can be neither read nor made. */
+/** Paths of all segments, oldest first; creates the folder if needed. @throws if it can be neither read nor created. */
 export function listSegments(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return segmentNames(folder).map((name) => join(folder, name));
@@ -23,7 +23,7 @@ export function nextSegmentPath(folder: string): string {
   return join(folder, `${String(highest + 1).padStart(8, "0")}.counts`);
 }
 
-/** Deletes what holds no record after `since`; what is left, also because it cannot be deleted now, for the next time. */
+/** Deletes segments without a record after `since`. @returns the others, and those that could not be deleted. */
 export function deleteSegments(
   segments: readonly FinishedSegment[],
   sinceMicroseconds: number,

@@ -9,7 +9,7 @@ interface JournalRecord {
   wallMilliseconds: number;
 }
 
-// Records pass through this one buffer, so that neither the bytes nor the parts for the checksum are made anew:
+// All records pass through this one buffer, so that none is allocated for the bytes or the parts of the checksum:
 // account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
 const bytes = Buffer.alloc(recordBytes);
 const beforeChecksum = bytes.subarray(0, 4);

@@ -1,4 +1,4 @@
-/** Writes every admitted request to a file before its answer leaves, so that a restart forgets none; many at once. */
+/** Writes every admitted request to a file before its response is sent, so that a restart forgets none; many at once. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "./clock.ts";
@@ -7,12 +7,12 @@ import { readJournal } from "./read-journal.ts";
 import { openSegments } from "./segments.ts";
 
 export interface JournalOptions {
-  /** The files are in its folder `counts`, made where there is none. */
+  /** The files are in its folder `counts`, which is created if needed. */
   dir: string;
   clock: Clock;
   /**
-   * Hears why counts can no longer be read or saved, and null when they are saved again; nothing after `close`.
-   * Must not throw.
+   * Called with the reason when counts can no longer be read or saved, with null when they are saved again, and never
+   * after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
 }
@@ -20,19 +20,19 @@ export interface JournalOptions {
 interface Journal {
   /** What earlier runs counted, as in `PastRequests`. */
   readonly past: ReadonlyMap<number, Float64Array>;
-  /** Takes a record down, to be written with the next ones. Never throws. */
+  /** Buffers a record, to be written with the next ones. Never throws. */
   append(account: number, nowMicroseconds: number): void;
   /**
-   * Writes what was taken down. After it returns the end of the process loses nothing, a power failure at most the
+   * Writes the buffered records. After it returns the end of the process loses nothing, a power failure at most the
    * last second. Never throws: what cannot be written now is written later.
    */
-  keep(): void;
+  write(): void;
   close(): void;
 }
 
 const syncEveryMilliseconds = 1000;
-/** A turn of the event loop that counts more writes more than once. */
-const takenDownMax = 256;
+/** The buffer is written early when it is full. */
+const bufferedMax = 256;
 
 export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
   const folder = join(dir, "counts");
@@ -42,44 +42,44 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
   const past = readJournal(folder, bootId, momentOf(clock), health.report);
   const segments = openSegments(folder, bootId, past.segments, health.fail);
   const backlog = openBacklog(segments.write, health.fail);
-  const takenDown = Buffer.alloc(takenDownMax * recordBytes);
-  let takenBytes = 0;
-  let takenAt = 0;
+  const buffer = Buffer.alloc(bufferedMax * recordBytes);
+  let bufferedBytes = 0;
+  let bufferedAt = 0;
 
-  const keep = () => {
-    if (takenBytes === 0) return;
-    const records = takenDown.subarray(0, takenBytes);
-    takenBytes = 0;
-    backlog.add(records, takenAt);
+  const write = () => {
+    if (bufferedBytes === 0) return;
+    const records = buffer.subarray(0, bufferedBytes);
+    bufferedBytes = 0;
+    backlog.add(records, bufferedAt);
   };
-  const settle = async () => {
-    keep();
+  const sync = async () => {
+    write();
     if (health.isFailing()) backlog.flush(clock.monotonicMicroseconds());
     await segments.sync().then(() => backlog.isEmpty() && health.restore(), health.fail);
     if (health.isFailing()) pace.ask();
   };
-  const pace = paced(syncEveryMilliseconds, () => clock.monotonicMicroseconds() / 1000, settle);
+  const pace = paced(syncEveryMilliseconds, () => clock.monotonicMicroseconds() / 1000, sync);
 
-  // Of nothing, so that a folder that cannot be used is known at the start and not at the first request.
+  // Writes nothing, so that an unusable folder is known at the start and not at the first request.
   backlog.flush(clock.monotonicMicroseconds());
   pace.ask();
   return {
     past: past.times,
     append(account, now) {
       if (isClosed) return;
-      takenBytes += encodeRecord(account, now, clock.wallMilliseconds()).copy(
-        takenDown,
-        takenBytes,
+      bufferedBytes += encodeRecord(account, now, clock.wallMilliseconds()).copy(
+        buffer,
+        bufferedBytes,
       );
-      takenAt = now;
-      if (takenBytes === takenDown.length) keep();
+      bufferedAt = now;
+      if (bufferedBytes === buffer.length) write();
       pace.ask();
     },
-    keep,
+    write,
     close() {
       if (isClosed) return;
       pace.stop();
-      keep();
+      write();
       if (!backlog.isEmpty()) backlog.flush(clock.monotonicMicroseconds());
       segments.close();
       isClosed = true;
@@ -94,12 +94,12 @@ function momentOf(clock: Clock) {
   };
 }
 
-/** Says once when counts can no longer be read or saved, and once when all is well again. */
+/** Reports once when counts can no longer be read or saved, and once when they are saved again. */
 interface JournalHealth {
   isFailing: () => boolean;
-  /** A fault to name in any case. */
+  /** Reports a fault in any case. */
   report: (fault: Error) => void;
-  /** A fault to name unless one is known already. */
+  /** Reports a fault unless one is known already. */
   fail: (error: unknown) => void;
   restore: () => void;
 }
@@ -127,17 +127,17 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void): Jou
   };
 }
 
-/** Runs a job soon after it is asked for, but never more often than once in a while and never twice at once. */
+/** Runs a job soon after it is requested, but never more often than at an interval and never twice at once. */
 interface Paced {
   /** Costs nothing while the job is already due or running. */
   ask(): void;
-  /** Nothing begins after this; a job that runs goes on. */
+  /** Nothing starts after this; a running job continues. */
   stop(): void;
 }
 
 /**
- * @param everyMilliseconds from one start to the next at the least.
- * @param now in ms on a clock that never steps.
+ * @param everyMilliseconds the least from one start to the next.
+ * @param now in ms on a monotonic clock.
  * @param job must not reject. Its timer does not keep the process alive.
  */
 export function paced(
@@ -177,17 +177,17 @@ export function paced(
   };
 }
 
-/** Writes records in their order, and keeps those the disk refuses for a later try. */
+/** Writes records in order, and keeps those that the disk refuses for a later attempt. */
 interface Backlog {
-  /** Writes records, after those that wait; their bytes may be reused when this returns. Never throws. */
+  /** Writes records after those that wait; their bytes may be reused when it returns. Never throws. */
   add(records: Buffer, nowMicroseconds: number): void;
-  /** Tries to write what waits. Never throws. */
+  /** Tries to write the waiting records. Never throws. */
   flush(nowMicroseconds: number): void;
   isEmpty(): boolean;
 }
 
 const retryMicroseconds = 1e6;
-/** Further records are counted in memory only: an endless outage must not take endless memory. */
+/** Further records are counted in memory only, so that a long outage does not use up memory. */
 const waitingMax = 65_536;
 
 /** @param write returns how many of the records are written, and throws if none can be. */

@@ -1,4 +1,4 @@
-/** The counters of one process: exact in memory, and kept in a journal over a restart. */
+/** The counters of one process: exact, in memory, with a journal that survives a restart. */
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import type { Quotas } from "./policy.ts";
@@ -16,13 +16,13 @@ export interface MemoryCounters extends Counters {
   /** Never fails: a journal that cannot be written is reported to `onFault` and stops no response. */
   commit(): void;
   close(): void;
-  /** Accounts held in memory: those that sent a request within about a day. */
+  /** Accounts in memory: those that sent a request within about a day. */
   accountCount(): number;
 }
 
 const accountMax = 2 ** 32 - 1;
 
-/** Counters that know what earlier runs counted, if they left a journal. A journal that fails stops no answer. */
+/** Counters that start from the journal of earlier runs, if there is one. A failing journal refuses no request. */
 export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions): MemoryCounters {
   const journal = dir === null ? null : openJournal({ dir, clock, onFault });
   const logs = new Map<number, SlidingLog>();
@@ -43,7 +43,7 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       return lookAt(logs.get(account) ?? openWindows(), quotas, now);
     },
     commit() {
-      journal?.keep();
+      journal?.write();
     },
     close() {
       journal?.close();
@@ -60,7 +60,7 @@ function addLog(logs: Map<number, SlidingLog>, account: number): SlidingLog {
   return log;
 }
 
-/** Looks at one account a call, in turn, and forgets it if it counts nothing: no request pays for all accounts. */
+/** Checks one account a call, round robin, and forgets it if it counts nothing, so that no request pays for all accounts. */
 function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
   let round = logs.entries();
   return (now) => {

@@ -51,5 +51,5 @@ function tryAgain(seconds: number): string {
   return seconds === 1 ? "Try again in 1 second." : `Try again in ${grouped(seconds)} seconds.`;
 }
 
-/** A whole number with commas. The way of Intl takes 30 µs, and whoever is refused asks again at once. */
+/** A whole number with commas. Intl takes 30 µs for it, and refused clients often ask again at once. */
 const grouped = (number: number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

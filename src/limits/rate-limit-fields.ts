@@ -24,7 +24,7 @@ export const rateLimitFields = (quotas: Quotas, quotaStatus: QuotaStatus): reado
   rateLimitField(quotaStatus),
 ];
 
-/** The value of `RateLimit`: what is left, and the seconds until some of it returns. */
+/** The value of `RateLimit`: what remains, and the seconds until some of it returns. */
 export function rateLimitField(quotaStatus: QuotaStatus): string {
   let field = "";
   for (const { name, remaining, resetSeconds } of quotaStatus.windows)

@@ -1,4 +1,4 @@
-/** Reads what earlier runs counted, in the time of this run. */
+/** Reads what earlier runs counted, with times converted to the clock of this run. */
 import { readFileSync } from "node:fs";
 import { type FinishedSegment, listSegments } from "./journal-folder.ts";
 import { decodeRecord, recordBytes } from "./journal-record.ts";
@@ -12,8 +12,8 @@ interface PastRequests {
 }
 
 /**
- * All requests of the last day in a folder of segments. What cannot be read is reported and left alone.
- * @param bootId of this run; its earlier segments are exact, all others are bridged.
+ * All requests of the last day in a folder of segments. What cannot be read is reported and skipped.
+ * @param bootId of this run; times of the same boot are exact, all others are converted by the wall clock.
  */
 export function readJournal(
   folder: string,
@@ -26,7 +26,7 @@ export function readJournal(
     const content = readable(path, readSegment, onFault);
     if (content !== undefined) contents.set(path, content);
   }
-  return intoOurTime(contents, bootId, now);
+  return inTimeOfThisRun(contents, bootId, now);
 }
 
 function readable<T>(
@@ -43,7 +43,7 @@ function readable<T>(
   }
 }
 
-function intoOurTime(
+function inTimeOfThisRun(
   contents: Map<string, SegmentContent>,
   bootId: string,
   now: Moment,
@@ -63,7 +63,7 @@ function intoOurTime(
   return { times, segments };
 }
 
-/** A segment without a readable boot id stands alone: nothing says which others share its clock. */
+/** A segment without a readable boot id is left out: nothing tells which others share its clock. */
 function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, Moment> {
   const lasts = new Map<string | null, Moment>();
   for (const { bootId, last } of contents) {
@@ -75,7 +75,7 @@ function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, 
   return lasts;
 }
 
-/** What to add to a time of another boot to have it on our monotonic clock. */
+/** What to add to a time of another boot to convert it to our monotonic clock. */
 function shiftInto(now: Moment, last: Moment): number {
   return now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
 }
@@ -87,7 +87,7 @@ function collect(
   into: Map<number, number[]>,
 ): void {
   for (let place = 0; place < content.count; place++) {
-    // Never later than now, or a window would hold it for longer than its own length.
+    // Never later than now, or a window would count it for longer than its own length.
     const time = Math.min(now, content.monotonicMicroseconds[place]! + shift);
     if (now - time >= dayMicroseconds) continue;
     const account = content.accounts[place]!;
@@ -104,29 +104,28 @@ interface Moment {
 }
 
 /**
- * µs that passed, at the least, from the last record of another boot until now. Too little makes the limits refuse
- * too long, at most one window; too much would give quota away.
+ * The least µs that can have passed from the last record of another boot until now. Too little makes the limits refuse
+ * for too long, at most one window; too much would give quota away.
  *
- * The wall clock says it, to a millisecond. Where it was set back, two things are still sure: a monotonic clock that
- * stands below the last record was started anew and all it shows has passed since; one that stands above may be the
- * same clock (a container gets a boot id of its own, but not a clock of its own), so only the difference is sure.
+ * The wall clock tells, to a millisecond. Where it was set back, two things are still certain: a monotonic clock below
+ * the last record was restarted, and all it shows has passed since; one above it may be the same clock (a container gets
+ * its own boot id, but not its own clock), so only the difference is certain.
  *
- * The limit of bridging: a wall clock set *forward* between the last record and now is believed, and forgives
- * requests by as much as it was set. Within one boot no wall clock is asked.
+ * The limit of this: a wall clock set *forward* between the last record and now is believed, and forgives requests by as
+ * much as it was set. Within one boot the wall clock is not used.
  */
 export function elapsedMicroseconds(last: Moment, now: Moment): number {
   const byWall = (now.wallMilliseconds - last.wallMilliseconds - 1) * 1000;
   const difference = now.monotonicMicroseconds - last.monotonicMicroseconds;
-  const sure = difference >= 0 ? difference : now.monotonicMicroseconds;
-  return Math.max(sure, byWall);
+  const certain = difference >= 0 ? difference : now.monotonicMicroseconds;
+  return Math.max(certain, byWall);
 }
 
-/** Reads one file of the journal, whatever a crash or a bad disk left of it. */
 interface SegmentContent {
   /** null where the header is damaged. */
   bootId: string | null;
   count: number;
-  /** Of each request, in the first `count` places. */
+  /** Of each request, in the first `count` elements. */
   accounts: Uint32Array;
   monotonicMicroseconds: Float64Array;
   /** Both clocks at the newest record; null where there is none. */
@@ -134,7 +133,7 @@ interface SegmentContent {
 }
 
 /**
- * Everything readable in a segment; records whose checksum is wrong, a torn last one among them, are passed over.
+ * Everything readable in a segment, whatever a crash or a bad disk left of it; records with a wrong checksum are skipped.
  * @throws if the file cannot be read or is of another format version.
  */
 function readSegment(path: string): SegmentContent {

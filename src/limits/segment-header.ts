@@ -1,4 +1,4 @@
-/** The first bytes of a segment of the journal: what the file is and which boot its times count from. */
+/** The header of a segment of the journal: its format, and the boot that its times count from. */
 import { crc32 } from "node:zlib";
 import { recordBytes } from "./journal-record.ts";
 

@@ -1,4 +1,4 @@
-/** The files of the journal one after another: a new one at each start and each hour, none kept over a day too long. */
+/** The files of the journal: a new segment at each start and each hour, deleted once its records are a day old. */
 import { closeSync, fdatasync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,9 +9,9 @@ import { encodeHeader, headerBytes } from "./segment-header.ts";
 import { dayMicroseconds } from "./sliding-windows.ts";
 
 interface Segments {
-  /** Writes records and returns how many are wholly in the file. @throws if nothing can be written. */
+  /** Writes records and returns how many are completely in the file. @throws if nothing can be written. */
   write: (records: Buffer, nowMicroseconds: number) => number;
-  /** Rejects if what is written cannot be brought to the disk, or no file could be made. */
+  /** Rejects if the written records cannot be synced to the disk, or no file could be created. */
   sync: () => Promise<void>;
   /** Syncs and closes. Never throws. */
   close: () => void;
@@ -20,7 +20,7 @@ interface Segments {
 const segmentMicroseconds = 3600e6;
 const retryMicroseconds = 1e6;
 
-/** @param finished what earlier runs left. @param onFault hears of a sync that failed after its file was done with. */
+/** @param finished segments of earlier runs. @param onFault called when the sync of a finished segment fails. */
 export function openSegments(
   folder: string,
   bootId: string,
@@ -49,7 +49,7 @@ export function openSegments(
       current = begin(now);
     } catch (error) {
       if (current === null) throw error;
-      // The old file serves as well for a while: nothing is lost by it.
+      // Nothing is lost by writing to the old file for a while longer.
       nextAt = now + retryMicroseconds;
     }
     return current;
@@ -75,7 +75,7 @@ export function openSegments(
   };
 }
 
-/** One file of the journal while it is written: records at fixed places, on disk when `syncSegment` is done. */
+/** One file of the journal while it is written: records at fixed offsets, on disk once `syncSegment` is done. */
 interface Segment {
   readonly path: string;
   readonly fd: number;
@@ -88,7 +88,7 @@ interface Segment {
 
 const syncFile = promisify(fdatasync);
 
-/** @throws if the file cannot be made; then none is left behind. */
+/** @throws if the file cannot be created; none is left behind. */
 function createSegment(path: string, bootId: string): Segment {
   const fd = openSync(path, "wx", 0o600);
   try {
@@ -103,8 +103,8 @@ function createSegment(path: string, bootId: string): Segment {
 }
 
 /**
- * Writes records and returns how many are wholly in the file. What a full disk cuts in two is written again at the
- * same place by the next call, so records stay where a reader looks for them.
+ * Writes records and returns how many are completely in the file. A record that a full disk cut off is written again at
+ * the same offset by the next call, so that records stay where a reader looks for them.
  * @throws if nothing could be written.
  */
 function writeRecords(segment: Segment, records: Buffer): number {
@@ -114,7 +114,7 @@ function writeRecords(segment: Segment, records: Buffer): number {
   return whole;
 }
 
-/** Brings what is written so far to the disk, and once the file's name to its folder. */
+/** Syncs what is written so far to the disk, and the first time also the folder. */
 async function syncSegment(segment: Segment): Promise<void> {
   segment.syncsInFlight++;
   try {
@@ -127,13 +127,13 @@ async function syncSegment(segment: Segment): Promise<void> {
   }
 }
 
-/** Closes the file as soon as no sync uses it any more; nothing may be written after this. */
+/** Closes the file as soon as no sync uses it; nothing may be written after this. */
 function retireSegment(segment: Segment): void {
   segment.isRetired = true;
   closeUnused(segment);
 }
 
-/** As `syncSegment` and `retireSegment`, but waits: for the end of the process. */
+/** Like `syncSegment` and `retireSegment`, but synchronous, for the end of the process. */
 function syncAndRetire(segment: Segment): void {
   try {
     fdatasyncSync(segment.fd);

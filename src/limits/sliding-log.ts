@@ -1,12 +1,12 @@
-/** The exact times of counted requests, and how many of them stand in windows that slide along. */
+/** The exact times of counted requests, and how many of them are in each sliding window. */
 
 /**
- * A ring of times in µs, oldest first. Positions count up for ever; `position & (times.length - 1)` is the slot.
+ * A circular buffer of times in µs, oldest first. Positions only increase; `position & (times.length - 1)` is the slot.
  * Windows are half-open: a request at `time` is counted while `now - time < window`. Each window remembers the
  * position of the first request it counts and only ever moves it forward, so a decision is O(1) amortised.
  */
 export interface SlidingLog {
-  /** Lengths in µs, shortest first; what leaves the last one is forgotten. */
+  /** Lengths in µs, shortest first; requests that leave the last one are forgotten. */
   readonly windows: readonly number[];
   readonly firsts: number[];
   end: number;
@@ -16,11 +16,11 @@ export interface SlidingLog {
 
 const timesAtFirst = 8;
 
-/** A log over windows in µs that begins with these times, sorted. */
+/** A log over windows in µs that starts with these sorted times. */
 export function openLog(windows: readonly number[], times: ArrayLike<number> = []): SlidingLog {
-  const ring = new Float64Array(powerOfTwoFrom(times.length));
-  ring.set(times);
-  return { windows, firsts: windows.map(() => 0), end: times.length, times: ring };
+  const slots = new Float64Array(powerOfTwoFrom(times.length));
+  slots.set(times);
+  return { windows, firsts: windows.map(() => 0), end: times.length, times: slots };
 }
 
 /** Requests in one window now. `now` must never be less than in an earlier call. */
@@ -54,10 +54,10 @@ export function resetIn(log: SlidingLog, window: number, now: number): number {
   return first === log.end ? 0 : leaves(log, first, window) - now;
 }
 
-/** Gives back memory a busier time took; false if the log counts nothing any more. */
+/** Frees memory that a busier time needed; false if the log no longer counts anything. */
 export function shrink(log: SlidingLog, now: number): boolean {
   const kept = countIn(log, log.windows.length - 1, now);
-  // At an eighth, not at half: a log that hovers around a border must not be copied to and fro.
+  // At an eighth, not at half: a log that hovers around a threshold must not be copied back and forth.
   if (log.times.length > timesAtFirst && kept < log.times.length / 8)
     resize(log, powerOfTwoFrom(kept * 2));
   return kept > 0;
@@ -73,7 +73,7 @@ function resize(log: SlidingLog, length: number): void {
   for (let position = start; position < log.end; position++)
     times[position & (length - 1)] = log.times[position & (log.times.length - 1)]!;
   log.times = times;
-  // A shorter window may not have moved along yet, to where times are still kept.
+  // A shorter window may not have moved forward yet, to the times that are still kept.
   for (let window = 0; window < log.firsts.length; window++)
     log.firsts[window] = Math.max(start, log.firsts[window]!);
 }

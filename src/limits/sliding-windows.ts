@@ -1,4 +1,4 @@
-/** Decides a request of one account in minute, hour and day at once, by exact sliding windows. */
+/** Decides a request of one account by exact sliding windows of a minute, an hour and a day at once. */
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { type Quotas, type WindowName, windows } from "./policy.ts";
 import { append, countIn, openLog, resetIn, type SlidingLog, waitIn } from "./sliding-log.ts";
@@ -9,7 +9,7 @@ const none: readonly never[] = Object.freeze([]);
 /** How long a request is remembered. */
 export const dayMicroseconds = windowMicroseconds.at(-1)!;
 
-/** The log of one account, holding these earlier times in µs, sorted. */
+/** The log of one account, starting with these sorted times in µs. */
 export function openWindows(times?: ArrayLike<number>): SlidingLog {
   return openLog(windowMicroseconds, times);
 }
@@ -26,7 +26,7 @@ export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatu
   statusOf(log, quotas, now, isAdmitted(log, quotas, now));
 
 function statusOf(log: SlidingLog, quotas: Quotas, now: number, admitted: boolean): QuotaStatus {
-  // Written out, not mapped: this runs on every request.
+  // Not mapped, because this runs on every request.
   const statuses = [
     statusIn(log, 0, quotas, now, admitted),
     statusIn(log, 1, quotas, now, admitted),
@@ -47,7 +47,7 @@ function refusal(statuses: WindowStatus[]): QuotaStatus {
   return { admitted: false, windows: statuses, violated, retryAfterSeconds };
 }
 
-/** Asks every window, for each has to move along even where another already refuses. */
+/** Checks every window, because each has to move forward even where another refuses already. */
 function isAdmitted(log: SlidingLog, quotas: Quotas, now: number): boolean {
   let admitted = true;
   for (let index = 0; index < windows.length; index++)
@@ -68,7 +68,7 @@ function statusIn(
     name,
     quota,
     windowSeconds: seconds,
-    // Below zero after an operator has lowered the quota.
+    // Would be below zero after an operator has lowered the quota.
     remaining: Math.max(0, quota - (log.end - log.firsts[index]!)),
     resetSeconds: wholeSeconds(resetIn(log, index, now)),
     waitSeconds: admitted ? 0 : wholeSeconds(waitIn(log, index, quota, now)),
