@@ -1,4 +1,4 @@
-/** The files beside the pages: style sheets, scripts, icon. Each address names the content, so it may be kept for ever. */
+/** The assets of the pages: style sheets, scripts, icon. Each path contains a hash, so it can be cached for ever. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -29,7 +29,7 @@ let known: readonly Asset[] | undefined;
 export const readAssets = (): readonly Asset[] =>
   (known ??= (Object.keys(contentTypes) as AssetName[]).map(readAsset));
 
-/** Where a page finds it. */
+/** The path under which it is served. */
 export const assetPath = (name: AssetName): string =>
   readAssets().find((asset) => asset.name === name)!.path;
 

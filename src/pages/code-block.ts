@@ -1,7 +1,7 @@
-/** Code to read or copy: a command, a body. */
+/** Blocks of code: a command to copy, a body to read. */
 import { bodyText, html, type Html, type Part } from "./html.ts";
 
-/** A block that scrolls by itself, never the page; focusable, so that it scrolls by keyboard too. */
+/** The block scrolls, never the page; it is focusable, so that the keyboard can scroll it. */
 export const codeBlock = (label: string, content: Part): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}"><code>${content}</code></pre>`;
 
@@ -11,7 +11,7 @@ export const copyBlock = (label: string, content: Part): Html =>
     ${codeBlock(label, content)}<button type="button" class="quiet" data-copy hidden>Copy</button>
   </div>`;
 
-/** JSON as people read it, lists of plain values on one line. */
+/** Indented JSON, with lists of plain values on one line. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(
     /\[\n\s+([^[\]{}]+?)\n\s+\]/g,
@@ -22,9 +22,9 @@ export const jsonBlock = (label: string, value: unknown): Html =>
   codeBlock(label, bodyText(jsonText(value)));
 
 /**
- * A request as a curl command with the key left out.
- * @param publicUrl where the service is reached; null leaves a place that the script fills with the page's own origin.
- * @param target path and query, in characters that mean nothing between a shell's double quotes.
+ * A request as a curl command with a placeholder for the key.
+ * @param publicUrl of the service; if null, a script inserts the origin of the page.
+ * @param target path and query, without characters that are special between double quotes in a shell.
  */
 export const curlLine = (publicUrl: string | null, target: string): Html =>
   html`curl -H "x-api-key: YOUR_KEY" "${origin(publicUrl)}${target}"`;

@@ -1,4 +1,4 @@
-/** The parts of the docs that hold for every operation. */
+/** The sections of the docs that apply to every operation. */
 import { type Hint, hintCodes } from "#operations/hints.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parameterBounds, repeatableFilters } from "#operations/parameter-names.ts";
@@ -183,7 +183,7 @@ export const quotaSection = (windows: readonly QuotaWindow[]): Html =>
     ${windows.slice(0, 1).map(headerTable)}
   </section>`;
 
-/** @param window stands for all: each header lists every window in the same form. */
+/** @param window an example: each header lists every window in the same form. */
 const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
   table({
     label: "Headers that tell the quota",

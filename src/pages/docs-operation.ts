@@ -56,7 +56,7 @@ const memberTable = (label: string, record: Operation["record"]): Html =>
     ]),
   });
 
-/** Closed lists are long and shared, so the cell leads to theirs. */
+/** Closed lists are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
@@ -104,7 +104,7 @@ const tryForm = (operation: Operation, publicUrl: string | null): Html => {
   </form>`;
 };
 
-/** Without a name, so that no browser ever puts the key into an address. */
+/** Without a name, so that a browser never puts the key into a URL. */
 const keyField = (): Html =>
   html`<label
     ><code>x-api-key</code> <span class="muted">kept in this tab only</span>

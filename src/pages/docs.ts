@@ -1,4 +1,4 @@
-/** The page at `/docs`: the reference, made from the operations, records and errors themselves. */
+/** The page at `/docs`: the reference, generated from the operations, records and errors. */
 import { operations } from "#operations/index.ts";
 import {
   answerSection,

@@ -1,4 +1,4 @@
-/** The index of errors at `/errors`, the page of each at `/errors/<code>`, and the page a browser gets with one. */
+/** The pages of errors: the list at `/errors`, the page of each code, and the page a browser gets with a problem. */
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
@@ -36,7 +36,7 @@ export const errorsPage = (): string =>
       <p>A search that finds nothing is not an error: it is a 200 with an empty list.</p>`,
   });
 
-/** All codes with status and title, each linked to its page. */
+/** All codes with status and title, linked to their pages. */
 export const errorTable = (): Html =>
   table({
     label: "Error codes",
@@ -78,7 +78,7 @@ export function errorPage(code: ProblemCode): string {
   });
 }
 
-/** Tells a person what the problem tells a program. */
+/** A problem as a page for people. */
 export function problemPage({ code, message, members }: Problem, requestId: string): string {
   const { status, title } = problemKinds[code];
   const { suggestion } = members;
@@ -96,7 +96,19 @@ export function problemPage({ code, message, members }: Problem, requestId: stri
   });
 }
 
-/** Without a key an operation tells nothing; its reference does. */
+export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
+
+/** An example of a problem, as the service throws it. */
+export function exampleProblem(code: ProblemCode): Problem {
+  if (code === "invalid-parameters") return faultyQuery();
+  return new Problem(...([code, ...examples[code]] as ProblemParts));
+}
+
+/** An example body, its members in the order in which they are sent. */
+export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
+  problemBody(exampleProblem(code), exampleRequestId);
+
+/** A link to an operation leads to its reference, as the operation itself needs a key. */
 function pathLink(path: string): Html {
   const operation = operations.find((one) => path === one.path || path === `/v1${one.path}`);
   const href = operation === undefined ? path : `/docs#${operation.name}`;
@@ -137,12 +149,11 @@ const faultCodes = (): Html =>
       ]),
     })}`;
 
-/** One error of each code, as the service would send it. */
 const operationPaths = operations.map(({ path }) => path);
 const methods = ["GET", "HEAD", "OPTIONS"];
 const accountUrl = "/account";
 
-/** Detail and members of each code. */
+/** The detail and members of an example for each code. */
 type Examples = {
   readonly [Code in Exclude<ProblemCode, "invalid-parameters">]: Extract<
     ProblemParts,
@@ -215,15 +226,7 @@ const examples: Examples = {
   unavailable: ["The service is starting.", { reason: "starting", retry_after: 1 }],
 };
 
-export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
-
-/** What the service would throw. */
-export function exampleProblem(code: ProblemCode): Problem {
-  if (code === "invalid-parameters") return faultyQuery();
-  return new Problem(...([code, ...examples[code]] as ProblemParts));
-}
-
-/** The answer to a query with three faults; asked of the reader itself, so that the words are its own. */
+/** Produced by the real parameter parser, so that the texts are right. */
 function faultyQuery(): Problem {
   try {
     readQuery(fetchGp, "gp_nme=northwind&limit=101", 100, operations);
@@ -232,7 +235,3 @@ function faultyQuery(): Problem {
   }
   throw new Error("The example query of the error pages has no fault.");
 }
-
-/** The body of the answer, member by member in the order they are sent. */
-export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
-  problemBody(exampleProblem(code), exampleRequestId);

@@ -1,4 +1,4 @@
-/** The request for each operation that curl lines and forms begin with. */
+/** The example request of each operation, in curl lines and forms. */
 import type { Operation } from "#operations/operation.ts";
 
 /** Path and query. */

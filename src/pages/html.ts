@@ -1,6 +1,6 @@
-/** HTML from templates: what is put in is text and escaped, unless a template made it. */
+/** HTML templates: every value is escaped as text unless it is itself made by a template. */
 
-/** Markup that a template made, so its parts are escaped already. */
+/** Markup made by a template: its values are escaped already. */
 export class Html {
   readonly markup: string;
   constructor(markup: string) {
@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-/** What a template takes; nothing stands for what is absent. */
+/** The values a template takes; null, undefined and false become empty. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -19,14 +19,14 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as it may stand between tags and in a quoted attribute; unquoted attributes are not safe. */
+/** Safe between tags and in quoted attributes, not in unquoted ones. */
 const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
-/** Templates with their indentation taken off, which is a tenth of a page. */
+/** Templates without their indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Text of an element with many quotes, which need no escaping there. Never for an attribute. */
+/** For text between tags that has many quotes, which need no escaping there. Never for an attribute. */
 export const bodyText = (text: string): Html =>
   new Html(text.replace(/[&<>]/g, (character) => entities[character]!));
 

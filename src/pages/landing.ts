@@ -12,7 +12,7 @@ import { table } from "./table.ts";
 import { timeElement } from "./times.ts";
 import { type KeyFacts, wayToKey } from "./way-to-key.ts";
 
-/** What the landing page says of the service at this moment. */
+/** The present facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
   /** Records of the current dataset; null while there is none. */
   counts: Readonly<Record<RecordKind, number>> | null;
@@ -101,7 +101,7 @@ const operationTable = (): Html =>
     ]),
   });
 
-/** Links are absolute where the public URL is known, else relative to the host that was asked. */
+/** The same as JSON. Links are absolute if the public URL is known, else relative. */
 export function landingIndex({
   counts,
   datasetVersion,

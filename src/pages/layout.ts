@@ -1,4 +1,4 @@
-/** The frame every page stands in: head, navigation, main, foot. */
+/** The layout of every page: head, navigation, main, footer. */
 import { apiVersion } from "#operations/versions.ts";
 import { assetPath, type AssetName } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
@@ -10,7 +10,7 @@ interface PageContent {
   description: string;
   /** Path of the page, to mark it in the navigation; a page below a listed one marks that. */
   path: string;
-  /** Names of assets beside those that every page has. */
+  /** In addition to the assets of every page. */
   scripts?: readonly AssetName[];
   styles?: readonly AssetName[];
   /** Holds the one `h1`. */

@@ -17,14 +17,14 @@ export interface MemberSchema {
 export const membersOf = (schema: Operation["record"] | MemberSchema): [string, MemberSchema][] =>
   Object.entries((schema as MemberSchema).properties ?? {});
 
-/** May it be `null`? */
+/** Whether it may be `null`. */
 export const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
 
-/** The closed list of its values, or undefined where it has none. */
+/** The closed list of its values, or undefined. */
 export const valuesOf = (schema: MemberSchema): string[] | undefined =>
   schema.enum?.filter((value) => value !== null);
 
-/** One of them in words: `text`, `date`, `list of ids`. */
+/** A type in words: `text`, `date`, `list of ids`. */
 export function typeWords(schema: MemberSchema): string {
   const [type] = typesOf(schema.type);
   switch (type) {

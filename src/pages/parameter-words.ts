@@ -17,7 +17,7 @@ export const parameterMeanings: Readonly<Record<ParameterName, string>> = {
   offset: "How many records to skip.",
 };
 
-/** What the operation takes for it: `2 to 200 characters`. */
+/** The values the operation accepts for it: `2 to 200 characters`. */
 export function parameterRule(
   name: ParameterName,
   operation: Operation,
@@ -31,7 +31,7 @@ export function parameterRule(
   return isRepeatable ? `${characters}, up to ${valuesMax} times` : characters;
 }
 
-/** `required`, or what holds where it is left out. */
+/** `required`, `optional` or its default. */
 export function parameterNeed(name: ParameterName, operation: Operation): string {
   if (name === "limit") return `default ${parameterBounds.limitDefault}`;
   if (name === "offset") return "default 0";

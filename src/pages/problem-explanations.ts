@@ -63,11 +63,11 @@ export const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
     "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
 };
 
-/** What a client does about each error: send the request again or not, and what it cost. */
+/** What a client should know about an error: whether to send the request again, and what it cost. */
 interface ProblemAdvice {
-  /** Is it of use to send the same request again? */
+  /** Whether sending the same request again can help. */
   again: string;
-  /** Did the request count against the quota? */
+  /** Whether the request counted against the quota. */
   counted: string;
 }
 

@@ -1,16 +1,16 @@
-/** The one kind of table: sticky head, first cell names the row, on a phone each row folds into a term and its lines. */
+/** The tables of all pages: sticky head, the first cell names the row, and on a phone each row folds into lines. */
 import { html, type Html, type Part } from "./html.ts";
 
 export interface Column {
   label: string;
-  /** Numbers stand at the right. */
+  /** Aligned to the right. */
   isNumber?: boolean;
-  /** Needs no label where the row is folded: the cells say themselves what they are. */
+  /** Cells need no label when the row is folded. */
   isPlain?: boolean;
 }
 
 export interface TableContent {
-  /** Read out before the table; the heading above it says the same to the eye. */
+  /** Read out by screen readers; a heading above the table says the same. */
   label: string;
   columns: readonly (string | Column)[];
   /** A cell for each column. */
@@ -37,7 +37,7 @@ const numberClass = ({ isNumber }: Column): Part => isNumber === true && html`cl
 const attributesOf = (head: Column): Html | null =>
   head.isPlain === true ? null : html`data-label="${head.label}" ${numberClass(head)}`;
 
-/** Cells are most of a long page, so none has a character too many. */
+/** Cells make up most of a long page, so their markup is kept short. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {
   const cells = others.map((cell, i) => cellOf(cell, attributes[i + 1]!));
   return html`<tr>

@@ -1,4 +1,4 @@
-/** The closed lists of values, each once, however many members use it. */
+/** The closed lists of values, each listed once however many members use it. */
 import { operations } from "#operations/index.ts";
 import { html, type Html } from "./html.ts";
 import { membersOf, valuesOf, type MemberSchema } from "./member-type.ts";
@@ -6,16 +6,16 @@ import { codes } from "./prose.ts";
 import { table } from "./table.ts";
 
 interface ValueList {
-  /** Fragment of its place in the docs. */
+  /** Fragment of its URL in the docs. */
   anchor: string;
-  /** `signal.type`, `provenance.basis`. */
+  /** Such as `signal.type` and `provenance.basis`. */
   usedBy: string[];
   values: readonly string[];
 }
 
 const keyOf = (values: readonly string[]) => values.join();
 
-/** By the text of their values, in the order the records name them. */
+/** Keyed by their values, in the order in which records use them. */
 function collect(): Map<string, ValueList> {
   const lists = new Map<string, ValueList>();
   const add = (owner: string, name: string, schema: MemberSchema) => {

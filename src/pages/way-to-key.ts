@@ -1,10 +1,10 @@
-/** How somebody gets a key on this very server, as the public pages say it. */
+/** How to get a key on this server, as the public pages explain it. */
 import { html, type Html, type Part } from "./html.ts";
 
 export interface KeyFacts {
-  /** Null where the account pages are not served. */
+  /** Null if the account pages are not served. */
   account: { url: string; isOpen: boolean } | null;
-  /** Whether this is `serve --demo`, which printed a key. */
+  /** Whether this is `serve --demo`, which prints a key. */
   isDemo: boolean;
 }
 

@@ -8,7 +8,7 @@ import { startMailServer } from "../support/mail-server.ts";
 import { openPeople } from "../support/people.ts";
 import { fixedClock } from "../support/service.ts";
 
-test("an accountWorker that is opened sends what is due without anybody's visit, and closes once it is sent", async (t) => {
+test("an account worker mails due notices without a request, and closes once they are sent", async (t) => {
   const mail = await startMailServer(t);
   const { dataDir, control, signUp } = await openPeople(t);
   const { account } = await signUp("ada@example.org");

@@ -179,7 +179,7 @@ test("looking at records uses up nothing of the quota, and a quota that is used 
   await lookAtAll();
 });
 
-test("a suspended account, and whoever is not signed in, see no records", async (t) => {
+test("neither a suspended account nor somebody who is not signed in sees records", async (t) => {
   const { service, user } = await openPages(t);
   const stranger = await fetch(`${service.url}/account/browse`);
   assert.equal(stranger.status, 401);
@@ -195,7 +195,7 @@ test("a suspended account, and whoever is not signed in, see no records", async 
   }
 });
 
-test("without records the page says so and counts nothing; what is published then is shown without a restart", async (t) => {
+test("without records the page says so and counts nothing; records published later are shown without a restart", async (t) => {
   const { service, user } = await openPages(t, { records: null });
   const empty = await user.get("/account/browse");
   assert.equal(empty.status, 503);

@@ -50,7 +50,7 @@ test("the lines for TypeScript send that call with that key, whatever both hold"
   assert.deepEqual(asked, [[target, key]]);
 });
 
-test("without a key a placeholder stands in its place, and code never holds one", () => {
+test("without a key the lines hold a placeholder, and code never holds a key", () => {
   const base = "http://127.0.0.1:8080";
   const { curl, environment } = callLines({ base, target });
   for (const lines of [curl, environment]) assert.match(lines, /\bYOUR_KEY\b/);

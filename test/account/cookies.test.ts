@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endCookie, readCookie, setCookie } from "#account/cookies.ts";
 
-test("over https a cookie is bound to this host, and no script or other site gets it", () => {
+test("over https a cookie is bound to this host and withheld from scripts and other sites", () => {
   const cookie = setCookie("session", "abc", true);
   assert.equal(cookie, "__Host-gp_session=abc; Path=/; HttpOnly; SameSite=Lax; Secure");
   assert.match(setCookie("browser", "abc", true), /^__Host-gp_browser=abc; .*Max-Age=15552000$/);
   assert.match(endCookie("session", true), /^__Host-gp_session=; .*Secure; Max-Age=0$/);
 });
 
-test("over plain http a cookie has a name of its own, so that neither is taken for the other", () => {
+test("over plain http a cookie has another name, so that the two cannot be confused", () => {
   assert.equal(
     setCookie("session", "abc", false),
     "gp_session=abc; Path=/; HttpOnly; SameSite=Lax",
@@ -18,7 +18,7 @@ test("over plain http a cookie has a name of its own, so that neither is taken f
   assert.equal(readCookie("__Host-gp_session=abc", "session", false), null);
 });
 
-test("a cookie is found among others, and one that stands twice is none", () => {
+test("a cookie is found among others, and ignored if it is sent twice", () => {
   assert.equal(readCookie("a=1; __Host-gp_session=abc;b=2", "session", true), "abc");
   assert.equal(readCookie("__Host-gp_session=a=b", "session", true), "a=b");
   assert.equal(readCookie("__Host-gp_session=abc; __Host-gp_session=def", "session", true), null);

@@ -23,7 +23,7 @@ test("a long answer loses records between whole lines and keeps its end", () => 
   assert.deepEqual(JSON.parse(`{${end!}`), { pagination, meta });
 });
 
-test("an answer of which only some records were read counts as cut", () => {
+test("an answer of which only some records were parsed counts as cut", () => {
   const { isCut, text } = cutAnswer({ data: records(1, "x"), pagination, meta });
   assert.ok(isCut);
   assert.match(text, /"returned": 100/);

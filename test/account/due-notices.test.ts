@@ -15,7 +15,7 @@ const expiring = (days: number, more: Partial<ListedKey> = {}) =>
   }) as ListedKey;
 const dueDays = (key: ListedKey) => dueNotice(key, noon)?.days ?? null;
 
-test("a key is worth a notice in its last 14 days, and another one in its last 3", () => {
+test("a key causes a notice in its last 14 days, and another in its last 3", () => {
   const found = [15, 14.001, 14, 9, 3.001, 3, 0.5].map((days) => dueDays(expiring(days)));
   assert.deepEqual(found, [null, null, 14, 14, 14, 3, 3]);
 });
@@ -34,7 +34,7 @@ test("a key that was made for a few days is not announced as soon as it is made"
   assert.equal(dueDays(expiring(2, { createdAt: at(noon - day) })), null);
 });
 
-test("a quota is near its end from four fifths on", () => {
+test("a quota counts as nearly used up from 80 % on", () => {
   const near = [0, 79, 80, 100].map((used) => isQuotaNear({ used, quota: 100 }));
   assert.deepEqual(near, [false, false, true, true]);
 });

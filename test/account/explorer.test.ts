@@ -57,7 +57,7 @@ test("the answer shown is the API's own, with its headers, and the lines send th
   }
 });
 
-test("faults of parameters are said as the API says them, and what was typed stays", async (t) => {
+test("errors of parameters are shown in the words of the API, and the form keeps what was typed", async (t) => {
   const { service, user } = await openPages(t);
   const query = "gp_nme=x&limit=500&offset=-1&tag=a";
   const page = await user.get(explorer("fetch-signals", query));
@@ -74,7 +74,7 @@ test("faults of parameters are said as the API says them, and what was typed sta
       assert.match(page.text, new RegExp(`value="[^"]*"[^<]*<[^]*?<p class="fault">${detail}</p>`));
 });
 
-test("the service's own public address stands in the lines", async (t) => {
+test("the lines contain the public URL of the service", async (t) => {
   const settings = { PUBLIC_URL: "https://records.example.org/api" };
   const { user } = await openPages(t, { settings });
   const { status, text } = await user.get(explorer("fetch-projects", "limit=1"));
@@ -175,7 +175,7 @@ test("a body too long to be read as a whole shows its first record and its end",
   assert.ok(textOf(page.text).includes(`the whole answer has ${bytes} bytes`));
 });
 
-test("with script the values come as one types", async (t) => {
+test("with a script suggestions appear while one types", async (t) => {
   const chrome = await browser(t);
   if (chrome === null) return;
   const { service, user } = await openPages(t);

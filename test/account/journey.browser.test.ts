@@ -32,7 +32,7 @@ async function signUp(page: Page, url: string): Promise<void> {
   await page.waitForURL(`${url}/account/keys*`);
 }
 
-/** @returns the key and the curl line, as they stand on the page. */
+/** @returns the key and the curl line on the page. */
 async function createKey(page: Page): Promise<{ key: string; curl: string }> {
   await page.getByLabel("Name").fill("Notebook");
   await page.getByRole("button", { name: "Create key" }).click();
@@ -67,7 +67,7 @@ test("a stranger signs up, makes a key, sees its use, rotates and revokes it, wi
   assert.equal(answered.status, 200);
   const [, requestId = ""] = /^x-request-id: (\S+)/m.exec(answered.head) ?? [];
 
-  // Within five seconds, says the page; it is looked at until it is there, or time is up.
+  // The page promises five seconds: it is reloaded until the request is there, or time is up.
   const until = Date.now() + 5000;
   await page.goto(`${url}/account/requests`);
   while (!(await page.content()).toLowerCase().includes(requestId) && Date.now() < until)

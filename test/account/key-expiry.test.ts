@@ -18,7 +18,7 @@ test("a key with a last day works through it, also where that is today", () => {
   assert.equal(expiry("date", "2028-02-29"), Date.parse("2028-03-01T00:00:00Z"));
 });
 
-test("what is no choice and no day to come is refused, with what to do", () => {
+test("an unknown choice or a day that is over is refused, with what to do", () => {
   for (const choice of ["", "0", "31", "-90", "9e9", "Never", "constructor"])
     assert.throws(() => expiry(choice), { kind: "invalid", message: /when the key expires/ });
   for (const lastDay of ["", "tomorrow", "2026-02-30", "2026-13-01", "31.12.2026", "12026-01-01"])

@@ -23,20 +23,23 @@ test("keys by the page", async (t) => {
     (await service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key })).status;
   const { id } = await createKey(ada, { name: "nightly" });
 
-  await t.test("a new key works, and stands in lines to paste with our own address", async () => {
-    const { key, page } = await createKey(ada, { name: "new" });
-    assert.equal(await statusWith(key), 200);
-    const text = page.text.replaceAll("&#39;", "'").replaceAll("&#34;", '"');
-    const target = `${service.url}/fetch-gp?gp_name=capital`;
-    assert.ok(text.includes(`curl '${target}' \\\n  -H 'x-api-key: ${key}'`));
-    assert.ok(text.includes(`GP_RECORDS_KEY=${key}<`));
-    assert.ok(text.includes(`fetch("${target}", {`));
-    assert.ok(text.includes(`url = "${target}"`));
-    assert.match(text, /expires <time datetime="2027-02-19T09:00:00.000Z"/);
-    assert.equal(page.headers.get("cache-control"), "no-store");
-  });
+  await t.test(
+    "a new key works, and is in lines to paste with the URL of the service",
+    async () => {
+      const { key, page } = await createKey(ada, { name: "new" });
+      assert.equal(await statusWith(key), 200);
+      const text = page.text.replaceAll("&#39;", "'").replaceAll("&#34;", '"');
+      const target = `${service.url}/fetch-gp?gp_name=capital`;
+      assert.ok(text.includes(`curl '${target}' \\\n  -H 'x-api-key: ${key}'`));
+      assert.ok(text.includes(`GP_RECORDS_KEY=${key}<`));
+      assert.ok(text.includes(`fetch("${target}", {`));
+      assert.ok(text.includes(`url = "${target}"`));
+      assert.match(text, /expires <time datetime="2027-02-19T09:00:00.000Z"/);
+      assert.equal(page.headers.get("cache-control"), "no-store");
+    },
+  );
 
-  await t.test("the list tells state, last use, where from and how often today", async () => {
+  await t.test("the list shows state, last use, from where, and requests today", async () => {
     const { number } = await accountOf(service, "ada@example.org");
     const usedAt = clock.now() - 240_000;
     const asked = request({ account: number, key: id, at: usedAt });
@@ -91,7 +94,7 @@ test("keys by the page", async (t) => {
     },
   );
 
-  await t.test("keys that have ended are listed apart, twenty at a time", async () => {
+  await t.test("keys that have ended are listed separately, twenty at a time", async () => {
     const account = await accountOf(service, "ada@example.org");
     await withControl(service, async (control) => {
       for (let i = 1; i <= 21; i++) {
@@ -109,7 +112,7 @@ test("keys by the page", async (t) => {
     assert.equal(rowOf(older.text, "old 2."), "");
   });
 
-  await t.test("the keys of a suspended account are said to be", async () => {
+  await t.test("the keys of a suspended account are shown as suspended", async () => {
     const { id: account } = await accountOf(service, "ada@example.org");
     await withControl(service, (control) => suspendAccount(control, account, clock.now()));
     assert.match(rowOf((await ada.get("/account/keys")).text, "weekly"), / suspended /);

@@ -23,7 +23,7 @@ const words = [
   messages.quotaMail({ to, url, accountName, used: 8001, quota: 10_000 }),
 ];
 
-test("every link stands on a line of its own and says until when it works", () => {
+test("every link is on a line of its own, with the time until which it works", () => {
   for (const { text } of links) {
     assert.ok(text.split("\n").includes(url), text);
     assert.match(text, /until 2026-11-22 09:00 UTC/);
@@ -40,7 +40,7 @@ test("every message is plain text to one person, with a subject of its own", () 
   }
 });
 
-test("what people named stands in a message as it is", () => {
+test("names that people chose appear in a message unchanged", () => {
   assert.match(links[2]!.text, /the account "Grüße & Söhne <b>"/);
   assert.equal(words[4]!.subject, "Grüße & Söhne <b> has used 80 % of its day");
 });

@@ -23,7 +23,7 @@ async function postAs(port: number, host: string, path: string, fields: Record<s
   return answer.statusCode as number;
 }
 
-test("a link that is mailed leads to where the service listens, whatever Host the request claims", async (t) => {
+test("a mailed link leads to the service, whatever Host header the request has", async (t) => {
   const mail = await startMailServer(t);
   const settings = { SMTP_URL: mail.url, SIGN_UP: "open" };
   const service = await startService(t, { records: null, settings });

@@ -30,7 +30,7 @@ test("a message arrives word for word, long links and other scripts included", a
   assert.deepEqual(errors, []);
 });
 
-test("messages go one after the other, and a line break in a subject makes no header", async (t) => {
+test("messages are sent one after another, and a line break in a subject adds no header", async (t) => {
   const mail = await startMailServer(t);
   const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, assert.fail);
   for (const to of ["a@example.com", "b@example.com", "c@example.com"])
@@ -43,7 +43,7 @@ test("messages go one after the other, and a line break in a subject makes no he
   assert.equal(mail.messages[0]!.headers["bcc"], undefined);
 });
 
-test("a message that is refused for now is tried three times, then told of once without its address", async (t) => {
+test("a message refused temporarily is tried three times, then reported once without its address", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("RCPT", "451 4.7.1 <zoe@example.com> come back later");
   const errors: string[] = [];
@@ -60,7 +60,7 @@ test("a message that is refused for now is tried three times, then told of once 
   assert.doesNotMatch(errors[0]!, /zoe|token|example/);
 });
 
-test("a message that is refused for good is not tried again, and the next one is sent", async (t) => {
+test("a message refused permanently is not tried again, and the next one is sent", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("RCPT TO:<nobody", "550 5.1.1 no such user");
   const errors: string[] = [];
@@ -77,7 +77,7 @@ test("a message that is refused for good is not tried again, and the next one is
   assert.equal(errors.length, 1);
 });
 
-test("a mail server that says nothing keeps nobody waiting at the end, and the log tells of the message", async (t) => {
+test("a mail server that does not reply delays closing only briefly, and the message is reported", async (t) => {
   const mail = await startMailServer(t);
   mail.refusals.set("EHLO", null);
   const errors: string[] = [];
@@ -91,7 +91,7 @@ test("a mail server that says nothing keeps nobody waiting at the end, and the l
   assert.equal(errors.length, 2);
 });
 
-test("a mail server that is away is told of by its name, never with the password", async () => {
+test("a mail server that is down is reported by its name, never with the password", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };

@@ -153,7 +153,7 @@ test("an account sends fifty invitations a day and no more", async (t) => {
   assert.equal(next.status, 303);
 });
 
-test("where sign-up is closed owners invite nobody, and without mail they are told who makes the link", async (t) => {
+test("if sign-up is closed owners cannot invite, and without mail they are told who makes the link", async (t) => {
   for (const [settings, words] of [
     [{ SIGN_UP: "closed" }, /Invitations are closed here/],
     [{ SIGN_UP: "invite" }, /No mail leaves this service/],

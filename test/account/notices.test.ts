@@ -10,7 +10,7 @@ import { signedIn } from "../support/user.ts";
 const wordsOf = (markup: string): string =>
   markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 
-test("the notices name what needs somebody and what happened, and nothing of others", async (t) => {
+test("the notices show what needs attention and what happened, and nothing of other accounts", async (t) => {
   const service = await startService(t);
   const ada = await signedIn(service, { email: "ada@example.org" });
   const eve = await signedIn(service, { email: "eve@example.org" });

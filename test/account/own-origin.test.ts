@@ -5,7 +5,7 @@ import { ownOrigin } from "#account/request.ts";
 const originOf = (publicUrl: string | null, host?: string) =>
   ownOrigin({ publicUrl }, { headers: host === undefined ? {} : { host } });
 
-test("with PUBLIC_URL the Host header counts for nothing", () => {
+test("with PUBLIC_URL the Host header is ignored", () => {
   const own = originOf("https://records.example/gp", "evil.example");
   assert.deepEqual(own, {
     origin: "https://records.example",
@@ -14,7 +14,7 @@ test("with PUBLIC_URL the Host header counts for nothing", () => {
   });
 });
 
-test("without PUBLIC_URL pages are served to this machine alone", () => {
+test("without PUBLIC_URL pages are served to this machine only", () => {
   for (const host of ["localhost", "localhost:8080", "127.0.0.1:8080", "127.3.2.1", "[::1]:80"])
     assert.deepEqual(originOf(null, host), {
       origin: `http://${host}`,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownPath } from "#account/screens/sign-in.ts";
 
-test("a path of the account pages is led to, with its query", () => {
+test("signing in leads to a path of the account pages, with its query", () => {
   for (const path of [
     "/account",
     "/account/keys",

@@ -13,7 +13,7 @@ const second = 1e6;
 const minute = 60 * second;
 const day = 86_400 * second;
 
-test("no minute, wherever it begins, admits more than 120 views of a person, and no day more than 2,000", () => {
+test("no minute, whenever it begins, admits more than 120 page views of a person, and no day more than 2,000", () => {
   const random = randomFrom(13);
   const limiter = openPersonLimiter();
   const admitted: number[] = [];
@@ -40,7 +40,7 @@ function fill(limiter: ReturnType<typeof openPersonLimiter>, kind: PersonRequest
   }
 }
 
-test("a refusal names the window that lasts longest and when it is over, and then it is", () => {
+test("a refusal names the window with the longest wait and its end, after which a request is admitted", () => {
   const limiter = openPersonLimiter();
   const full = { count: 120, name: "minute", quota: 120, retryAfterSeconds: 60 };
   assert.deepEqual(fill(limiter, "view", 0), full);
@@ -52,14 +52,14 @@ test("a refusal names the window that lasts longest and when it is over, and the
   assert.equal(fill(limiter, "view", day).count, 120);
 });
 
-test("pages, forms and what scripts ask for are counted by themselves, and each person alone", () => {
+test("pages, forms and requests of scripts are counted separately, for each person", () => {
   const limiter = openPersonLimiter();
   for (const kind of ["view", "form", "background"] as const)
     assert.equal(fill(limiter, kind, 0).count, 120, kind);
   assert.equal(limiter.take("pe_2", "view", 0), null);
 });
 
-test("requests that come to be counted out of their order count as late as the latest", () => {
+test("requests that are counted out of order count at the latest time so far", () => {
   const limiter = openPersonLimiter();
   assert.equal(fill(limiter, "view", minute).count, 120);
   assert.notEqual(limiter.take("pe_1", "view", 0), null);
@@ -93,7 +93,7 @@ const joinAccount = (service: TestService, email: string, owner: string) =>
     });
   });
 
-test("over 120 views in a minute a person gets a page that says so, and nobody else of the account does", async (t) => {
+test("after 120 page views in a minute a person gets a page that says so, and other members do not", async (t) => {
   const service = await startService(t, { settings: { SIGN_UP: "open" } });
   const ada = await signedIn(service, { email: "ada@example.org" });
   const bob = await signedIn(service, { email: "bob@example.org" });
@@ -123,7 +123,7 @@ test("over 120 views in a minute a person gets a page that says so, and nobody e
   assert.equal((await ada.get("/account/keys")).status, 200);
 });
 
-test("over 120 forms in a minute nothing is changed; signing out is always possible", async (t) => {
+test("after 120 forms in a minute nothing is changed, but signing out stays possible", async (t) => {
   const service = await startService(t, { records: null });
   const ada = await signedIn(service);
   const rename = (name: string) => ada.post("/account/settings/name", { name });
@@ -136,7 +136,7 @@ test("over 120 forms in a minute nothing is changed; signing out is always possi
   assert.equal((await ada.post("/account/sign-out", {})).status, 303);
 });
 
-test("what the script of a page asks for is bounded too", async (t) => {
+test("the requests of a page's script are limited too", async (t) => {
   const service = await startService(t);
   const ada = await signedIn(service);
   const gauges = () => ada.get("/account/usage/quota");

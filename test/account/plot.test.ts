@@ -10,7 +10,7 @@ import {
   spread,
 } from "#account/components/plot.ts";
 
-test("an axis ends at a round number that is not beyond five times the highest, and halves into whole ones", () => {
+test("an axis ends at a round number of at most five times the highest bar, which can be halved", () => {
   const ends = [1, 2, 3, 4, 5, 7, 9, 10, 11, 20, 99, 100, 101, 782].map(axisEnd);
   assert.deepEqual(ends, [1, 2, 4, 4, 6, 8, 10, 10, 20, 20, 100, 100, 200, 800]);
   fc.assert(
@@ -22,7 +22,7 @@ test("an axis ends at a round number that is not beyond five times the highest, 
   );
 });
 
-test("labels keep their order and never touch, near the heights they belong to", () => {
+test("labels keep their order, never overlap, and stay near the heights they belong to", () => {
   assert.deepEqual(spread([10, 100], 18, 190), [10, 100]);
   assert.deepEqual(spread([10, 12, 13], 18, 190), [10, 28, 46]);
   assert.deepEqual(spread([180, 185, 199], 18, 190), [154, 172, 190]);
@@ -46,7 +46,7 @@ const bar = (name: string, answered: number, refused: number): PlotBar => ({
   byClass: { "2xx": answered, "3xx": 0, "4xx": refused, "5xx": 0 },
 });
 
-test("bars are as high as their numbers, one class on the other, and the highest is written on it", () => {
+test("bars are as high as their numbers, classes are stacked, and the highest bar carries its number", () => {
   const bars = [bar("08:00", 100, 0), bar("09:00", 25, 25), bar("10:00", 0, 0)];
   const { markup } = plot({ label: "a & b", upward: "requests", onward: "hour", bars });
   const rects = [
@@ -69,7 +69,7 @@ test("bars are as high as their numbers, one class on the other, and the highest
   assert.doesNotMatch(markup, /3xx|5xx|NaN|style=/);
 });
 
-test("long numbers are cut to what a label has room for", () => {
+test("long numbers are shortened to fit a label", () => {
   const texts = [0, 999, 1000, 12_345, 1_000_000].map(shortNumber);
   assert.deepEqual(texts, ["0", "999", "1K", "12.3K", "1M"]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outside, valueLabel } from "#account/components/record-words.ts";
 
-test("only addresses of the web become links, and those say nothing of this page", () => {
+test("only web addresses become links, and those do not reveal this page", () => {
   assert.equal(
     outside("https://example.org/a?b=1&c=2", "source").markup,
     '<a href="https://example.org/a?b=1&amp;c=2" rel="noopener noreferrer">source</a>',
@@ -12,7 +12,7 @@ test("only addresses of the web become links, and those say nothing of this page
   assert.equal(outside(null, "<b>").markup, "&lt;b&gt;");
 });
 
-test("a value that is no slug stays as it was written", () => {
+test("a value that is not a slug is shown unchanged", () => {
   assert.equal(valueLabel("build_to_rent"), "Build to rent");
   assert.equal(valueLabel("reg_d_506c"), "Reg D 506(c)");
   for (const value of ["Asia-Pacific", "source:form_d", "R&D", "__proto__"])

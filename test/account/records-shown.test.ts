@@ -7,7 +7,7 @@ import type { Page, TestUser } from "../support/user.ts";
 
 const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;
 
-test("what a record holds is shown as text", async (t) => {
+test("the content of records is shown as text", async (t) => {
   const provenance = { basis: "stated", confidence: 0.5, url: "https://example.org/?<script>" };
   const records = [
     {

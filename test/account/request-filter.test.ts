@@ -4,7 +4,7 @@ import { readFilter } from "#account/screens/requests.ts";
 
 const read = (query: string) => readFilter(new URLSearchParams(query));
 
-test("an empty filter lets everything through, and empty fields are as good as none", () => {
+test("an empty filter matches everything, and empty fields are ignored", () => {
   for (const query of ["", "key=&operation=&status=&from=&to=&id=", "key=%20&unknown=1"]) {
     const { filter, typed, fault } = read(query);
     assert.deepEqual(new Set(Object.values(filter)), new Set([undefined]), query);
@@ -12,7 +12,7 @@ test("an empty filter lets everything through, and empty fields are as good as n
   }
 });
 
-test("each field narrows what it names; a day is meant from its beginning to its end, in UTC", () => {
+test("each field filters by what it names; a day lasts from its beginning to its end, in UTC", () => {
   const { filter, fault } = read(
     "key=key_1&operation=fetch-gp&status=4xx&from=2026-11-20&to=2026-11-21&id=req_1",
   );
@@ -29,7 +29,7 @@ test("each field narrows what it names; a day is meant from its beginning to its
   assert.equal(read("to=2026-11-20T09:30").filter.until, Date.parse("2026-11-20T09:30:00Z"));
 });
 
-test("a filter that cannot be meant is named and kept, never dropped", () => {
+test("an invalid filter is reported and kept in the form, never ignored", () => {
   for (const [query, word] of [
     ["operation=fetch-gps", /operation/],
     ["status=200", /2xx/],

@@ -14,7 +14,7 @@ const view: RequestsView = {
   csvRowsMax: 10_000,
 };
 
-test("a log that is switched off says by which setting, and an empty one says what to do", () => {
+test("a log that is switched off names the setting, and an empty one says what to do", () => {
   const off = requestsPage({ ...view, logDays: 0 });
   assert.match(off, /<h1>No log of requests<\/h1>.*<code>USAGE_LOG_DAYS<\/code> is 0/s);
   assert.doesNotMatch(off, /<form method="get"|requests\.csv/);

@@ -11,7 +11,7 @@ const some = [
   route("/account/keys/{id}/revoke", "member", { POST: serve }),
 ];
 
-test("a path is found whole, with what stands for its names", () => {
+test("a route matches a whole path and gives the text of its named segments", () => {
   assert.equal(findRoute(some, "/account/keys")!.found, some[0]);
   assert.deepEqual(findRoute(some, "/account/keys/key_1"), {
     found: some[1],
@@ -22,12 +22,12 @@ test("a path is found whole, with what stands for its names", () => {
     assert.equal(findRoute(some, path), undefined, path);
 });
 
-test("no two routes of the account pages are one path", () => {
+test("no two routes of the account pages have the same path", () => {
   const paths = routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, "{}"));
   assert.deepEqual(paths, [...new Set(paths)]);
 });
 
-test("every route answers something, and whatever changes something has to be a POST", () => {
+test("every route has a method, and whatever changes something is a POST", () => {
   for (const { path, methods } of routes)
     assert.ok(methods.GET !== undefined || methods.POST !== undefined, path);
 });

@@ -6,18 +6,18 @@ import type { PageRequest } from "#account/messages.ts";
 const own = "https://records.example";
 const isOurs = (headers: PageRequest["headers"]) => isSameOrigin({ headers }, own);
 
-test("what the browser says of where a form comes from counts most", () => {
+test("Sec-Fetch-Site decides where a form comes from", () => {
   assert.ok(isOurs({ "sec-fetch-site": "same-origin" }));
   for (const site of ["cross-site", "same-site", "none", ""])
     assert.ok(!isOurs({ "sec-fetch-site": site, origin: own }), site);
 });
 
-test("where it does not say so, Origin has to be our own to the message", () => {
+test("without Sec-Fetch-Site the Origin has to be exactly our own", () => {
   assert.ok(isOurs({ origin: own }));
   for (const origin of ["https://evil.example", "null", "http://records.example", `${own}:444`])
     assert.ok(!isOurs({ origin }), origin);
 });
 
-test("a form of which nothing is said is not ours", () => {
+test("a form with neither header is not ours", () => {
   assert.ok(!isOurs({}));
 });

@@ -34,7 +34,7 @@ test("a person sees the browsers they are signed in with, ends one of them or al
   assert.equal((await bob.get("/account/sessions")).status, 200);
 });
 
-test("whoever has to sign in comes back to the page that was asked for, and never to one that only takes forms", async (t) => {
+test("after signing in one comes back to the requested page, and never to one that only takes forms", async (t) => {
   const service = await startService(t, { records: null });
   const ada = await signedIn(service);
   await ada.post("/account/sign-out", {});

@@ -82,7 +82,7 @@ test("settings", async (t) => {
   });
 });
 
-test("ways out", async (t) => {
+test("leaving, closing and deleting", async (t) => {
   const service = await startService(t, { records: null });
 
   await t.test(

@@ -11,7 +11,7 @@ import { openUser, testPassword } from "../support/user.ts";
 
 const email = "ada@example.org";
 
-test("whoever signs up gets a link by mail, chooses a password and is signed in to an account of their own", async (t) => {
+test("somebody who signs up gets a link by mail, chooses a password and is signed in to an account of their own", async (t) => {
   const mail = await startMailServer(t);
   const service = await startService(t, {
     records: null,
@@ -54,7 +54,7 @@ test("whoever signs up gets a link by mail, chooses a password and is signed in 
   assert.doesNotMatch(service.log.join(), /token=|@example\.org/);
 });
 
-test("a link is looked at without being used, and is dead once it is used, expired or unknown", async (t) => {
+test("opening a link does not use it, and it is dead once it is used, expired or unknown", async (t) => {
   const worker = await openInsideWorker(t);
   await worker.post("/account/sign-up", { email });
   const token = tokenFor(worker.messages, email);
@@ -76,7 +76,7 @@ test("a link is looked at without being used, and is dead once it is used, expir
   assert.match(expired.body, /href="\/account\/sign-up"/);
 });
 
-test("where sign-up is closed or by invitation, nobody signs up by themselves and the page says whom to ask", async (t) => {
+test("if sign-up is closed or by invitation, nobody can sign up by themselves and the page says whom to ask", async (t) => {
   for (const [signUp, whom] of [
     ["closed", /Ask the operator of this service for one/],
     ["invite", /Ask an owner of an account or the operator of this service for one/],
@@ -116,7 +116,7 @@ test("a demo shows the link that would be mailed", async (t) => {
   assert.match((await worker.get(href)).body, /Choose a password/);
 });
 
-test("an invitation to an account of one's own asks for a password and a name, one to an account that is there for none of them from whoever has a password", async (t) => {
+test("an invitation to a new account asks for a password and a name; one to an existing account asks a known person for neither", async (t) => {
   const worker = await openInsideWorker(t, { signUp: "closed" });
   const { control } = worker;
   const order = { role: "owner", actor: "operator", now: noon } as const;
@@ -149,7 +149,7 @@ test("an invitation to an account of one's own asks for a password and a name, o
   );
 });
 
-test("an hour is what a link for a new password lasts, and an older one ends with the first that is used", async (t) => {
+test("a link for a new password lasts an hour, and using one ends the others", async (t) => {
   const worker = await openInsideWorker(t);
   await worker.post("/account/sign-up", { email });
   const first = tokenFor(worker.messages, email);

@@ -12,7 +12,7 @@ import { signedIn } from "../support/user.ts";
 const wordsOf = (markup: string): string =>
   markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 
-test("what an account used, by the pages", async (t) => {
+test("the usage of an account, on its pages", async (t) => {
   const service = await startService(t);
   const ada = await signedIn(service, { email: "ada@example.org" });
   const eve = await signedIn(service, { email: "eve@example.org" });
@@ -129,7 +129,7 @@ test("what an account used, by the pages", async (t) => {
       assert.doesNotMatch((await eve.get(`/account/${path}`)).text, new RegExp(`${key}|nightly`));
   });
 
-  await t.test("usage says what was found, plots it, and has the numbers beside it", async () => {
+  await t.test("usage states the finding, plots it, and has the numbers beside it", async () => {
     const { text } = await ada.get("/account/usage");
     assert.match(text, /<h2>3 requests in the last 24 hours, 1 of them failed on our side<\/h2>/);
     assert.match(text, /<h2>45 requests in the last 30 days, 1 of them failed on our side<\/h2>/);

@@ -51,7 +51,7 @@ async function watched(t: TestContext, { isOff = false } = {}) {
   return { control, account, issue, clock, messages, round, use };
 }
 
-test("owners hear of a key 14 days and 3 days before it expires, once each, and nobody else does", async (t) => {
+test("owners are mailed 14 days and 3 days before a key expires, once each, and nobody else is", async (t) => {
   const { issue, round, messages } = await watched(t);
   const { id } = await issue({ name: "nightly", expiresAt: noon + 90 * day });
   assert.deepEqual(await round(noon + 70 * day), []);
@@ -67,7 +67,7 @@ test("owners hear of a key 14 days and 3 days before it expires, once each, and 
   assert.deepEqual(await round(noon + 91 * day), []);
 });
 
-test("nobody is told of a key that was revoked, nor of those of a suspended account", async (t) => {
+test("nobody is mailed about a revoked key or the keys of a suspended account", async (t) => {
   const { control, account, issue, round } = await watched(t);
   const { id } = await issue({ expiresAt: noon + 90 * day });
   await revokeKey(control, id, noon);
@@ -77,7 +77,7 @@ test("nobody is told of a key that was revoked, nor of those of a suspended acco
   assert.deepEqual(await round(noon + 80 * day), []);
 });
 
-test("owners hear once that 80 % of the day's quota is used, and again only after it was less than half", async (t) => {
+test("owners are mailed once that 80 % of the day's quota is used, and again only after less than half was used", async (t) => {
   const { clock, round, messages, use } = await watched(t);
   use(7999);
   assert.deepEqual(await round(clock.now()), []);
@@ -94,7 +94,7 @@ test("owners hear once that 80 % of the day's quota is used, and again only afte
   assert.equal((await round(clock.now())).length, 2);
 });
 
-test("where no mail leaves nothing counts as told", async (t) => {
+test("without a mail server no notice counts as sent", async (t) => {
   const off = await watched(t, { isOff: true });
   await off.issue({ expiresAt: noon + 90 * day });
   assert.deepEqual(await off.round(noon + 80 * day), []);

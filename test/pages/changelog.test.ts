@@ -12,7 +12,7 @@ test("the newest entry is of the version that is served", async (t) => {
   assert.equal(newest, (await service.get("/fetch-signals?limit=1")).body.meta.api_version);
 });
 
-test("entries stand newest first, each with a day and something that changed", () => {
+test("entries are newest first, each with a day and a change", () => {
   const dates = apiVersions.map(({ date }) => date);
   assert.deepEqual(dates, dates.toSorted().toReversed());
   for (const { date, changes } of apiVersions) {

@@ -101,7 +101,7 @@ test("the docs in a browser", async (t) => {
       .waitFor();
   });
 
-  await t.test("nothing was asked of another origin, and the policy had nothing to refuse", () => {
+  await t.test("no other origin was requested, and the policy blocked nothing", () => {
     assert.ok(asked.length > 5);
     assert.deepEqual(
       asked.filter((url) => !url.startsWith(`${origin}/`)),
@@ -114,7 +114,7 @@ test("the docs in a browser", async (t) => {
     );
   });
 
-  await t.test("without script the form can be read and says what to do instead", async () => {
+  await t.test("without a script the form can be read and says what to do instead", async () => {
     const plain = await chromium.newContext({ javaScriptEnabled: false });
     const still = await plain.newPage();
     await still.goto(`${origin}/docs`);

@@ -45,7 +45,7 @@ test("every group of fields has a name of its own", () => {
   assert.equal(page.match(/<fieldset/g)?.length, operations.length);
 });
 
-test("every member of every record stands in its table, and those that may be null say so", () => {
+test("every member of every record is in its table, which says which may be null", () => {
   for (const { name, record } of operations) {
     const section = sectionOf(name);
     for (const [member, schema] of membersOf(record)) {
@@ -61,13 +61,13 @@ test("every member of every record stands in its table, and those that may be nu
   }
 });
 
-test("every closed list of values stands on the page once", () => {
+test("every closed list of values is on the page once", () => {
   const lists = Object.values(vocabulary).filter((list) => list !== vocabulary.externalIdKeys);
   for (const values of lists)
     assert.equal(page.split(`>${values.join(", ")}<`).length, 2, values.join());
 });
 
-test("every hint code and every error code stands on the page", () => {
+test("every hint code and every error code is on the page", () => {
   for (const code of hintCodes)
     assert.ok(page.includes(`<th scope="row"><code>${code}</code></th>`), code);
   for (const code of problemCodes) {
@@ -76,7 +76,7 @@ test("every hint code and every error code stands on the page", () => {
   }
 });
 
-test("the numbers are those of the service", () => {
+test("the page has the numbers of the service", () => {
   assert.ok(page.includes("whole number, 1 to 250"));
   assert.match(page, /"minute";q=60;w=60/);
   for (const number of ["3,600", "1,000", "86,400", "10,000"])
@@ -114,13 +114,13 @@ test("the field of the key has no name, so no form can put the key into an addre
   }
 });
 
-test("every field of a form stands inside its label", () => {
+test("every field of a form is inside its label", () => {
   const fields = page.match(/<(input|textarea)\b/g)!.length;
   const labelled = page.match(/<label\s*>(?:(?!<\/label>).)*?<(input|textarea)\b/gs)!.length;
   assert.equal(labelled, fields);
 });
 
-test("what the docs are told is text, whatever is in it", () => {
+test("the facts shown in the docs are escaped as text", () => {
   const evil = `"><script>alert(1)</script>`;
   const quotas = [{ name: evil, quota: 1, seconds: 1 }];
   const told = docsPage({

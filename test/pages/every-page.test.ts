@@ -92,7 +92,7 @@ test("ids are unique, and every link within the pages leads to something", () =>
   }
 });
 
-test("the navigation marks the page one is on, or the list it belongs to", () => {
+test("the navigation marks the current page, or the list it belongs to", () => {
   const marked = (path: string) =>
     /<a\s+href="([^"]*)"\s+aria-current="(\w+)"/.exec(pages.get(path)!)?.slice(1);
   assert.deepEqual(marked("/docs"), ["/docs", "page"]);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { bodyText, html } from "#pages/html.ts";
 import { prose } from "#pages/prose.ts";
 
-test("whatever text is put into a template, no tag, attribute or entity comes of it", () => {
+test("no text in a template becomes a tag, attribute or entity", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const { markup } = html`<p title="${text}">${text}</p>`;
@@ -24,11 +24,11 @@ test("markup of a template is kept as it is inside another, alone and in lists",
   );
 });
 
-test("nothing is written for what is absent, and zero is written", () => {
+test("absent values become empty, and zero is written", () => {
   assert.equal(html`<p>${null}${undefined}${false}${0}</p>`.markup, "<p>0</p>");
 });
 
-test("an object that only looks like markup is not taken for it", () => {
+test("an object that only looks like markup is not treated as markup", () => {
   const forged = { markup: "<script>" } as unknown as string;
   assert.throws(() => html`<p>${forged}</p>`);
 });
@@ -37,7 +37,7 @@ test("text of an element keeps its quotes and still opens no tag", () => {
   assert.equal(bodyText(`{"a": "</code>&"}`).markup, `{"a": "&lt;/code&gt;&amp;"}`);
 });
 
-test("backticks make code, and what stands between is escaped", () => {
+test("backticks mark code, and the text between them is escaped", () => {
   assert.equal(prose("Send `<limit>` & go.").markup, "Send <code>&lt;limit&gt;</code> &amp; go.");
   assert.equal(prose("one ` alone").markup, "one ` alone");
 });

@@ -20,7 +20,7 @@ test("the landing page names every operation with its parameters and what the da
   assert.match(page, /<time datetime="2026-11-20T03:00:00Z" title="2026-11-20 03:00 UTC"/);
 });
 
-test("one line of curl stands ready with a placeholder for the key", () => {
+test("a line of curl is ready to copy, with a placeholder for the key", () => {
   const page = landingPage({ ...serviceFacts, publicUrl: "https://records.example" });
   assert.ok(
     page.includes(
@@ -42,7 +42,7 @@ test("without a dataset the landing page says so and what happens next", () => {
   assert.doesNotMatch(page, /null|undefined/);
 });
 
-test("what the landing page is told is text, whatever is in it", () => {
+test("the facts shown on the landing page are escaped as text", () => {
   const evil = `"><script>alert(1)</script>`;
   const page = landingPage({
     ...serviceFacts,

@@ -11,7 +11,7 @@ test("a style sheet has fewer than 300 lines", () => {
   for (const sheet of sheets) assert.ok(sheet.split("\n").length < 300);
 });
 
-test("colours stand in the properties alone, and every property is used", () => {
+test("colours are only in the properties, and every property is used", () => {
   assert.doesNotMatch(rules, /#[0-9a-f]{6}\b/);
   for (const [, name] of properties.matchAll(/(--[a-z-]+):/g))
     assert.ok(rules.includes(`var(${name!})`), name!);
@@ -48,7 +48,7 @@ const colours = Object.fromEntries(
   ),
 );
 
-test("text has a contrast of 4.5 and the edge of a field one of 3, on every ground, light and dark", () => {
+test("text has a contrast of 4.5 and the border of a field one of 3, on every background, light and dark", () => {
   const pairs = ["page", "raised", "sunken"].flatMap((ground) => [
     ...["text", "muted", "accent"].map((ink) => [ink, ground, 4.5] as const),
     ["edge", ground, 3] as const,
