@@ -66,7 +66,7 @@ export const commonMembers = {
 export interface ProblemKind {
   status: number;
   title: string;
-  /** What an error of this code has beside the members of every error. */
+  /** What an error of this code has besides the members of every error. */
   members: Readonly<Record<string, TSchema>>;
 }
 
@@ -281,8 +281,8 @@ const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
 /**
- * Text with everything in it that looks like a key cut to 8 characters and `…`, for errors and logs; with its
- * percent-escapes resolved where only they kept a key from being seen.
+ * Cuts everything that looks like a key to 8 characters and `…`, for errors and logs. Percent-escapes are resolved
+ * only where they hid a key.
  */
 export function maskKeys(text: string): string {
   const masked = cutKeys(text);

@@ -35,7 +35,7 @@ export interface CallerChecks {
 }
 
 /**
- * Looks a presented key up; refuses and counts nothing yet, since a path or a method may be refused first.
+ * Looks up a presented key. Refuses and counts nothing: paths and methods are refused first.
  * @param presented the value of `x-api-key`; undefined or empty where none was sent.
  */
 export function identify(

@@ -63,41 +63,28 @@ export function checkRequest(
 
 function refuseUnreadable(request: FastifyRequest): void {
   const { raw, headers, originalUrl } = request;
-  if (Number(headers["content-length"] ?? 0) > bodyBytesMax) {
-    // What is left of the body is not read, so the connection cannot carry another request.
-    request.isLast = true;
-    throw bodyTooLarge();
-  }
-  // The parser reports an unknown coding only after the headers were handed on (RFC 9112 §6.1).
-  if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") {
-    request.isLast = true;
+  if (Number(headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+  // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
+  if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
     throw new Problem("malformed-request", "Only the transfer coding 'chunked' is understood.");
-  }
-  if (raw.httpVersion !== "1.1" && raw.httpVersion !== "1.0") {
-    request.isLast = true;
+  if (raw.httpVersion !== "1.1" && raw.httpVersion !== "1.0")
     throw new Problem("malformed-request", "The request line names no version of HTTP/1.");
-  }
-  // Nothing is upgraded to; the parser drops what came behind such a request all the same.
+  // No upgrade is offered, but the parser discards what follows a request for one.
   if (asksForUpgrade(raw)) request.isLast = true;
   const hosts = countHosts(raw.rawHeaders);
-  if (hosts > 1 || (hosts === 0 && raw.httpVersion === "1.1")) {
-    // Whoever reads such a request otherwise than we do may also disagree about what follows it.
-    request.isLast = true;
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === "1.1"))
     throw new Problem(
       "malformed-request",
       `The request has ${hosts === 0 ? "no" : "more than one"} Host header.`,
     );
-  }
-  refuseNoHost(request);
+  refuseInvalidHost(request);
   if (!canBeMet(raw))
     throw new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met.");
   if (originalUrl.length > targetBytesMax)
     throw new Problem(
       "uri-too-long",
       `The address has ${originalUrl.length} bytes; ${targetBytesMax} are allowed.`,
-      {
-        maximum: targetBytesMax,
-      },
+      { maximum: targetBytesMax },
     );
   // No part of a request target (RFC 9112 §3.2): what follows would be taken for a part of the query or be lost.
   if (originalUrl.includes("#"))
@@ -116,36 +103,30 @@ const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
 const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessage) =>
   upgrade !== undefined && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
 
-/**
- * A proxy in front, or whoever builds a link or a cache key from it, may read more into such a text than a name
- * (RFC 9112 §3.2).
- */
-function refuseNoHost(request: FastifyRequest): void {
+/** A proxy that builds a link or a cache key from such a text may read more into it than a name (RFC 9112 §3.2). */
+function refuseInvalidHost(request: FastifyRequest): void {
   const { headers, originalUrl } = request;
   // Empty where the target has no authority (RFC 9110 §7.2).
-  if (!isAuthority(headers.host ?? "")) {
-    request.isLast = true;
+  if (!isAuthority(headers.host ?? ""))
     throw new Problem(
       "malformed-request",
       "The Host header is no host: it takes a name or an address, and a port, as in records.example:8080.",
     );
-  }
   if (originalUrl.startsWith("/")) return;
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(originalUrl)?.[1];
   // The host of an http URL may not be empty (RFC 9110 §4.2.1).
   if (authority === undefined || (/^[^:]/.test(authority) && isAuthority(authority))) return;
-  request.isLast = true;
   throw new Problem(
     "malformed-request",
     "The address names no host: between // and the path it takes a name or an address, and a port.",
   );
 }
 
-/** A name, percent-encoded where need be, or an address in brackets; then a port (RFC 3986 §3.2.2, §3.2.3). */
+/** A name, which may be percent-encoded, or an address in brackets; then a port (RFC 3986 §3.2.2, §3.2.3). */
 const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([^\]]*)\])(?::[0-9]*)?$/i;
 const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
 
-/** Nearly all requests of a service name one host. */
+/** Cached: nearly all requests to a service name one host. */
 let latestAuthority = "";
 
 function isAuthority(text: string): boolean {
@@ -157,11 +138,11 @@ function isAuthority(text: string): boolean {
   return true;
 }
 
-/** Node takes a zone behind the address, which has no place in a URL. */
+/** Node accepts a zone after the address, which is not allowed in a URL. */
 const isBracketed = (address: string) =>
   (isIPv6(address) && !address.includes("%")) || futureAddress.test(address);
 
-/** Node keeps the first of several; which one a proxy in front has kept, nobody knows (RFC 9112 §3.2). */
+/** Node keeps the first of several, and a proxy may have kept another (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -193,7 +174,7 @@ function unknownPath(
   known: ReadonlyMap<string, RouteFacts>,
 ): Problem {
   const path = url.split("?", 1)[0]!;
-  // One slash alone: to look for a row of them at the end takes the square of its length where it stands elsewhere.
+  // One slash only: a pattern for several would take quadratic time on a run of them elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
   const suggestion = nearest(tidy, [...known.keys()]) ?? null;
   return new Problem("unknown-path", `There is nothing at ${echo(path)}.`, {

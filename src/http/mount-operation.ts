@@ -121,7 +121,7 @@ export function pageLinks(
 ): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
-  // A key that was put into the query by mistake must not come back. Cut value by value, links stay well-formed.
+  // A key that was put into the query by mistake must not be sent back. Masked value by value, links stay well-formed.
   const filter = filterText(query.filter, maskKeys);
   const to = (target: number, rel: string) =>
     `<${base}${operation.path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;

@@ -145,7 +145,7 @@ export function refuse(
   problem: Problem,
   cause?: unknown,
 ): void {
-  // What follows on the connection is the rest of a body or another protocol.
+  // What follows on the connection is the rest of a body, or something a proxy may have read differently.
   if (endConnection.has(problem.code)) request.isLast = true;
   request.problemCode = problem.code;
   reportProblem(http, problem, request.id, cause);

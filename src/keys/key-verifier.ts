@@ -156,7 +156,7 @@ interface KnownKeysOptions {
 /** Read in one turn of the event loop: some 2 ms. */
 const rowsInATurn = 250;
 
-/** @throws DomainError if the source cannot be read at once; one that answers later tells it by `onFault`. */
+/** @throws DomainError if an embedded source cannot be read; one across the network reports it to `onFault`. */
 export function openKnownKeys({ source, onFault }: KnownKeysOptions): KnownKeys {
   let versionSeen = source.version();
   let versionRead: unknown;

@@ -15,7 +15,7 @@ async function startWithAdmin(t: TestContext, options: Parameters<typeof startSe
   const admin = service.adminAddress!;
   const ask = (path: string, method = "GET") => fetch(admin + path, { method });
   const scrape = async () => readExposition(await (await ask("/metrics")).text());
-  /** The number of one sample; undefined where it is not there. */
+  /** The value of one sample; undefined where there is none. */
   const read = async (sample: string) =>
     (await scrape()).get(sample.replace(/\{.*/, ""))!.samples.get(sample);
   return { service, admin, ask, scrape, read };

@@ -19,7 +19,7 @@ async function open(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-/** All that comes until the server ends its side. */
+/** Everything received until the server ends its side. */
 async function readAll(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (part) => (text += String(part)));
@@ -47,7 +47,7 @@ test("a client that sends thousands of requests ahead holds up nobody else", asy
   other.write(request("other"));
   await once(other, "data");
   const place = log.findIndex((line) => line.includes('"other"'));
-  // Both are read in the same turn or the next; only a few of the five thousand are answered before.
+  // Both are read in the same turn or the next; only a few of the five thousand are handled before.
   assert.ok(place < 50, `answered as number ${place}`);
 });
 
@@ -59,7 +59,7 @@ test("of what a client sends ahead and does not read, one answer at a time is ma
   for (let i = 0; i < count; i++) socket.write(request(i, "/openapi.json"));
   socket.end();
   const connection = await firstOf(connections.open);
-  // Until the buffers of the system are full and an answer is under way that nobody takes.
+  // Until the system's buffers are full and a response is pending that nobody reads.
   while (connection.socket.writableLength === 0) await nextPoll();
   for (let turn = 0; turn < 20; turn++) await nextPoll();
   assert.ok(log.length < count, `${log.length} of ${count} answers were made`);
@@ -140,7 +140,7 @@ test("what comes behind a request to close does not destroy the answers before i
     const socket = await open(t, port);
     socket.pause();
     socket.write(bytes);
-    // The server has answered, and holds much that it will never read, before the client reads anything.
+    // The server has responded, and has received much that it will never read, before the client reads anything.
     for (let turn = 0; turn < 50; turn++) await nextPoll();
     socket.resume();
     assert.deepEqual(idsIn(await readAll(socket)), ["1", "2"]);
@@ -149,7 +149,7 @@ test("what comes behind a request to close does not destroy the answers before i
   }
 });
 
-/** Without a Host: its answer is the last one. */
+/** Without a Host: its response is the last of the connection. */
 const unreadable = "GET /health HTTP/1.1\r\n\r\n";
 
 test("a connection is gone as soon as its client has closed, also where requests came behind the last answer", async (t) => {
@@ -188,7 +188,7 @@ test("a server that drains waits for no client that asked to CONNECT before it h
   const socket = await open(t, port);
   socket.write(request(1, "/account") + "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
   await once(server, "connect");
-  // An end alone would leave the side of the server open.
+  // `end` alone would leave the server's side open.
   t.after(() => socket.resetAndDestroy());
   const patience = new AbortController();
   const late = setTimeout(5000, "late", { signal: patience.signal }).catch(() => {});

@@ -10,7 +10,7 @@ import { startService, type TestService } from "../support/service.ts";
 const get = (path: string, headers = "") =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`;
 
-/** One way to each error that a running service can be brought to; the others are raised by parts of it. */
+/** One way to provoke each error of a running service; the others are tested where they are raised. */
 const ways: Partial<Record<ProblemCode, (service: TestService) => string>> = {
   "invalid-parameters": ({ key }) => get("/fetch-gp", `x-api-key: ${key}\r\n`),
   "malformed-request": () => "GARBAGE\r\n\r\n",

@@ -43,7 +43,7 @@ test("a client on a hundred connections does not come before another one's first
   const open = async () => {
     const socket = connect(service.port, "127.0.0.1");
     t.after(() => socket.destroy());
-    // Connections are accepted one in a turn; an answer shows that this one was.
+    // One connection is accepted per turn; a response shows that this one was.
     socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
     await once(socket, "data");
     return socket;
@@ -56,6 +56,6 @@ test("a client on a hundred connections does not come before another one's first
   await Promise.all(answers);
   const keys = service.log.flatMap((line) => JSON.parse(line).key ?? []);
   assert.equal(keys.length, 101);
-  // All 101 are read in a turn or two; of the hundred a share each is answered before the other's.
+  // All 101 are read in a turn or two; of the hundred, one share each is handled before the other client's.
   assert.ok(keys.indexOf(id) <= 6 * sharePerTurn, `answered as number ${keys.indexOf(id) + 1}`);
 });

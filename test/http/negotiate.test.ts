@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { preferredEncoding } from "#http/negotiate.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
 
-/** As a client may send it: two hundred of them have more than 3 MiB. */
+/** As long as a client may send it: two hundred of them take more than 3 MiB. */
 const longHeader = (number: number) => Buffer.from(`${number}, gzip,${"x,".repeat(8000)}`);
 
 test("long Accept-Encoding headers are understood and none of them is kept", () => {

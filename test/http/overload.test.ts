@@ -23,7 +23,7 @@ function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
     { delayMaxMilliseconds, memoryMaxBytes },
     { now: () => clock.now, memory: () => memory, onChange: (cause) => told.push(cause) },
   );
-  /** The look after a turn that was so much too long. */
+  /** Measures after a turn that was this much too long. */
   const lookAfter = (lateness: number) => {
     clock.now += lookEveryMilliseconds + lateness;
     guard.look();

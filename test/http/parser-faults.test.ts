@@ -114,7 +114,7 @@ test("a client that closes its side after asking gets the whole answer", async (
 test("a client that closes its side is told of what cannot be read behind its requests", async (t) => {
   const { port, key } = await startService(t);
   const whole = requestText("/fetch-gp?gp_name=northwind", { key }).repeat(2);
-  // Node reads on at once where it got all the bytes it asked for: so it sees the end before the answers leave.
+  // Node reads again at once where it got as many bytes as it asked for, so it sees the end before the responses are sent.
   const readAtOnce = 65_536;
   const { text } = await sendRaw(
     port,
@@ -165,7 +165,7 @@ test("what follows a request to upgrade is never lost in silence: its answer is 
 test("nothing is answered behind an answer to HTTP/1.0 that has no length, not even what cannot be read", async (t) => {
   const { port } = await startService(t);
   const preflight = "OPTIONS /fetch-gp HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
-  // The one before keeps the preflight from being answered before what follows is read.
+  // The request before delays the preflight until what follows is read.
   for (const before of ["", requestText("/health")]) {
     const { text } = await sendRaw(port, `${before}${preflight}GET / HTTP/1.1\r\na b: c\r\n\r\n`);
     assert.deepEqual(statusesIn(text), before === "" ? [204] : [200, 204]);
@@ -233,7 +233,7 @@ test("a fault in a body that waits for its turn brings no second answer to a req
   };
   const faulty = await Promise.all(Array.from({ length: 300 }, opened));
   const forms = await Promise.all(Array.from({ length: 60 }, opened));
-  // By now the service has accepted them all, and reads what they send in one turn.
+  // By now the service has accepted all connections, and reads what they send in one turn.
   await get("/health");
   const form = { method: "POST", headers: ["Transfer-Encoding: chunked"], body: "ZZ\r\n" };
   for (const { socket } of faulty) socket.write("no request\r\n\r\n");

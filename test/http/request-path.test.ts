@@ -1,4 +1,4 @@
-/** Through how many files of `src` a request passes, by what V8 saw being called: `npm run path` lists them. */
+/** Measures with V8's coverage through how many files of `src` a request passes; `npm run path` lists them. */
 import assert from "node:assert/strict";
 import { Session } from "node:inspector/promises";
 import { relative } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { startService } from "../support/service.ts";
 
 const src = fileURLToPath(new URL("../../src", import.meta.url));
-/** Timers call functions too; what they call is not in all of several samples. */
+/** A file counts where it is in every sample, which leaves out what a timer called meanwhile. */
 const samples = 8;
 
 /** Only ever lowered: merge or simplify instead. The aim is 45 and 30. */
@@ -20,7 +20,7 @@ test("a reader who follows a request passes through few files", async (t) => {
   t.after(() => session.disconnect());
   const take = async () => (await session.post("Profiler.takePreciseCoverage")).result;
   const passedBy = async (query: string): Promise<Set<string>> => {
-    // Counts begin anew each time they are taken.
+    // Taking the counts resets them.
     await take();
     const { status } = await get(`/fetch-gp?${query}`);
     const scripts = await take();

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { watchConnections } from "#http/connections.ts";
 import { slowReaderBounds, watchSlowReaders } from "#http/guard-connections.ts";
 
-/** More than the system takes for a connection nobody reads. */
+/** More than the system buffers for a connection that nobody reads. */
 const page = Buffer.alloc(24 * 1024 * 1024, "x");
 const { patienceMilliseconds, bytesMin } = slowReaderBounds;
 
@@ -40,7 +40,7 @@ async function openStuck(t: TestContext) {
   return { client, seen, slowReaders, pass, open, answer: answer! };
 }
 
-/** What is under way between the two sides has arrived. */
+/** Resolves once what was in transit has arrived. */
 async function settled(client: Socket): Promise<void> {
   for (let last = -1; last !== client.bytesRead;) {
     last = client.bytesRead;
@@ -79,7 +79,7 @@ test("a client that reads too little to ever come to the end is cut, too", async
 
 test("a client that reads slowly, but reads, gets the whole answer", async (t) => {
   const { client, seen, slowReaders, pass, answer } = await openStuck(t);
-  // The system passes on what was read in portions of its own, so more is read than has to be.
+  // The system acknowledges reads in its own portions, so more is read than necessary.
   for (let round = 0; round < 4; round++) {
     await read(client, 100 * bytesMin);
     pass(patienceMilliseconds - 1);

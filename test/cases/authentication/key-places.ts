@@ -1,4 +1,4 @@
-/** Where a key is read, and that it is never shown where it was put instead. */
+/** Where a key is read, and that it is never echoed from anywhere else. */
 import assert from "node:assert/strict";
 import { assertProblem } from "../../support/problem-answer.ts";
 import { ask, type RequestParts } from "../../support/raw-client.ts";

@@ -12,7 +12,7 @@ const path = "/fetch-gp?gp_name=kkr";
 
 export async function keyCases(caseOf: CaseOf, service: TestService): Promise<void> {
   const { port, clock, key } = service;
-  /** No more than thirty in a minute, so that none is refused for its number. */
+  /** No more than thirty a minute, so that none is refused by the limit on failed keys. */
   const get = (parts: RequestParts, target = path) => {
     clock.advance(2.1);
     return ask(port, target, parts);

@@ -1,4 +1,4 @@
-/** What can be had without a valid key. */
+/** What is served without a valid key. */
 import assert from "node:assert/strict";
 import { routes as accountRoutes } from "#account/screens/index.ts";
 import { makeKey } from "#keys/api-key.ts";
@@ -11,7 +11,7 @@ import type { CaseOf } from "../../support/still-well.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
 
-/** All that may be seen without a key. */
+/** Everything that may be served without a key. */
 const publicPaths = [
   "/",
   "/openapi.json",

@@ -1,4 +1,4 @@
-/** What goes on while the store of keys cannot be reached. */
+/** What keeps working while the key store cannot be read. */
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { join } from "node:path";

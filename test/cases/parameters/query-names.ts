@@ -1,4 +1,4 @@
-/** The names in a query, and how it is cut into pairs. */
+/** The names in a query, and how it is split into pairs. */
 import assert from "node:assert/strict";
 import { operations } from "#operations/index.ts";
 import { assertProblem, faultsIn } from "../../support/problem-answer.ts";

@@ -1,4 +1,4 @@
-/** What a text finds, whatever signs are in it. */
+/** What a text finds, whatever special characters are in it. */
 import assert from "node:assert/strict";
 import { mintId } from "#datasets/draft-record.ts";
 import { operations } from "#operations/index.ts";
@@ -14,7 +14,7 @@ export async function querySearchCases(caseOf: CaseOf, { port, key }: TestServic
   const faults = async (target: string) => faultsIn(await get(target));
   const encode = encodeURIComponent;
 
-  /** Both operations must find exactly what a search one record after another finds. */
+  /** Both operations must find exactly what a linear search finds. */
   async function assertLikeReference(text: string): Promise<void> {
     for (const operation of ["fetch-gp", "fetch-projects"] as const) {
       const query = { operation, gp_name: text, limit: 100, offset: 0 };

@@ -1,4 +1,4 @@
-/** Which texts may stand in a query, how long they may be, and which are no text. */
+/** Which texts a query may contain, how long they may be, and which bytes are no text. */
 import assert from "node:assert/strict";
 import { assertProblem, faultsIn } from "../../support/problem-answer.ts";
 import { ask, askBytes } from "../../support/raw-client.ts";

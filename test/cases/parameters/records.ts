@@ -1,8 +1,8 @@
-/** The records that the cases of parameters are asked on. */
+/** The records for the cases of parameters. */
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { cast } from "../../support/cast.ts";
 
-/** Names that hold what other search engines take for signs of their own. */
+/** Names with characters that are special in other search engines. */
 const signed = [
   "50% Equity",
   "50 Equity",

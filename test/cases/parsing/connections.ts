@@ -1,4 +1,4 @@
-/** What clients may do with a connection: be slow, greedy, gone, or speak something else. */
+/** What clients may do with a connection: be slow, greedy, disconnect, or speak another protocol. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -94,7 +94,7 @@ export async function connectionCases(caseOf: CaseOf, { port, key }: OwnProcess)
     "C13 · answers that nobody waits for and five hundred requests on one connection that does not read harm nobody",
     async () => {
       for (let i = 0; i < 100; i++) {
-        // More than a connection holds, so that the end comes in the middle.
+        // More than a connection buffers, so that it ends in the middle.
         const socket = await open(requestText("/docs").repeat(i % 2 === 0 ? 1 : 50));
         if (i % 4 < 2) await once(socket, "data");
         await end([socket]);

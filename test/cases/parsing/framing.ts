@@ -1,4 +1,4 @@
-/** Where a request ends and the next begins: what two readers could see differently. */
+/** Where a request ends and the next begins: what two parsers could disagree about. */
 import assert from "node:assert/strict";
 import { assertProblem } from "../../support/problem-answer.ts";
 import { ask, askBytes, requestText, statusesIn } from "../../support/raw-client.ts";
@@ -8,10 +8,10 @@ import { type CaseOf, settles } from "../../support/still-well.ts";
 export async function framingCases(caseOf: CaseOf, service: OwnProcess): Promise<void> {
   const { port, key } = service;
   const path = "/fetch-gp?gp_name=kkr";
-  /** Stands behind a doubtful request; whoever reads it as a request of its own answers twice. */
+  /** Follows a doubtful request; a parser that takes it for another request causes two responses. */
   const smuggled = requestText("/docs?smuggled");
   let marks = 0;
-  /** What was logged since the last call, once all of it is written: lines come in the order of answers. */
+  /** What was logged since the last call, once all of it is written: lines are in the order of responses. */
   async function linesSinceLast(): Promise<string[]> {
     const [from, to] = [`mark-${marks}"`, `mark-${marks + 1}"`];
     await ask(port, "/health", { headers: [`X-Request-Id: mark-${++marks}`] });

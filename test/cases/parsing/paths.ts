@@ -1,4 +1,4 @@
-/** Which path is asked for, with which method, and how else neither may be written. */
+/** Which path and method a request has, and spellings of them that are refused. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -8,7 +8,7 @@ import { ask, askBytes } from "../../support/raw-client.ts";
 import type { OwnProcess } from "../../support/own-process.ts";
 import type { CaseOf } from "../../support/still-well.ts";
 
-/** Of the paths of operations, or of files that the service has. */
+/** Variants of the paths of operations, and of files that the service has. */
 const otherSpellings = [
   "/v1/../fetch-gp",
   "/v1/%2e%2e/fetch-gp",
@@ -156,7 +156,7 @@ export async function pathCases(caseOf: CaseOf, { port, key }: OwnProcess): Prom
     },
   );
 
-  /** Twenty connections that are reset as soon as this is sent, before or while the answer comes. */
+  /** Twenty connections that are reset as soon as this is sent, before or during the response. */
   async function resetAfter(bytes: string): Promise<void> {
     for (let i = 0; i < 20; i++) {
       const socket = connect(port, "127.0.0.1").on("error", () => {});

@@ -1,4 +1,4 @@
-/** Every status that the service can give, at a service whose clock and time-outs the cases may move. */
+/** Every status that the service can send; the cases set its clock and timeouts. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

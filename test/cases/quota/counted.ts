@@ -1,4 +1,4 @@
-/** How many requests an account has. */
+/** How many requests an account is admitted. */
 import assert from "node:assert/strict";
 import { assertProblem } from "../../support/problem-answer.ts";
 import { ask, askBytes, requestText, statusesIn } from "../../support/raw-client.ts";
@@ -11,7 +11,7 @@ export async function countedCases(
   caseOf: CaseOf,
   { port, clock, newKey }: TestService,
 ): Promise<void> {
-  /** Sent one behind the other on one connection. @returns how many were admitted and how many refused. */
+  /** Sends them one after the other on one connection. @returns how many were admitted and how many refused. */
   async function spend(key: string, requests: number) {
     const unchanged = requestText(path, { key, headers: ["If-None-Match: *"] });
     const { text } = await askBytes(port, unchanged.repeat(requests));

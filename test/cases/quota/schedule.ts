@@ -8,6 +8,6 @@ export const someQuotas = (random: Random): Quotas => ({
   day: random.between(6, 12),
 });
 
-/** Quarters of a second: what a clock of floating numbers can add without an error. */
+/** Quarters of a second, which floating-point numbers add without rounding. */
 export const someSeconds = (random: Random) =>
   random.pick([0, 0.25, 1, 7.5, 20, 59.75, 60, 600, 3599.75, 80_000]) + random.between(0, 8) / 4;

@@ -9,7 +9,7 @@ import type { CaseOf } from "../../support/still-well.ts";
 
 const path = "/fetch-gp?gp_name=kkr";
 
-/** A header for each way in which somebody in front might say whose request it is. */
+/** The headers by which a proxy might name the client. */
 const claims = [
   "X-Forwarded-For: ",
   "Forwarded: for=",
