@@ -1,11 +1,12 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
 import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { listOwn } from "#account/components/key-views.ts";
 import { exactTime } from "#account/components/relative.ts";
 import { download, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
-import { isLive, listKeys } from "#keys/keys.ts";
+import { isLive } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
@@ -52,21 +53,18 @@ async function markup(
   { typed, fault }: FilterReading,
   { requests, next }: { requests: readonly LoggedRequest[]; next: string | null },
 ): Promise<string> {
-  const { services, account, now } = request;
-  const keys = (
-    await listKeys(services.control, { accountNumber: account.number, now })
-  ).toReversed();
+  const keys = await listOwn(request);
   const explorer = { id: explorerKey, name: "Explorer" };
   const offered = [explorer, ...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
   const names = new Map(offered.map(({ id, name }) => [id, name]));
   return requestsPage({
     frame: framed(request),
-    logDays: services.settings.usageLogDays,
+    logDays: request.services.settings.usageLogDays,
     typed,
     fault,
     keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
     operations: operations.map(({ name }) => name),
-    rows: requests.map((request) => rowOf(request, names)),
+    rows: requests.map((logged) => rowOf(logged, names)),
     olderHref: next === null ? null : hrefOf("/account/requests", typed, next),
     csvHref: hrefOf("/account/requests.csv", typed),
     csvRowsMax,
