@@ -23,8 +23,6 @@ import {
   signUps,
 } from "./config/settings.ts";
 
-export { settings };
-
 export interface Config {
   host: string;
   port: number;

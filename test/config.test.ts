@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accountUrl, ConfigFault, isLoopback, localUrl, readConfig, settings } from "#config.ts";
+import { settings } from "#config/settings.ts";
+import { accountUrl, ConfigFault, isLoopback, localUrl, readConfig } from "#config.ts";
 import { settingNames } from "#config/settings.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 

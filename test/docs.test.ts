@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Command } from "commander";
 import { exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
-import { settings } from "#config.ts";
+import { settings } from "#config/settings.ts";
 import { settingNames } from "#config/settings.ts";
 import { hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";

@@ -21,7 +21,7 @@ import { answer } from "#operations/page.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { openService, type Service } from "#service.ts";
-import { controlFile } from "#store/stores.ts";
+import { controlFile } from "#store/files.ts";
 import { openKeyUse } from "#usage/key-use.ts";
 import { openRecorder } from "#usage/recorder.ts";
 import { openWriter } from "#usage/writer.ts";

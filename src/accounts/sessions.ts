@@ -9,8 +9,6 @@ import type { ControlStore } from "#store/stores.ts";
 import { listMemberships, type Membership } from "./membership.ts";
 import { findPersonById, type Person } from "./people.ts";
 
-export type { Membership };
-
 export const sessionMilliseconds = 7 * dayMilliseconds;
 export const idleMilliseconds = 12 * hourMilliseconds;
 const seenMilliseconds = minuteMilliseconds;

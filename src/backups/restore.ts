@@ -15,7 +15,8 @@ import { syncPath } from "#datasets/whole-file.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
-import { controlFile, openControl } from "#store/stores.ts";
+import { controlFile } from "#store/files.ts";
+import { openControl } from "#store/stores.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,

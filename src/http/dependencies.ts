@@ -6,7 +6,7 @@ import type { Config } from "#config.ts";
 import type { Clock } from "#limits/clock.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import type { AnsweredRequest } from "#usage/recorder.ts";
+import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import type { AfterCommit } from "./commit-barrier.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { RequestMetrics } from "./request-metrics.ts";

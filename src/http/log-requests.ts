@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, symbols } from "pino";
 import type { Asker } from "#api/caller.ts";
 import { maskKeys, type Problem } from "#problems.ts";
-import type { AnsweredRequest } from "#usage/recorder.ts";
+import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 

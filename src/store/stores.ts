@@ -10,8 +10,6 @@ export type UsageStore = Store<UsageTables>;
 
 const busyMillisecondsDefault = 5000;
 
-export { controlFile, usageFile };
-
 /**
  * Accounts, people and keys. A committed revocation survives a power failure.
  * @throws StoreFault as `openStore` does.

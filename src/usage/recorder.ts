@@ -3,8 +3,6 @@ import { hourMilliseconds } from "#store/durations.ts";
 import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
 import type { Writer } from "./writer.ts";
 
-export type { AnsweredRequest };
-
 export interface Recorder {
   /** Costs well under a microsecond; never waits, never throws. */
   record(request: AnsweredRequest): void;

@@ -4,7 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { CommandFault, exitCodes } from "#cli/command-fault.ts";
 import { type AddCommands, run } from "#cli/program.ts";
-import { controlFile, openControl } from "#store/stores.ts";
+import { controlFile } from "#store/files.ts";
+import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

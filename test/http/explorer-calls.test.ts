@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { openExplorerCalls } from "#http/explorer-calls.ts";
 import { defaultQuotas } from "#limits/policy.ts";
-import type { AnsweredRequest } from "#usage/recorder.ts";
+import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import { openHttpServer } from "../support/http-server.ts";
 
 const call = { account: 7, quotas: defaultQuotas, operation: "fetch-signals", query: "" } as const;

@@ -7,7 +7,8 @@ import { sql } from "kysely";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { controlMigrations } from "#store/migrations/index.ts";
 import { openStore, type StoreShape } from "#store/open-store.ts";
-import { controlFile, openControl, openUsage, usageFile } from "#store/stores.ts";
+import { controlFile, usageFile } from "#store/files.ts";
+import { openControl, openUsage } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

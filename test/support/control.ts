@@ -2,7 +2,8 @@
 import type { TestContext } from "node:test";
 import { createAccount } from "#accounts/accounts.ts";
 import { issueKey, type KeyOrder } from "#keys/keys.ts";
-import { controlFile, openControl } from "#store/stores.ts";
+import { controlFile } from "#store/files.ts";
+import { openControl } from "#store/stores.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export const noon = Date.parse("2026-11-21T12:00:00.000Z");

@@ -3,7 +3,8 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { openUsage, usageFile } from "#store/stores.ts";
+import { usageFile } from "#store/files.ts";
+import { openUsage } from "#store/stores.ts";
 import { sizeOf } from "#usage/kept-batches.ts";
 import { readLastUse } from "#usage/key-use.ts";
 import { readRequests } from "#usage/request-log.ts";

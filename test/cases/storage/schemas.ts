@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openStore } from "#store/open-store.ts";
-import { controlFile } from "#store/stores.ts";
+import { controlFile } from "#store/files.ts";
 import { command, outcomeOfScript } from "../../support/command-line.ts";
 import { datasetCommands } from "../../support/dataset-commands.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
