@@ -1,5 +1,5 @@
 /** What a backup says of itself in its first file, `manifest.json`, and whether that can be true. */
-import { versionShape } from "#datasets/catalogue.ts";
+import { versionShape } from "#datasets/generation.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";

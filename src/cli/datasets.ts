@@ -1,6 +1,7 @@
 /** `gp-records datasets`: shows the datasets there are, checks them, and chooses which one is served. */
 import type { Command } from "commander";
-import type { Catalogue, Generation } from "#datasets/catalogue.ts";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import type { Generation } from "#datasets/generation.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
 import { isOutdated, isStaged, publishVersion, rollBack } from "#datasets/choose.ts";
 import type { AuditAction } from "#store/audit.ts";

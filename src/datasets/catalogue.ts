@@ -12,8 +12,6 @@ import {
 import { draftFactsName, findUnconfirmed, settleDraft } from "./leftovers.ts";
 import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts";
 
-export { type Generation, versionShape } from "./generation.ts";
-
 export interface Catalogue {
   folder: string;
   pathOf(version: string): string;

@@ -1,11 +1,11 @@
 /** Checks the generations: each file against its facts, and on request all that it holds. */
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Catalogue, Generation } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { findBefore } from "./choose.ts";
 import { unread } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
-import { factsRemedy } from "./generation.ts";
+import { factsRemedy, type Generation } from "./generation.ts";
 import { findFactsFault, remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
 

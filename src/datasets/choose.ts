@@ -1,5 +1,6 @@
 /** Makes another generation the current one: a named one, or the previous one. */
-import type { Catalogue, Generation } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";

@@ -1,6 +1,6 @@
 /** Compares two generations record by record: what was added, removed and changed, and in which members. */
 import { recordKinds, type RecordKind } from "#records/canonical.ts";
-import type { Generation } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { immutableUri, openPublished } from "./open-generation.ts";
 
 const changeKinds = ["added", "removed", "changed"] as const;

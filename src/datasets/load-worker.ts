@@ -1,6 +1,6 @@
 /** The worker that reads a generation, so that the HTTP thread is not blocked. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { Generation } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { loadGeneration } from "./load.ts";
 import { lowerOwnPriority } from "./priority.ts";
 import { arraysIn } from "./stored-arrays.ts";

@@ -1,7 +1,7 @@
 /** Loads the parts of a generation that a server answers from; runs in a worker. */
 import { statSync } from "node:fs";
 import type { DatasetParts } from "#search/dataset-parts.ts";
-import type { Generation } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { metaFault } from "./facts-fault.ts";
 import { openGeneration, refusalOf } from "./open-generation.ts";
 import { readServed } from "./served.ts";

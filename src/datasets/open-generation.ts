@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
-import type { Generation } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { DatasetFault, unread } from "./dataset-fault.ts";
 import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";

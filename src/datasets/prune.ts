@@ -1,6 +1,7 @@
 /** Deletes old generations, but none that is current, pinned, waiting to be published, or possibly being opened. */
 import { existsSync } from "node:fs";
-import type { Catalogue, Generation } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { findBefore, isOutdated, isStaged } from "./choose.ts";
 import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";

@@ -2,7 +2,8 @@
 import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
-import type { Catalogue, Generation } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Generation } from "./generation.ts";
 import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
 import { hashFile } from "./file-hash.ts";
 import { builtAtOf, timeOf } from "./format.ts";

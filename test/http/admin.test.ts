@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { versionShape } from "#datasets/catalogue.ts";
+import { versionShape } from "#datasets/generation.ts";
 import { openAdmin } from "#http/admin.ts";
 import type { ServiceState } from "#http/dependencies.ts";
 import { openHttpServer } from "../support/http-server.ts";
