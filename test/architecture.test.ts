@@ -319,3 +319,109 @@ test("nothing beside the api module answers a question: reads its parameters, co
   assert.deepEqual(usersOf(/\bcounters\b[^.\n]{0,3}\.take\(/), ["src/api/ask.ts"]);
   assert.deepEqual(usersOf(/\bopenAnswerCache\(/), ["src/api/answer-cache.ts", "src/api/ask.ts"]);
 });
+
+interface PrivateWord {
+  word: RegExp;
+  instead: string;
+  /** Where the same letters mean what everybody means by them. */
+  meant?: { text: RegExp; because: string }[];
+}
+
+/** Words of our own making that the field has its own for; see docs/decisions/0010-words-of-the-field.md. */
+const privateWords: PrivateWord[] = [
+  {
+    word: /\boffices?\b/i,
+    instead: "account worker",
+    meant: [
+      {
+        text: /\b(?:head|main|medical|family) offices?\b/gi,
+        because: "where a firm works",
+      },
+      { text: /["`]office["`]|, office,/g, because: "a type of property" },
+      { text: /(?:City|State|Country) of the office/g, because: "where a principal works" },
+      { text: /US Office of Management and Budget/g, because: "an authority" },
+    ],
+  },
+  {
+    word: /\brooms\b|\b(?:a|the|this|that|each|every|own|which|other|by) room\b/i,
+    instead: "module",
+    meant: [{ text: /\broom (?:for|to|left)\b/g, because: "space" }],
+  },
+  { word: /\bdoors?\b/i, instead: "dependency, HttpDependencies" },
+  { word: /\b(?:the|this|our) house\b/i, instead: "architecture" },
+  { word: /\bkey[- ]?rings?\b/i, instead: "key verifier" },
+  { word: /\bstandings?\b/i, instead: "quota status" },
+  { word: /\bheld[ -]?answers?\b/i, instead: "commit barrier" },
+  { word: /\bknown[ -]questions?\b/i, instead: "parsed-query cache" },
+  { word: /\b(?:make|makes|making|made) way\b/i, instead: "lower priority" },
+  { word: /\b(?:stands?|stood|standing)[ -]back\b/i, instead: "lower priority" },
+  { word: /\bleav(?:e|es|ing)[ -]core\b/i, instead: "CPU affinity" },
+  { word: /\bdesks?\b/i, instead: "quota RPC" },
+  { word: /\b(?:by|the|our|its|of) post\b(?! (?:method|request|form|body|to))/, instead: "mailer" },
+  {
+    word: /\bcarriers?\b/i,
+    instead: "SMTP transport",
+    meant: [
+      {
+        text: /\b(?:type carrier|carriers|readonly carrier)\b/gi,
+        because: "GPs that carry a value",
+      },
+    ],
+  },
+  {
+    word: /\b(?:our|these|mail|sends?|sent|mailed|waiting|sender of|waits for an?|in place of the) letters?\b|\bletters? (?:with (?:a |its )?links?|under way)\b/i,
+    instead: "mail, message",
+  },
+  {
+    word: /\bvisit(?:s|ed|ing|ors?)?\b/i,
+    instead: "request to the account pages; signed-in person",
+    meant: [{ text: /`visit`|\bvisit(?=\(|: \(|\)|,| =)/g, because: "the callback of a loop" }],
+  },
+  { word: /\bfarewells?\b/i, instead: "account deletion" },
+  { word: /\bhappenings?\b/i, instead: "activity" },
+  { word: /\bsurroundings\b/i, instead: "CLI context" },
+  { word: /\bcomplain(?:s|ts?|ed|ing)?\b/i, instead: "reportError" },
+  { word: /\bfair turns\b|\bopen turns\b|\/turns\.ts\b/i, instead: "fair queue" },
+];
+
+/** As `path:line: word → what to say instead`. */
+function privateWordsIn(path: string, text: string): string[] {
+  // `openOffice` is read as `open Office`.
+  const words = `${path}\n${text}`.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ");
+  const lines = words.split("\n");
+  return lines.flatMap((line, number) =>
+    privateWords.flatMap(({ word, instead, meant = [] }) => {
+      const rest = meant.reduce((left, { text }) => left.replaceAll(text, ""), line);
+      const [found] = word.exec(rest) ?? [];
+      return found === undefined ? [] : [`${path}:${number}: ${found} → ${instead}`];
+    }),
+  );
+}
+
+test("nothing is called by a private word where the field has its own", () => {
+  const samples = [
+    ["The office's mail leaves by the post.", 2],
+    ["Puts the rooms together: http is the front door.", 2],
+    ["One letter with a link; complains of nothing.", 2],
+    [
+      "An outstanding request, a POST form, its head office, two letters, a letter is no digit, a ring buffer.",
+      0,
+    ],
+    ["Stand-back of an import on the first core.", 1],
+    ["const keyRing = openOffice(leaveCore);", 3],
+    ["const someHeadOffice = forEachBit(gps, visit);", 0],
+  ] as const;
+  for (const [text, count] of samples)
+    assert.equal(privateWordsIn("a.ts", text).length, count, text);
+
+  const written = globSync(
+    "{src,test,bench,faults,fuzz,deploy,docs}/**/*.{ts,js,css,md,conf,service,timer}",
+    {
+      exclude: ["docs/decisions/**", "test/architecture.test.ts"],
+    },
+  );
+  const found = [...written, ...globSync("*.md")].flatMap((path) =>
+    privateWordsIn(path, readFileSync(path, "utf8")),
+  );
+  assert.deepEqual(found, []);
+});
