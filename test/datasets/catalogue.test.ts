@@ -20,7 +20,7 @@ async function threeGenerations(catalogue: Catalogue): Promise<[string, string, 
   return versions(catalogue) as [string, string, string];
 }
 
-test("what is known of a generation is true of its file", async (t) => {
+test("the facts of a generation match its file", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await threeGenerations(catalogue);
   const generation = catalogue.current()!;
@@ -82,7 +82,7 @@ test("what is imported after a roll-back is younger than what was rolled back, a
   assert.deepEqual(readFileSync(catalogue.pathOf(bad.published!.version)), file);
 });
 
-test("what a killed import left and stray files are survived, and the next import clears its own kind", async (t) => {
+test("leftovers of a killed import and stray files do no harm, and the next import clears the leftovers", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const all = await threeGenerations(catalogue);
   const strays = ["notes.json", "20260101T000000Z-ffffffff.sqlite", "x.sqlite"];
@@ -113,7 +113,7 @@ test("a generation whose file is gone is not listed, published or gone back to",
   assert.equal(rollBack(catalogue, day(4)).version, first);
 });
 
-test("a version that is none is refused by name, and no path is made of it", async (t) => {
+test("an invalid version is refused by name, and never becomes part of a path", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await threeGenerations(catalogue);
   const before = filesOf(catalogue);
@@ -138,7 +138,7 @@ test("a pointer that names no version is a fault, never an empty folder", async 
   }
 });
 
-test("facts that are no JSON are a fault that names the file", async (t) => {
+test("facts that are not JSON are a fault that names the file", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [, , third] = await threeGenerations(catalogue);
   writeFileSync(join(catalogue.folder, `${third}.json`), "{");

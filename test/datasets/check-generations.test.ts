@@ -29,7 +29,7 @@ async function twoGenerations(catalogue: Catalogue): Promise<[older: string, cur
   return catalogue.versions() as [string, string];
 }
 
-test("sound datasets are told of, oldest first, and which of them is served", async (t) => {
+test("sound datasets are listed oldest first, with the one that is served", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older, current] = await twoGenerations(catalogue);
   assert.deepEqual(
@@ -81,7 +81,7 @@ for (const [what, damage] of damages)
     assert.match(served!.mend!, /'gp-records datasets rollback'\.$/);
   });
 
-test("a dataset whose facts agree with it is still read back where that is asked for", async (t) => {
+test("a dataset that agrees with its facts is still read back on request", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
   const path = catalogue.pathOf(older);
@@ -94,7 +94,7 @@ test("a dataset whose facts agree with it is still read back where that is asked
   assert.match(faults(catalogue, true)[0]!, /gp_name/);
 });
 
-test("a dataset of another format is told as such, and not to be restored", async (t) => {
+test("a dataset of another format is reported as such, without advice to restore it", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
   const path = catalogue.pathOf(older);
@@ -146,7 +146,7 @@ for (const [change, words] of untrueFacts)
     assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
   });
 
-test("where there is no dataset before the current one, nobody is told to go back to it", async (t) => {
+test("without a previous dataset nobody is told to roll back", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importDaily(catalogue, [gp("a")]);
   changeFacts(catalogue.folder, catalogue.currentVersion()!, { hash: "?" });
@@ -155,7 +155,7 @@ test("where there is no dataset before the current one, nobody is told to go bac
   assert.ok(only!.mend!.endsWith(`; or remove ${pointer} and import every source again.`));
 });
 
-test("facts that are not true of a dataset of another format are not held against it", async (t) => {
+test("facts that do not match a dataset of another format are not reported as its fault", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
   const path = catalogue.pathOf(older);
@@ -166,7 +166,7 @@ test("facts that are not true of a dataset of another format are not held agains
   assert.deepEqual(faults(catalogue), [null, null]);
 });
 
-test("of a dataset that the system does not let us read nobody is told to delete or replace anything", async (t) => {
+test("a dataset that the system does not let us read comes with no advice to delete or replace it", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older, current] = await twoGenerations(catalogue);
   const hidden = [join(catalogue.folder, `${older}.json`), catalogue.pathOf(current)];

@@ -88,7 +88,7 @@ test("roll back moves the pointer to the generation before, step by step, and sa
   assert.deepEqual(Object.keys(filesOf(catalogue)), files);
 });
 
-test("roll back passes over what never was current, and needs something to go back from", async (t) => {
+test("a rollback skips datasets that were never current, and needs a current one", async (t) => {
   const catalogue = temporaryCatalogue(t);
   assert.throws(() => rollBack(catalogue, day(1)), DatasetFault);
   const [first, second] = await threeGenerations(catalogue);
@@ -97,7 +97,7 @@ test("roll back passes over what never was current, and needs something to go ba
   assert.equal(rollBack(catalogue, day(4)).version, first);
 });
 
-test("roll back goes to what was served before, not to the next older version", async (t) => {
+test("a rollback goes to the dataset that was served before, not to the next older version", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const first = await importOn(catalogue, 1, ["a"]);
   const staged = await importOn(catalogue, 2, ["b"], true);

@@ -14,7 +14,7 @@ function changes(catalogue: Catalogue) {
   return [...diffGenerations(sides[0]!, sides.at(-1)!)];
 }
 
-test("every record that came, went or changed is told once, with the members that differ", async (t) => {
+test("every record that was added, removed or changed is listed once, with the members that differ", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importDaily(catalogue, [gp("a"), gp("b"), gp("same"), principal("p", ["a"])]);
   const idOfB = idOf(catalogue, "gp", "b");

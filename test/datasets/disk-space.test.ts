@@ -52,7 +52,7 @@ function smallDisk(t: TestContext): string | null {
   return null;
 }
 
-test("an import the disk is surely too small for is refused before it begins, with both sizes", async (t) => {
+test("an import for which the disk is certainly too small is refused before it begins, with both sizes", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const { bavail, bsize } = statfsSync(catalogue.folder);
   let isRead = false;

@@ -76,7 +76,7 @@ test("without the pointer an import makes anew what the facts kept from being se
   }
 });
 
-test("facts that are put back are believed again", async (t) => {
+test("facts that are restored are accepted again", async (t) => {
   for (const [change] of changes) {
     const catalogue = temporaryCatalogue(t);
     const [, current] = await twoGenerations(catalogue);

@@ -83,7 +83,7 @@ test("a follower keeps the old generation when the new one cannot be read, and s
   assert.match(told[1]!, new RegExp(`${second}.sqlite is not the file that was published`));
 });
 
-test("a fault that comes back after something else was served is told again", async (t) => {
+test("a fault that recurs after another dataset was served is reported again", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importDaily(catalogue, [gp("a")], [gp("b")]);
   const [first, second] = catalogue.list().map(({ version }) => version);
@@ -129,7 +129,7 @@ async function followDamaged(t: TestContext) {
   return { catalogue, version, mend, ...(await follow(t, catalogue)) };
 }
 
-test("a generation that was mended is served once it is published again", async (t) => {
+test("a repaired generation is served once it is published again", async (t) => {
   const { catalogue, version, mend, follower, told, served } = await followDamaged(t);
   assert.equal(served(), null);
   mend();

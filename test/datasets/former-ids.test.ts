@@ -208,7 +208,7 @@ test("a roll-back parts GPs that had become one", async (t) => {
   assert.deepEqual(ids(catalogue), { [a]: [], [b]: [] });
 });
 
-test("former ids that nobody ever had are taken in, and a GP may name itself", async (t) => {
+test("former ids that no GP ever had are accepted, and a GP may name itself", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importDaily(catalogue, [gp("a", { former_ids: ["a", a, "gp_0123456789abcdef"] })]);
   assert.deepEqual(ids(catalogue), { [a]: ["gp_0123456789abcdef"] });

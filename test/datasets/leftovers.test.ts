@@ -22,7 +22,7 @@ async function folderWithOne(catalogue: Catalogue) {
   return { version, at: (name: string) => join(catalogue.folder, name) };
 }
 
-test("whatever an import that was killed was writing goes, and nothing else does", async (t) => {
+test("everything that a killed import was writing is removed, and nothing else", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const { version, at } = await folderWithOne(catalogue);
   const strays = ["notes.json", "backup.1.tmp", "20260101T000000Z-ffffffff.sqlite", ".hidden"];

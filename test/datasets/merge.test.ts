@@ -154,7 +154,7 @@ test("a record that a rejected line was to replace stays as it was", async (t) =
   assert.equal(documentOf(catalogue, "principal", "p")["title"], null);
 });
 
-test("two lines about one record are refused, whichever of them removes it", async (t) => {
+test("two lines for one record are refused, whichever of them removes it", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importRecords(catalogue, [gp("a"), gp("b")]);
   const { collected } = await merge(

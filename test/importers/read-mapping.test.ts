@@ -127,7 +127,7 @@ for (const [what, fields, path, reason] of wrong)
     assert.match(Object.values(faults)[0] ?? "", reason);
   });
 
-test("a mapping that is no JSON object or repeats a key is refused", async (t) => {
+test("a mapping that is not a JSON object or repeats a key is refused", async (t) => {
   const refuse = async (text: string) =>
     (await faultOf(readMapping(writtenFile(t, "m.json", text)))).message;
   assert.match(await refuse("{"), /m\.json: is not JSON/);
@@ -136,7 +136,7 @@ test("a mapping that is no JSON object or repeats a key is refused", async (t) =
   assert.match(await refuse('{"records": []}'), /records: must not be empty$/);
 });
 
-test("a mapping that is not there is refused by name", async () => {
+test("a missing mapping is refused by name", async () => {
   assert.equal(
     (await faultOf(readMapping("no/map.json"))).message,
     "no/map.json: there is no such file",

@@ -26,7 +26,7 @@ test("a file this user may not read is named", async (t) => {
   );
 });
 
-test("a pipe is not opened before its turn, and its size is not guessed", (t) => {
+test("a pipe is not opened before it is read, and its size is not guessed", (t) => {
   const file = writtenFile(t, "a.csv", "Id,Name\n");
   const pipe = join(dirname(file), "pipe");
   execFileSync("mkfifo", [pipe]);

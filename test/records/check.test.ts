@@ -83,7 +83,7 @@ test("a member that the record does not have is named", () => {
     assert.equal(fault("principal", { [inherited]: ["x"] })[0]?.field, inherited);
 });
 
-test("what is no object, or of no known kind, is said to be so", () => {
+test("a record that is not an object or of no known kind is rejected as such", () => {
   for (const value of [null, 1, "x", [], true])
     assert.equal(checkRecord(value)[0]?.field, "record");
   assert.match(
@@ -158,7 +158,7 @@ test("of all texts exactly those with a control character or half a character ar
   );
 });
 
-test("of all days exactly those that exist are taken", () => {
+test("exactly the days that exist are accepted", () => {
   const digits = (number: number, length: number) => String(number).padStart(length, "0");
   const day = fc.record({
     year: fc.integer({ min: 0, max: 9999 }),
