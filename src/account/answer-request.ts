@@ -10,13 +10,13 @@ import { wordPage } from "./components/word.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
-import { refusal } from "./refusal.ts";
+import { refusal } from "./refusal-reply.ts";
 import { page, type Reply, unauthorized, withHeader } from "./reply.ts";
 import {
+  type AccountRequest,
+  type AccountServices,
   type MemberRequest,
   ownOrigin,
-  type AccountServices,
-  type AccountRequest,
 } from "./request.ts";
 import { findRoute, type Route, type Serve } from "./route.ts";
 import { signInPage } from "./screens/sign-in.ts";

@@ -2,9 +2,9 @@
 import type { Kysely, Transaction } from "kysely";
 import { quotaFault } from "#limits/policy.ts";
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
+import { cleanName, nameLengthMax } from "#store/check-name.ts";
 import type { AccountTable, ControlTables, Quotas } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { cleanName, nameLengthMax } from "#store/names.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import {

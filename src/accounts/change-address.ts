@@ -2,7 +2,7 @@
 import { writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { readAddress } from "./addresses.ts";
-import { LinkFault, type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
+import { LinkFault, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import type { Passwords } from "./passwords.ts";
 import { findPerson, findPersonById, type Person, refuseTaken } from "./people.ts";
 import { confirmInTurn } from "./sign-in.ts";

@@ -6,7 +6,7 @@ import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Client } from "./client.ts";
 import { forgetBrowsers } from "./known-browsers.ts";
-import { useUpLinks } from "./links.ts";
+import { useUpLinks } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { personOf, requirePersonRow } from "./people.ts";
 import { deleteSessions } from "./sessions.ts";

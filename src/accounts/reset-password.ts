@@ -4,7 +4,7 @@ import type { ControlStore } from "#store/stores.ts";
 import { type Address, readAddress } from "./addresses.ts";
 import { setPassword } from "./change-password.ts";
 import { type Client, networkOf } from "./client.ts";
-import { lookAtLink, type MadeLink, makeLink, useLink } from "./links.ts";
+import { lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, requirePerson, requirePersonRow } from "./people.ts";
 import type { SignedIn } from "./signed-in.ts";

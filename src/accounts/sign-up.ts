@@ -6,8 +6,15 @@ import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { readAddress } from "./addresses.ts";
 import { type Client, networkOf } from "./client.ts";
-import { type Link, lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./links.ts";
 import { insertMember } from "./membership.ts";
+import {
+  type Link,
+  lookAtLink,
+  type MadeLink,
+  makeLink,
+  useLink,
+  useUpLinks,
+} from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, refuseTaken } from "./people.ts";
 import { openSession, type SignedIn } from "./signed-in.ts";

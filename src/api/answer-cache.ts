@@ -1,9 +1,10 @@
 /** Caches answers of the current dataset, in each encoding that was asked for, up to a number of bytes. */
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import type { Format } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
-import { compress, encodedBytesMin, type Encoding } from "./compress.ts";
 
 /** An answer as it is sent: nothing in it depends on who asks. */
 export interface Answer {
@@ -95,4 +96,35 @@ function unshared(body: Buffer): Buffer {
 
 function sizeOf({ body, encoded }: Answer): number {
   return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
+}
+
+/** Compresses a body in Node's thread pool. */
+export const encodings = ["br", "gzip"] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** Bodies up to this size are sent as they are. */
+export const encodedBytesMin = 1024;
+
+const brotliAsync = promisify(brotliCompress);
+const gzipAsync = promisify(gzip);
+
+/** At these both take about 0.14 ms for a page of 20 KB and shrink it to a fifth. */
+const levels = { br: 4, gzip: 6 };
+
+/** A hundred times as slow for a fifth less: for what is compressed once and sent often. */
+export const brotliQualityMax = 11;
+
+export function compress(
+  body: Buffer,
+  encoding: Encoding,
+  brotliQuality = levels.br,
+): Promise<Buffer> {
+  return encoding === "br"
+    ? brotliAsync(body, {
+        params: {
+          [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+          [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+        },
+      })
+    : gzipAsync(body, { level: levels.gzip });
 }

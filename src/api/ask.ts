@@ -3,13 +3,13 @@ import { LRUCache } from "lru-cache";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
-import { formats, type Format } from "#operations/formats.ts";
+import type { Metric } from "#metrics/metric.ts";
+import { type Format, formats } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { internalError, Problem } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import type { Metric } from "#metrics/metric.ts";
-import { type Answer, type AnswerCache, openAnswerCache } from "./answer-cache.ts";
+import { type Answer, type AnswerCache, type Encoding, openAnswerCache } from "./answer-cache.ts";
 import {
   admit,
   type Asker,
@@ -19,7 +19,6 @@ import {
   identify,
   type KeyHolder,
 } from "./caller.ts";
-import type { Encoding } from "./compress.ts";
 import { answerTag, isUnchanged } from "./entity-tag.ts";
 
 export interface Question {

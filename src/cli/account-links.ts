@@ -2,8 +2,8 @@
 import { type Command, Option } from "commander";
 import { requireOpenAccount } from "#accounts/find-account.ts";
 import { invite } from "#accounts/invites.ts";
-import { linkUrl, type MadeLink } from "#accounts/links.ts";
 import { listMembers } from "#accounts/members.ts";
+import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { makeResetLink } from "#accounts/reset-password.ts";
 import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";

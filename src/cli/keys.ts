@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
 import { type IssuedKey, issueKey, type ListedKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { overlapDefault, rotateKey } from "#keys/rotate-key.ts";
-import { type LastUse, readLastUse } from "#usage/key-use.ts";
+import { type LastUse, readLastUse } from "#usage/recording.ts";
 import type { CliContext } from "./context.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { parseLifetime, parseOverlap } from "./option-values.ts";

@@ -5,7 +5,7 @@ import {
   type RecordKind,
   recordKinds,
 } from "#records/canonical.ts";
-import { checkRecord } from "#records/check.ts";
+import { checkRecord } from "#records/check-record.ts";
 import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
 import { draftRecord, type DraftRecords, noRecords } from "./draft-record.ts";
 import { keyOf, type LinkLedger, type Need, needsOf, openLinkLedger } from "./links.ts";

@@ -1,6 +1,6 @@
 /** Is the clock plausible: not before what was written last? */
 import { builtAtOf } from "#datasets/format.ts";
-import { systemClock } from "#limits/clock.ts";
+import { systemClock } from "#limits/clocks.ts";
 import { type Check, fail, ok } from "./check.ts";
 import { inspectSegments } from "./counts.ts";
 import { catalogueIn, wholeVersions } from "./dataset-files.ts";

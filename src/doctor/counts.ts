@@ -1,8 +1,7 @@
 /** Can the counts of the quotas be read, as the next start of the server will? */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeRecord, recordBytes } from "#limits/journal-record.ts";
-import { decodeHeader, headerBytes } from "#limits/segment-header.ts";
+import { decodeHeader, decodeRecord, headerBytes, recordBytes } from "#limits/segments.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { type Check, faultsOr, type Finding, unreadFile, warn } from "./check.ts";
 import { namesIn } from "./kept-files.ts";

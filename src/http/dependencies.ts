@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import type { Api } from "#api/ask.ts";
 import type { Config } from "#config.ts";
-import type { Clock } from "#limits/clock.ts";
+import type { Clock } from "#limits/clocks.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnsweredRequest } from "#usage/request-chunk.ts";

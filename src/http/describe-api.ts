@@ -1,13 +1,18 @@
 /** The OpenAPI 3.1 description, generated from the declarations that the service runs on. */
+import { hintCodes } from "#operations/hints.ts";
+import {
+  type FilterName,
+  filters,
+  filtersOf,
+  type Operation,
+  parameterBounds,
+} from "#operations/operation.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { parameterMeanings } from "#pages/parameter-words.ts";
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
-import { hintCodes } from "#operations/hints.ts";
-import { filtersOf, type Operation } from "#operations/operation.ts";
-import { apiVersion } from "#operations/versions.ts";
-import { type FilterName, filters, parameterBounds } from "#operations/parameter-names.ts";
-import { parameterMeanings } from "#pages/parameter-words.ts";
 import { headerComponents, headersOn } from "./described-headers.ts";
 import { problemAnswers, problemResponses, problemSchemas } from "./described-problems.ts";
 

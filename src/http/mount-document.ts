@@ -1,6 +1,6 @@
 /** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/compress.ts";
+import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/answer-cache.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import { Problem } from "#problems.ts";
 import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";

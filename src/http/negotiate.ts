@@ -1,6 +1,6 @@
 /** Content negotiation: the format and the encoding a client prefers (RFC 9110 §12.5). */
 import Negotiator from "negotiator";
-import { encodings, type Encoding } from "#api/compress.ts";
+import { type Encoding, encodings } from "#api/answer-cache.ts";
 
 /** The best available type, or undefined where the client accepts none of them. */
 export function preferredType<T extends string>(

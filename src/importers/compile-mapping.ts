@@ -5,7 +5,7 @@ import { namedGpPrefix, type RecordFault, type RecordName } from "#records/sourc
 import { clean, comparable } from "./cells.ts";
 import { type Cells, compileField, type MappingContext, sourcesOf } from "./compile-source.ts";
 import { isoFormats } from "./dates.ts";
-import { type Field, fieldsOf, idField, namesField, writtenFields } from "./fields.ts";
+import { type Field, fieldsOf, idField, namesField, writtenFields } from "./mapping-fields.ts";
 import type { Condition, Mapping, NamedGps, RecordBlock } from "./mapping.ts";
 import { Unreadable } from "./unreadable.ts";
 

@@ -2,7 +2,7 @@
 import { fold } from "#records/fold.ts";
 import { clean, cleanParagraphs, comparable, titleCase } from "./cells.ts";
 import { type DateFormat, readDate } from "./dates.ts";
-import type { Field } from "./fields.ts";
+import type { Field } from "./mapping-fields.ts";
 import type { SourceOfField, Written } from "./mapping.ts";
 import { fillTemplate, parseTemplate } from "./template.ts";
 import { quoted, Unreadable } from "./unreadable.ts";

@@ -1,6 +1,6 @@
 /** The JSON Schema of mapping files, with the fields of each kind of record, for editors and other tools. */
-import { canonicalSchemas, recordKinds, type RecordKind } from "#records/canonical.ts";
-import { fieldsOf, type Field } from "./fields.ts";
+import { canonicalSchemas, type RecordKind, recordKinds } from "#records/canonical.ts";
+import { type Field, fieldsOf } from "./mapping-fields.ts";
 import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
 
 const condition = { anyOf: [{ type: "string", minLength: 1 }, Condition] };

@@ -2,13 +2,20 @@
 import type { TProperties, TSchema } from "typebox";
 import { Errors } from "typebox/value";
 import { canonicalSchemas } from "#records/canonical.ts";
-import { checkRecord } from "#records/check.ts";
+import { checkRecord } from "#records/check-record.ts";
 import type { RecordFault } from "#records/source-entry.ts";
 import { comparable } from "./cells.ts";
 import { isoFormats, readDate } from "./dates.ts";
 import { byteWords, firstInvalidUtf8 } from "./encoding.ts";
-import { type Field, type FieldKind, fieldsOf, grouped, idField, namesField } from "./fields.ts";
 import { ImportFault } from "./import-fault.ts";
+import {
+  type Field,
+  type FieldKind,
+  fieldsOf,
+  grouped,
+  idField,
+  namesField,
+} from "./mapping-fields.ts";
 import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
 import { nearest } from "./nearest.ts";
 import { readBytes } from "./source-bytes.ts";

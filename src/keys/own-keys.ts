@@ -2,9 +2,9 @@
 import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/membership.ts";
 import { writeAudit } from "#store/audit.ts";
+import { cleanName } from "#store/check-name.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { cleanName } from "#store/names.ts";
 import { makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { refuseOverCaps } from "./caps.ts";

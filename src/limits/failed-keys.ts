@@ -1,7 +1,7 @@
 /** Counts wrong keys by the network they come from, so that keys cannot be guessed by the thousand. */
 import { LRUCache } from "lru-cache";
 import { clientNetwork } from "./client-network.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "./clocks.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./sliding-log.ts";
 
 /** Wrong keys one network may send within a window. */

@@ -1,10 +1,9 @@
 /** Writes every admitted request to a file before its response is sent, so that a restart forgets none; many at once. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Clock } from "./clock.ts";
-import { encodeRecord, recordBytes } from "./journal-record.ts";
+import type { Clock } from "./clocks.ts";
 import { readJournal } from "./read-journal.ts";
-import { openSegments } from "./segments.ts";
+import { encodeRecord, openSegments, recordBytes } from "./segments.ts";
 
 export interface JournalOptions {
   /** The files are in its folder `counts`, which is created if needed. */

@@ -2,8 +2,7 @@
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import type { Quotas } from "./policy.ts";
-import { shrink, type SlidingLog } from "./sliding-log.ts";
-import { lookAt, openWindows, takeFrom } from "./sliding-windows.ts";
+import { lookAt, openWindows, shrink, type SlidingLog, takeFrom } from "./sliding-log.ts";
 
 interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   /** Where the journal is kept; null for none. */

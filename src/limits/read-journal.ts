@@ -1,9 +1,8 @@
 /** Reads what earlier runs counted, with times converted to the clock of this run. */
 import { readFileSync } from "node:fs";
 import { type FinishedSegment, listSegments } from "./journal-folder.ts";
-import { decodeRecord, recordBytes } from "./journal-record.ts";
-import { decodeHeader, headerBytes } from "./segment-header.ts";
-import { dayMicroseconds } from "./sliding-windows.ts";
+import { decodeHeader, decodeRecord, headerBytes, recordBytes } from "./segments.ts";
+import { dayMicroseconds } from "./sliding-log.ts";
 
 interface PastRequests {
   /** Times of the last day by account, in µs on the monotonic clock of this run (below zero before its boot), sorted. */

@@ -3,10 +3,9 @@ import { closeSync, fdatasync, fdatasyncSync, openSync, rmSync, writeSync } from
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
 import { deleteSegments, type FinishedSegment, nextSegmentPath } from "./journal-folder.ts";
-import { recordBytes } from "./journal-record.ts";
-import { encodeHeader, headerBytes } from "./segment-header.ts";
-import { dayMicroseconds } from "./sliding-windows.ts";
+import { dayMicroseconds } from "./sliding-log.ts";
 
 interface Segments {
   /** Writes records and returns how many are completely in the file. @throws if nothing can be written. */
@@ -156,3 +155,82 @@ async function syncFolder(folder: string): Promise<void> {
     await handle.close();
   }
 }
+
+/** One admitted request as 24 bytes of the journal, each record with a checksum of its own. */
+export const recordBytes = 24;
+
+interface JournalRecord {
+  account: number;
+  monotonicMicroseconds: number;
+  wallMilliseconds: number;
+}
+
+// All records pass through this one buffer, so that none is allocated for the bytes or the parts of the checksum:
+// account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
+const bytes = Buffer.alloc(recordBytes);
+const beforeChecksum = bytes.subarray(0, 4);
+const afterChecksum = bytes.subarray(8);
+const fields = new DataView(bytes.buffer, bytes.byteOffset, recordBytes);
+
+/** The bytes of a record, valid until the next call. */
+export function encodeRecord(
+  account: number,
+  monotonicMicroseconds: number,
+  wallMilliseconds: number,
+): Buffer {
+  fields.setUint32(0, account, true);
+  fields.setFloat64(8, monotonicMicroseconds, true);
+  fields.setFloat64(16, wallMilliseconds, true);
+  fields.setUint32(4, recordChecksum(), true);
+  return bytes;
+}
+
+/** The record at an offset of a segment; null where its bytes are not what was written. */
+export function decodeRecord(segment: Buffer, offset: number): JournalRecord | null {
+  segment.copy(bytes, 0, offset, offset + recordBytes);
+  if (fields.getUint32(4, true) !== recordChecksum()) return null;
+  return {
+    account: fields.getUint32(0, true),
+    monotonicMicroseconds: fields.getFloat64(8, true),
+    wallMilliseconds: fields.getFloat64(16, true),
+  };
+}
+
+const recordChecksum = () => crc32(afterChecksum, crc32(beforeChecksum));
+
+/** A whole number of records, so that every record begins at a multiple of its length. */
+export const headerBytes = 3 * recordBytes;
+
+const magic = "gpcounts";
+const formatVersion = 1;
+const bootIdAt = 16;
+
+/** Magic 8 bytes, version u32, checksum u32, boot id in UTF-8 padded with zeros; numbers little-endian. */
+function encodeHeader(bootId: string): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  header.write(magic, 0);
+  header.writeUInt32LE(formatVersion, 8);
+  header.write(bootId, bootIdAt);
+  header.writeUInt32LE(headerChecksum(header), 12);
+  return header;
+}
+
+/**
+ * The boot id of a segment; null where the header is damaged, which says nothing about the records behind it.
+ * @throws if another version of the format wrote it.
+ */
+export function decodeHeader(segment: Buffer): string | null {
+  const header = segment.subarray(0, headerBytes);
+  if (
+    header.toString("latin1", 0, 8) !== magic ||
+    header.readUInt32LE(12) !== headerChecksum(header)
+  )
+    return null;
+  const version = header.readUInt32LE(8);
+  if (version !== formatVersion)
+    throw new Error(`it has format ${version}, this program reads ${formatVersion}`);
+  return header.toString("utf8", bootIdAt).replace(/\0+$/, "");
+}
+
+const headerChecksum = (header: Buffer) =>
+  crc32(header.subarray(bootIdAt), crc32(header.subarray(0, 12)));

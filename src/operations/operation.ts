@@ -1,14 +1,59 @@
-/** What an operation is: one read, told apart by what it returns and which filters it takes. */
+/** What an operation is: one read, with what it returns and which parameters it takes; and what each parameter means. */
 import type { TSchema } from "typebox";
 import type { RecordKind } from "#records/canonical.ts";
+import type { FacetName } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import type { Bounds, ReadModel, Selection } from "#search/read-model.ts";
-import {
-  filterNames,
-  type FilterName,
-  pageParameters,
-  type ParameterName,
-} from "./parameter-names.ts";
+
+export type FilterName = "gp_name" | FacetName;
+
+interface Filter {
+  /** For the reference; backticks mark code. */
+  meaning: string;
+  lengthMax: number;
+  /** May it be given several times, any of them being enough? */
+  isRepeatable: boolean;
+}
+
+const facet = (meaning: string): Filter => ({
+  meaning: `${meaning} Repeated: any of them.`,
+  lengthMax: 100,
+  isRepeatable: true,
+});
+
+/**
+ * The one list of filters, in the order of the reference and of a canonical query: parsing, hints, forms and OpenAPI
+ * follow it. Every facet of the read model has its filter here.
+ */
+export const filters: Readonly<Record<FilterName, Filter>> = {
+  gp_name: {
+    meaning:
+      "Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.",
+    lengthMax: 200,
+    isRepeatable: false,
+  },
+  tag: facet("A tag, strategy or property type of the GP, as a whole value."),
+  theme: facet("A theme of the GP, as a whole value."),
+  market: facet("A market of the GP: its title, one of its cities, or a city and a state."),
+};
+
+export const filterNames = Object.keys(filters) as readonly FilterName[];
+export const repeatableFilters = filterNames.filter((name) => filters[name].isRepeatable);
+
+const pageParameters = ["limit", "offset"] as const;
+export type PageParameter = (typeof pageParameters)[number];
+export type ParameterName = FilterName | PageParameter;
+
+export const isRepeatable = (name: ParameterName): boolean =>
+  name !== "limit" && name !== "offset" && filters[name].isRepeatable;
+
+/** Bounds of the contract; the largest page is the operator's choice. */
+export const parameterBounds = {
+  /** Times a repeatable filter may be given. */
+  valuesMax: 10,
+  limitDefault: 20,
+  offsetMax: 2_147_483_647,
+} as const;
 
 /** A request whose parameters are all valid. */
 export interface Query extends Bounds {

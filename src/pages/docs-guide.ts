@@ -1,7 +1,7 @@
 /** The sections of the docs that apply to every operation. */
 import { type Hint, hintCodes } from "#operations/hints.ts";
+import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { parameterBounds, repeatableFilters } from "#operations/parameter-names.ts";
 import { jsonBlock } from "./code-block.ts";
 import { errorTable } from "./errors.ts";
 import { exampleRecords } from "./example-records.ts";

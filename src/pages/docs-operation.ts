@@ -1,6 +1,10 @@
 /** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
-import { type Operation, parametersOf } from "#operations/operation.ts";
-import { isRepeatable, type ParameterName } from "#operations/parameter-names.ts";
+import {
+  isRepeatable,
+  type Operation,
+  type ParameterName,
+  parametersOf,
+} from "#operations/operation.ts";
 import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
 import { exampleRecords } from "./example-records.ts";

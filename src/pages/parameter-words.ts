@@ -1,12 +1,12 @@
 /** What each parameter means and what it takes, in words. */
-import type { Operation } from "#operations/operation.ts";
 import {
   type FilterName,
   filterNames,
   filters,
+  type Operation,
   parameterBounds,
   type ParameterName,
-} from "#operations/parameter-names.ts";
+} from "#operations/operation.ts";
 
 /** Backticks mark code. */
 export const parameterMeanings: Readonly<Record<ParameterName, string>> = {

@@ -1,5 +1,5 @@
 /** What each error means and what to do about it, in the words of its page. */
-import { parameterBounds, repeatableFilters } from "#operations/parameter-names.ts";
+import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
 import { listedMax, type ParameterFault, type ProblemCode } from "#problems.ts";
 import { codeList } from "./prose.ts";
 

@@ -14,7 +14,7 @@ import type { DatasetParts, LinkedKind } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
 import { type GpFilter, hasFacets, type Miss, openGpSearch } from "./gp-search.ts";
 import type { Lists } from "./lists.ts";
-import { matchWord, type WordMatch } from "./match-words.ts";
+import { matchWord, type WordMatch } from "./match-names.ts";
 import type { NameIndex } from "./name-index.ts";
 import { suggest } from "./suggestions.ts";
 

@@ -1,8 +1,10 @@
 /** Everything that is recorded of requests: last use of keys, totals and the request log, written by one thread. */
-import { openKeyUse } from "./key-use.ts";
-import { openRecorder, type Recorder } from "./recorder.ts";
+import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import type { UsageStore } from "#store/stores.ts";
+import type { KeyUseTable } from "#store/usage-tables.ts";
+import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
 import type { Retention } from "./retention.ts";
-import { openWriter } from "./writer.ts";
+import { openWriter, type Writer } from "./writer.ts";
 
 export interface Recording {
   /** As `KeyUse.note`, for the present time. */
@@ -76,6 +78,125 @@ function openLostRequests(tell: (requests: number, isOver: boolean) => void): Lo
     end() {
       if (sinceBegun > 0) tell(sinceBegun, true);
       sinceBegun = 0;
+    },
+  };
+}
+
+/** Remembers when and from where each key was last used, at most once a minute for each key. */
+interface KeyUse {
+  /**
+   * Costs one look-up unless the key's minute is over; never waits. `now` is milliseconds since 1970.
+   * @param networkOf the network the request came from; called only where it is written.
+   */
+  note(keyId: string, now: number, networkOf?: () => string): void;
+  /** Sends the rest to the writer. */
+  close(): void;
+}
+
+const noteEveryMilliseconds = minuteMilliseconds;
+/** What is gathered is sent to the writer this often. */
+const gatherMilliseconds = 1000;
+
+/** @param writer stays open at `close`; other users may share it. */
+export function openKeyUse({ writer }: { writer: Writer }): KeyUse {
+  // Bounded by the number of keys: only verified ones are noted.
+  const notedAt = new Map<string, number>();
+  const gathered = new Map<string, KeyUseTable>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const send = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered.size === 0) return;
+    const rows = [...gathered.values()];
+    gathered.clear();
+    writer.write({ kind: "keyUse", rows });
+  };
+
+  return {
+    note(keyId, now, networkOf) {
+      const before = notedAt.get(keyId);
+      // A clock that was set back must not keep a key silent until it catches up.
+      if (before !== undefined && now >= before && now - before < noteEveryMilliseconds) return;
+      notedAt.set(keyId, now);
+      gathered.set(keyId, {
+        key_id: keyId,
+        last_used_at: new Date(now).toISOString(),
+        network: networkOf?.() ?? null,
+      });
+      timer ??= setTimeout(send, gatherMilliseconds).unref();
+    },
+    close: send,
+  };
+}
+
+export interface LastUse {
+  /** ISO time. */
+  at: string;
+  /** Such as `203.0.113.0/24`; null where it was not recorded. */
+  network: string | null;
+}
+
+/** By key id; keys never used are missing. @param keyIds only these; all where it is left out. */
+export async function readLastUse(
+  usage: UsageStore,
+  keyIds?: readonly string[],
+): Promise<Map<string, LastUse>> {
+  const all = usage.database.selectFrom("key_use").selectAll();
+  const asked = keyIds === undefined ? all : all.where("key_id", "in", keyIds);
+  const rows = await asked.execute();
+  return new Map(
+    rows.map(({ key_id, last_used_at: at, network }) => [key_id, { at, network }] as const),
+  );
+}
+
+/** Records each counted request, and sends the records to the writer thread once a second. */
+interface Recorder {
+  /** Costs well under a microsecond; never waits, never throws. */
+  record(request: AnsweredRequest): void;
+  /** Sends the rest to the writer. */
+  close(): void;
+}
+
+/** The writer removes old records when it is sent a batch, which has to happen also without requests. */
+const idleMilliseconds = hourMilliseconds;
+
+/**
+ * @param writer stays open at `close`; other users may share it.
+ * @param now milliseconds since 1970.
+ */
+export function openRecorder({ writer, now }: { writer: Writer; now: () => number }): Recorder {
+  // Created with the first request, because it takes 1 MiB.
+  let draft: ReturnType<typeof openChunkDraft> | undefined;
+  let isGathering = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const wait = (milliseconds: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(send, milliseconds).unref();
+  };
+  const send = () => {
+    isGathering = false;
+    writer.write({ kind: "requests", rows: draft!.take(), now: now() });
+    wait(idleMilliseconds);
+  };
+  const gather = () => {
+    isGathering = true;
+    wait(gatherMilliseconds);
+  };
+  return {
+    record(request) {
+      draft ??= openChunkDraft();
+      const at = now();
+      if (!draft.add(at, request)) {
+        send();
+        draft.add(at, request);
+      }
+      if (!isGathering) gather();
+    },
+    close() {
+      if (isGathering) send();
+      clearTimeout(timer);
     },
   };
 }

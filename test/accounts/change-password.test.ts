@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { completeAddressChange, requestAddressChange } from "#accounts/change-address.ts";
 import { changePassword } from "#accounts/change-password.ts";
-import { LinkFault } from "#accounts/links.ts";
+import { LinkFault } from "#accounts/one-time-links.ts";
 import { completeReset, makeResetLink, requestReset } from "#accounts/reset-password.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { noon } from "../support/control.ts";

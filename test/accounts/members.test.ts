@@ -9,7 +9,6 @@ import {
   listInvitations,
   withdrawInvitation,
 } from "#accounts/invites.ts";
-import { LinkFault, lookAtLink } from "#accounts/links.ts";
 import {
   changeRole,
   leaveAccount,
@@ -17,6 +16,7 @@ import {
   passOwnership,
   removeMember,
 } from "#accounts/members.ts";
+import { LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
 import type { Role } from "#store/control-tables.ts";
 import { noon } from "../support/control.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lookAtLink } from "#accounts/links.ts";
 import { listMembers } from "#accounts/members.ts";
+import { lookAtLink } from "#accounts/one-time-links.ts";
 import { completeReset } from "#accounts/reset-password.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { readKey } from "#keys/api-key.ts";
-import { openKeyUse } from "#usage/key-use.ts";
+import { openKeyUse } from "#usage/recording.ts";
 import { openWriter } from "#usage/writer.ts";
 import { command } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { inventRecords, type DemoSize } from "#demo/invent.ts";
-import { checkRecord } from "#records/check.ts";
+import { type DemoSize, inventRecords } from "#demo/invent.ts";
+import { checkRecord } from "#records/check-record.ts";
 import { entries, gps, principals, projects, records, signals } from "./invented.ts";
 
 const small: DemoSize = { seed: 7, gps: 300, principals: 500, signals: 400, projects: 200 };

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { clock } from "#doctor/clock.ts";
 import { counts } from "#doctor/counts.ts";
-import { headerBytes } from "#limits/segment-header.ts";
+import { headerBytes } from "#limits/segments.ts";
 import { flipByte } from "../support/damage.ts";
 import { finding } from "../support/doctor.ts";
 import { beginJournal } from "../support/limits-journal.ts";

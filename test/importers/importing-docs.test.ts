@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readNdjson } from "#importers/ndjson.ts";
-import { checkRecord } from "#records/check.ts";
+import { checkRecord } from "#records/check-record.ts";
 import { csvEntries, writtenFile } from "./written-file.ts";
 
 const page = readFileSync(new URL("../../docs/importing.md", import.meta.url), "utf8");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCsv } from "#importers/csv.ts";
 import { readMapping } from "#importers/read-mapping.ts";
-import { checkRecord } from "#records/check.ts";
+import { checkRecord } from "#records/check-record.ts";
 
 const entriesOf = async (name: string) => {
   const mapping = await readMapping(`examples/mappings/${name}.json`);

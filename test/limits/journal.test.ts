@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { recordBytes } from "#limits/journal-record.ts";
-import { systemClock } from "#limits/clock.ts";
+import { systemClock } from "#limits/clocks.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { recordBytes } from "#limits/segments.ts";
 import { beginJournal, quotas } from "../support/limits-journal.ts";
-import { settles } from "../support/still-well.ts";
 import { day, hour, minute, second } from "../support/limits-world.ts";
+import { settles } from "../support/still-well.ts";
 
 test("what was admitted is counted after a kill, to the microsecond within one boot", (t) => {
   const { world, open } = beginJournal(t);

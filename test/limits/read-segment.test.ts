@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
-import { headerBytes } from "#limits/segment-header.ts";
+import { headerBytes } from "#limits/segments.ts";
 import { beginJournal } from "../support/limits-journal.ts";
 import { day } from "../support/limits-world.ts";
 

@@ -1,6 +1,6 @@
 /** Takes requests of account 1 until it is killed, and says how many it was given whenever some are kept. */
 import { writeSync } from "node:fs";
-import { systemClock } from "#limits/clock.ts";
+import { systemClock } from "#limits/clocks.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 
 const quotas = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };

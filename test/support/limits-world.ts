@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "#limits/clock.ts";
+import type { Clock } from "#limits/clocks.ts";
 
 export interface World {
   /** µs that truly passed since the world began. */

@@ -6,7 +6,7 @@ import { createAccount } from "#accounts/accounts.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey } from "#keys/keys.ts";
-import type { Clock } from "#limits/clock.ts";
+import type { Clock } from "#limits/clocks.ts";
 import type { Quotas } from "#limits/policy.ts";
 import { openService, type Service } from "#service.ts";
 import { openControl } from "#store/stores.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { openUsage } from "#store/stores.ts";
-import { openKeyUse, readLastUse } from "#usage/key-use.ts";
+import { openKeyUse, readLastUse } from "#usage/recording.ts";
 import { openWriter } from "#usage/writer.ts";
 import { minute, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

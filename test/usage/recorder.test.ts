@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { openRecorder } from "#usage/recorder.ts";
+import { openRecorder } from "#usage/recording.ts";
 import { readChunk, type RecordedRequest } from "#usage/request-chunk.ts";
 import type { Writer } from "#usage/writer.ts";
 import { hour, noon } from "../support/control.ts";

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { usageFile } from "#store/files.ts";
 import { openUsage } from "#store/stores.ts";
 import { sizeOf } from "#usage/kept-batches.ts";
-import { readLastUse } from "#usage/key-use.ts";
+import { readLastUse } from "#usage/recording.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { readTotals } from "#usage/totals.ts";
 import { openWriter, type WriterOptions } from "#usage/writer.ts";

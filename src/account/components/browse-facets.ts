@@ -14,8 +14,8 @@ import {
   withoutValue,
   withValue,
 } from "./browse-links.ts";
-import { hidden } from "./fields.ts";
 import { bytesOf, fitting } from "./fitting.ts";
+import { hidden } from "./form-fields.ts";
 import { valueLabel } from "./record-words.ts";
 
 export interface FacetView {

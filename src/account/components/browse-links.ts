@@ -1,8 +1,7 @@
 /** What is chosen on the browse pages: read from the URL, shown in words, and the links that change it. */
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
-import { everyFilter, type Operation } from "#operations/operation.ts";
-import { parameterBounds } from "#operations/parameter-names.ts";
+import { everyFilter, type Operation, parameterBounds } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";

@@ -5,7 +5,7 @@ import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { readLastUse } from "#usage/key-use.ts";
+import { readLastUse } from "#usage/recording.ts";
 import { readRequestsToday } from "#usage/totals.ts";
 import { relativeTime } from "./relative.ts";
 

@@ -1,7 +1,7 @@
 /** Sending links by mail, and what the page then says: the same for every address. A demo shows the link itself. */
 import type { Mail } from "#account/mail-templates.ts";
 import type { AccountRequest } from "#account/request.ts";
-import { linkUrl, type MadeLink } from "#accounts/links.ts";
+import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { accountPage, type Frame } from "./frame.ts";
 

@@ -1,9 +1,9 @@
 /** Leave the account, close it, or delete oneself: each page says what will happen and asks for the password. */
-import { faultNote, passwordField } from "#account/components/fields.ts";
+import { faultNote, passwordField } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { type KeyView, lastUseWords, readLiveKeys } from "#account/components/key-views.ts";
 import { signedOut } from "#account/cookies.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest, SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

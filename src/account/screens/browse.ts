@@ -24,7 +24,7 @@ import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
-import { parameterBounds } from "#operations/parameter-names.ts";
+import { parameterBounds } from "#operations/operation.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";

@@ -1,5 +1,5 @@
 /** Change the e-mail address or the password that one signs in with. */
-import { faultNote, field, passwordField } from "#account/components/fields.ts";
+import { faultNote, field, passwordField } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { begin } from "#account/cookies.ts";
@@ -8,7 +8,7 @@ import {
   addressTakenMail,
   passwordChangedMail,
 } from "#account/mail-templates.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

@@ -1,7 +1,7 @@
 /** The explorer: a form for each operation, its live answer, and the lines that send the same call from elsewhere. */
 import { callLines, type CallLines } from "#account/components/call-lines.ts";
-import { faultNote, hidden } from "#account/components/fields.ts";
 import { fitting } from "#account/components/fitting.ts";
+import { faultNote, hidden } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { type ShownAnswer, shownAnswer } from "#account/components/shown-answer.ts";
 import { readRecords } from "#account/read-records.ts";
@@ -10,8 +10,13 @@ import type { MemberRequest } from "#account/request.ts";
 import { route, type Route } from "#account/route.ts";
 import { quotasInForce } from "#accounts/plans.ts";
 import { operations } from "#operations/index.ts";
-import { filtersOf, type Operation, parametersOf } from "#operations/operation.ts";
-import { isRepeatable, type ParameterName } from "#operations/parameter-names.ts";
+import {
+  filtersOf,
+  isRepeatable,
+  type Operation,
+  type ParameterName,
+  parametersOf,
+} from "#operations/operation.ts";
 import { codeBlock, copyBlock } from "#pages/code-block.ts";
 import { bodyText, html, type Html, type Part } from "#pages/html.ts";
 import { parameterMeanings, parameterNeed, parameterRule } from "#pages/parameter-words.ts";

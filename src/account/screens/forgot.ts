@@ -1,7 +1,7 @@
 /** Forgotten passwords: asks for an address and mails a link to it if somebody has it. */
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { resetMail } from "#account/mail-templates.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

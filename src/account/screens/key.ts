@@ -1,5 +1,5 @@
 /** One key: shown, renamed, rotated, revoked. */
-import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
+import { choice, doneNote, faultNote, field, hidden } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import {
   type KeyView,
@@ -10,7 +10,7 @@ import {
 } from "#account/components/key-views.ts";
 import { oneTimeValue, shownBefore, shownOnce } from "#account/components/new-key.ts";
 import { exactTime, relativeTime } from "#account/components/relative.ts";
-import { refusal } from "#account/refusal.ts";
+import { refusal } from "#account/refusal-reply.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route, type Serve } from "#account/route.ts";

@@ -1,5 +1,5 @@
 /** All keys of an account, and the form that makes one. */
-import { choice, faultNote, field, hidden } from "#account/components/fields.ts";
+import { choice, faultNote, field, hidden } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import {
   type KeyView,
@@ -12,7 +12,7 @@ import {
 } from "#account/components/key-views.ts";
 import { oneTimeValue, shownBefore, shownOnce } from "#account/components/new-key.ts";
 import { relativeTime } from "#account/components/relative.ts";
-import { refusal } from "#account/refusal.ts";
+import { refusal } from "#account/refusal-reply.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

@@ -1,16 +1,16 @@
 /** The page a mailed link leads to: a GET changes nothing, the POST of its button does what the link is for. */
-import { faultNote, field, hidden } from "#account/components/fields.ts";
+import { faultNote, field, hidden } from "#account/components/form-fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { begin } from "#account/cookies.ts";
 import { addressChangedMail, passwordChangedMail } from "#account/mail-templates.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { completeAddressChange } from "#accounts/change-address.ts";
 import { requireOpenNumber } from "#accounts/find-account.ts";
 import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
-import { type Link, LinkFault, lookAtLink } from "#accounts/links.ts";
+import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
 import { completeReset } from "#accounts/reset-password.ts";
 import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";

@@ -1,8 +1,8 @@
 /** One member, for owners: change the role, remove, or pass the account on. */
-import { choice, faultNote, hidden, passwordField } from "#account/components/fields.ts";
+import { choice, faultNote, hidden, passwordField } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

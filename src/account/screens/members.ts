@@ -1,10 +1,10 @@
 /** Members of the account and invitations to it: lists them, invites, withdraws. */
-import { choice, doneNote, faultNote, field, hidden } from "#account/components/fields.ts";
+import { choice, doneNote, faultNote, field, hidden } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { invitationMail } from "#account/mail-templates.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

@@ -1,5 +1,5 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
-import { choice, type Choice, faultNote, field } from "#account/components/fields.ts";
+import { choice, type Choice, faultNote, field } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { listOwn } from "#account/components/key-views.ts";
 import { exactTime } from "#account/components/relative.ts";
@@ -12,6 +12,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
 import {
   explorerKey,
@@ -21,7 +22,6 @@ import {
   requestsInPages,
 } from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
-import { dayMilliseconds } from "#store/durations.ts";
 
 export const requestsRoutes: readonly Route[] = [
   route("/account/requests", "member", { GET: showRequests }),

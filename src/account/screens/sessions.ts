@@ -1,10 +1,10 @@
 /** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
-import { doneNote, hidden } from "#account/components/fields.ts";
+import { doneNote, hidden } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { signedOut } from "#account/cookies.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
-import type { SignedInRequest, AccountRequest } from "#account/request.ts";
+import type { AccountRequest, SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { html, type Html } from "#pages/html.ts";

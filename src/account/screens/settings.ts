@@ -1,8 +1,8 @@
 /** Settings: the person, the account's name, the download of all data, and the ways to leave. */
-import { doneNote, faultNote, field } from "#account/components/fields.ts";
+import { doneNote, faultNote, field } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { download, page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest, SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

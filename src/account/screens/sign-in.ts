@@ -5,10 +5,10 @@ import {
   faultNote,
   hidden,
   passwordField,
-} from "#account/components/fields.ts";
+} from "#account/components/form-fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { begin } from "#account/cookies.ts";
-import { refusal } from "#account/refusal.ts";
+import { refusal } from "#account/refusal-reply.ts";
 import { page, type Reply, seeOther, unauthorized } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

@@ -1,10 +1,10 @@
 /** Signing up: asks for an address and mails a link to it. */
-import { emailField, faultNote } from "#account/components/fields.ts";
+import { emailField, faultNote } from "#account/components/form-fields.ts";
 import { accountPage } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
 import { wordPage } from "#account/components/word.ts";
 import { knownMail, signUpMail } from "#account/mail-templates.ts";
-import { orAgain } from "#account/refusal.ts";
+import { orAgain } from "#account/refusal-reply.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";

@@ -8,7 +8,7 @@ import {
   lookAtLink,
   makeLink,
   useLink,
-} from "#accounts/links.ts";
+} from "#accounts/one-time-links.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { noon } from "../support/control.ts";
 import { openPeople } from "../support/people.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { systemClock } from "#limits/clock.ts";
+import { systemClock } from "#limits/clocks.ts";
 
 test("the monotonic clock is the same in every process of a boot, in whole microseconds", () => {
   const clock = systemClock();
-  const read = `import { systemClock } from "#limits/clock.ts"; console.log(systemClock().monotonicMicroseconds())`;
+  const read = `import { systemClock } from "#limits/clocks.ts"; console.log(systemClock().monotonicMicroseconds())`;
   const before = clock.monotonicMicroseconds();
   const inAnother = Number(
     execFileSync(process.execPath, ["--input-type=module-typescript", "-e", read]),

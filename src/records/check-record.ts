@@ -2,8 +2,8 @@
 import {
   canonicalSchemas,
   canonicalValidators,
-  recordKinds,
   type RecordKind,
+  recordKinds,
 } from "./canonical.ts";
 import { fold } from "./fold.ts";
 import type { RecordFault } from "./source-entry.ts";

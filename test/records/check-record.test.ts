@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { canonicalSchemas } from "#records/canonical.ts";
-import { checkRecord } from "#records/check.ts";
+import { checkRecord } from "#records/check-record.ts";
 
 const bare = {
   gp: { record: "gp", id: "1", name: "Acme" },
