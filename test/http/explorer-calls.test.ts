@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { openExplorerCalls } from "#http/explorer-calls.ts";
 import { defaultQuotas } from "#limits/policy.ts";
+import { json } from "#operations/formats.ts";
+import { operations } from "#operations/index.ts";
 import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import { openHttpServer } from "../support/http-server.ts";
 
@@ -58,4 +60,27 @@ test("a call whose count could not be committed is the 503 that the API would se
   const { code, reason } = JSON.parse(Buffer.from(body).toString());
   assert.deepEqual([status, code, reason], [503, "unavailable", "store_down"]);
   assert.equal(headers["ratelimit"], undefined);
+});
+
+test("a request over HTTP, a call of the explorer and a direct question give the same bytes", async (t) => {
+  const { http, get } = await openHttpServer(t);
+  const explore = openExplorerCalls(http);
+  for (const [operation, query] of [
+    ["fetch-gp", "gp_name=northwind&limit=2"],
+    ["fetch-principals", "tag=multifamily"],
+    ["fetch-signals", "gp_name=nobody"],
+    ["fetch-projects", "offset=100"],
+  ] as const) {
+    const { text } = await get(`/${operation}?${query}`);
+    const explored = await explore({ ...call, operation, query });
+    const outcome = await http.api.ask({
+      caller: { account: { id: "key_2", accountNumber: 8, quotas: defaultQuotas } },
+      operation: operations.find(({ name }) => name === operation)!,
+      text: query,
+      chooseFormat: () => json,
+    });
+    assert.ok(outcome.result.kind === "answer");
+    assert.equal(Buffer.from(explored.body).toString(), text, operation);
+    assert.equal(outcome.result.answer.body.toString(), text, operation);
+  }
 });
