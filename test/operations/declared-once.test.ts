@@ -16,7 +16,7 @@ test("a facet is named where it is indexed, filled and described: all else follo
     // The page of a GP links each list of the record to the filter that finds its like.
     "src/account/screens/gp.ts",
     "src/datasets/write-gps.ts",
-    "src/operations/parameter-names.ts",
+    "src/operations/operation.ts",
     "src/search/dataset-parts.ts",
   ]);
 });
