@@ -88,13 +88,10 @@ export function openApi(dependencies: ApiDependencies): Api {
       const asker = admit(dependencies, question.caller);
       if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
       const quotas = wholeQuotas(asker.quotas);
-      const settle = (status: QuotaStatus): Outcome => ({
-        asker,
-        counted: { quotas, status },
-        result: status.admitted ? find(sources, question) : refused(quotaProblem(status)),
-      });
       const status = counters.take(asker.accountNumber, quotas);
-      return status instanceof Promise ? status.then(settle) : settle(status);
+      return status instanceof Promise
+        ? status.then((settled) => settle(sources, question, asker, quotas, settled))
+        : settle(sources, question, asker, quotas, status);
     },
     encode: (answer, encoding) => cache.bodyOf(answer, encoding),
     forgetAnswers: () => cache.clear(),
@@ -107,6 +104,18 @@ interface Sources {
   parse: ParseQuery;
   model(): ReadModel | null;
 }
+
+const settle = (
+  sources: Sources,
+  question: Question,
+  asker: Asker,
+  quotas: Quotas,
+  status: QuotaStatus,
+): Outcome => ({
+  asker,
+  counted: { quotas, status },
+  result: status.admitted ? find(sources, question) : refused(quotaProblem(status)),
+});
 
 const refused = (problem: Problem): Result => ({ kind: "problem", problem });
 

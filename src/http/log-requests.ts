@@ -22,23 +22,33 @@ interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "que
 export function openRequestRecorder({ config, log, metrics, recordRequest }: HttpDependencies) {
   const write = openRequestLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
-  return ({ asker, method, path, target, ...answered }: FinishedRequest): void => {
-    const { operation, status, milliseconds, bytes, problem, requestId } = answered;
+  // Member by member, since it runs for every request and a spread is slow.
+  return (finished: FinishedRequest): void => {
+    const { asker, operation, status, milliseconds, bytes, problem, requestId } = finished;
     metrics.answered(operation, status, milliseconds);
-    const keyId = asker?.id ?? null;
     write({
       requestId,
-      method,
-      path,
+      method: finished.method,
+      path: finished.path,
       status,
       milliseconds,
       bodyBytes: bytes,
-      keyId,
+      keyId: asker?.id ?? null,
       problemCode: problem,
     });
     if (asker === null) return;
-    const query = keepsQuery ? recordedQuery(target) : null;
-    recordRequest({ ...answered, account: asker.accountNumber, key: asker.id, query });
+    recordRequest({
+      account: asker.accountNumber,
+      key: asker.id,
+      operation,
+      status,
+      milliseconds,
+      bytes,
+      dataset: finished.dataset,
+      problem,
+      requestId,
+      query: keepsQuery ? recordedQuery(finished.target) : null,
+    });
   };
 }
 
