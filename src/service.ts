@@ -14,6 +14,7 @@ import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain } from "#http/connections.ts";
 import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
+import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
@@ -137,19 +138,25 @@ export async function openService(
     counters,
     model: () => follower.model(),
   });
+  const requestMetrics = openRequestMetrics();
   const http: HttpDependencies = {
     config,
     operations,
     api,
     model: () => follower.model(),
-    recordRequest: recording.record,
     afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,
     now,
     clock,
     state: () => state,
     overload,
-    metrics: openRequestMetrics(),
+    metrics: requestMetrics,
+    recordRequest: openRequestRecorder({
+      config,
+      log,
+      metrics: requestMetrics,
+      record: recording.record,
+    }),
     log,
   };
   const answerCall = openExplorerCalls(http);

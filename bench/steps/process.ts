@@ -12,7 +12,7 @@ import type { LiveKey } from "#keys/live-key.ts";
 import { systemClock } from "#limits/clocks.ts";
 import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
 import { defaultQuotas } from "#limits/policy.ts";
-import { rateLimitFields } from "#limits/rate-limit-fields.ts";
+import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
 import { json } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
@@ -119,7 +119,7 @@ async function accessSteps(order: AccessOrder): Promise<AccessSteps> {
 }
 
 const countRequest = (counters: MemoryCounters, { accountNumber }: LiveKey) =>
-  rateLimitFields(defaultQuotas, counters.take(accountNumber, defaultQuotas));
+  rateLimitPolicyField(defaultQuotas) + rateLimitField(counters.take(accountNumber, defaultQuotas));
 
 /** What cannot be saved would make a step look quick. */
 function refuse(fault: Error | null): void {

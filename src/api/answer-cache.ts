@@ -18,8 +18,8 @@ export interface Answer {
   readonly total: number;
   body: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  /** Headers that a transport derives from the members above, cached with the answer. */
-  headers: readonly string[] | null;
+  /** Header lines that HTTP derives from the members above, cached with the answer. */
+  headers: string | null;
 }
 
 export interface AnswerCache {

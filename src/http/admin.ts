@@ -9,7 +9,7 @@ import type { Metric } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
-import { createServer } from "./routes.ts";
+import { createServer } from "./node-http.ts";
 
 interface Admin {
   /** Null until it listens, or where there is none. */

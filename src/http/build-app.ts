@@ -3,13 +3,13 @@ import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
 import { internalError, Problem } from "#problems.ts";
-import { bodyTooLarge, checkRequest, factsOf } from "./check-request.ts";
+import { bodyTooLarge, checkRequest, factsByPath } from "./check-request.ts";
 import { clientAddress, clientOf, presentedKey } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
-import { logRequests, logUnrouted } from "./log-requests.ts";
+import { logUnrouted } from "./log-requests.ts";
 import { mountAccount } from "./mount-account.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
@@ -82,15 +82,18 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   app.decorateRequest("quotaHeaders", null);
   app.decorateRequest("isLast", false);
   app.decorateRequest("isPrivate", false);
-  app.decorateRequest("bodyBytes", 0);
-  logRequests(app, http);
+  app.decorateRequest("path", "unknown");
+  app.decorateRequest("arrivedAt", 0);
 
   const known = new Map<string, RouteFacts>();
   app.addHook("onRoute", ({ url, config }) => {
     if (config?.facts !== undefined) known.set(url, config.facts);
   });
   app.addHook("onRequest", (request, reply, done) => {
-    const facts = factsOf(request, known);
+    request.arrivedAt = performance.now();
+    const { config } = request.routeOptions;
+    request.path = config.url ?? "unknown";
+    const facts = config.facts ?? factsByPath(request, known);
     request.isPrivate = facts?.isPrivate === true;
     const enter = (whose: string | number) =>
       fairQueue.enter(whose, () => {

@@ -4,7 +4,7 @@ import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { nearest } from "#operations/edit-distance.ts";
 import { echo, Problem } from "#problems.ts";
-import { preflightHeaders } from "./common-headers.ts";
+import { headerLines, preflightHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -13,13 +13,12 @@ const targetBytesMax = 8192;
 /** For a form of the account pages; the operations ignore a small body. */
 export const bodyBytesMax = 64 * 1024;
 
-/** What is known of the path of a request, whatever its method. */
-export function factsOf(
-  { routeOptions, params, is404, raw }: FastifyRequest,
+/** What is known of the path of a request whose method has no route of its own there. */
+export function factsByPath(
+  { params, is404, raw }: FastifyRequest,
   known: ReadonlyMap<string, RouteFacts>,
 ): RouteFacts | undefined {
-  const { facts } = routeOptions.config;
-  if (facts !== undefined || is404 || escapedSlash.test(raw.url!)) return facts;
+  if (is404 || escapedSlash.test(raw.url!)) return undefined;
   const path = `/${(params as { "*": string })["*"]}`;
   return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
 }
@@ -46,7 +45,7 @@ export function checkRequest(
     refuseWhileOverloaded(http);
   if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, http, known);
   if (method === "OPTIONS" && facts.methods.includes(method)) {
-    const headers = [...preflightHeaders, "allow", facts.methods.join(", ")];
+    const headers = preflightHeaders + headerLines({ allow: facts.methods.join(", ") });
     sendAnswer(http, request, reply, { status: 204, headers, body: null });
     return true;
   }

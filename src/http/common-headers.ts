@@ -1,12 +1,37 @@
-/** Headers that every response has, and those that pages and preflights share. */
+/** Headers as they are sent: those that every response has, and those that pages and preflights share. */
 import type { Config } from "#config.ts";
 import { apiVersion } from "#operations/versions.ts";
+import { validateHeaderName, validateHeaderValue } from "./node-http.ts";
 
-/** Headers as Node writes them fastest: a flat list of name, value, name, value. */
-export type HeaderLines = readonly string[];
+/** The field lines of a head (RFC 9112 §5), each `name: value` with its line end: text that Node would otherwise make for each response. */
+export type HeaderLines = string;
 
-export const headerLines = (headers: Readonly<Record<string, string>>): HeaderLines =>
-  Object.entries(headers).flat();
+/**
+ * Checks headers once, where they are made; `sendAnswer` sends them as they are.
+ * @throws TypeError where a name or a value would break out of its line.
+ */
+export function headerLines(
+  headers: Readonly<Record<string, string>> | Iterable<readonly [string, string]>,
+): HeaderLines {
+  const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  return pairs.map(headerLine).join("");
+}
+
+function headerLine([name, value]: readonly [string, string]): string {
+  validateHeaderName(name);
+  validateHeaderValue(name, value);
+  return `${name}: ${value}\r\n`;
+}
+
+/** Names and values, in their order. */
+export const headerPairs = (lines: HeaderLines): [string, string][] =>
+  lines
+    .split("\r\n")
+    .slice(0, -1)
+    .map((line) => {
+      const colon = line.indexOf(": ");
+      return [line.slice(0, colon), line.slice(colon + 2)];
+    });
 
 const exposed = [
   "API-Version",
@@ -25,12 +50,14 @@ const exposed = [
 
 const fixed = { "api-version": apiVersion, "x-content-type-options": "nosniff" };
 
-const forAnyOrigin = headerLines({
-  ...fixed,
-  vary: "Accept, Accept-Encoding",
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": exposed,
-});
+const forOwnOrigin = headerLines({ ...fixed, vary: "Accept, Accept-Encoding" });
+const forListedOrigins = headerLines({ ...fixed, vary: "Accept, Accept-Encoding, Origin" });
+const sharedWith = (origin: string) =>
+  headerLines({
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": exposed,
+  });
+const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
 /** @param origin the `Origin` of the request. */
 export function commonHeaders(
@@ -38,16 +65,9 @@ export function commonHeaders(
   origin: string | undefined,
 ): HeaderLines {
   if (origins === "*") return forAnyOrigin;
-  const isListed = origins.length > 0;
-  return headerLines({
-    ...fixed,
-    vary: isListed ? "Accept, Accept-Encoding, Origin" : "Accept, Accept-Encoding",
-    ...(origin !== undefined &&
-      origins.includes(origin) && {
-        "access-control-allow-origin": origin,
-        "access-control-expose-headers": exposed,
-      }),
-  });
+  if (origins.length === 0) return forOwnOrigin;
+  const isListed = origin !== undefined && origins.includes(origin);
+  return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
 /** What a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */

@@ -6,8 +6,8 @@ import type { Config } from "#config.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import type { AfterCommit } from "./commit-barrier.ts";
+import type { FinishedRequest } from "./log-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
@@ -17,8 +17,8 @@ export interface HttpDependencies {
   api: Api;
   /** The dataset that is served; null while there is none. */
   model(): ReadModel | null;
-  /** Records a counted request in the usage store, once its response is sent. */
-  recordRequest(request: AnsweredRequest): void;
+  /** Logs, counts and records a request once its response is sent. */
+  recordRequest(request: FinishedRequest): void;
   /** Delays the responses to counted requests. */
   afterCommit: AfterCommit;
   /** Serves `/account` and the paths below it. */

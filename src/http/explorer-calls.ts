@@ -1,13 +1,12 @@
 /** Answers calls from the explorer page: counted, logged and recorded like any API request. */
 import type { ApiAnswer, ExplorerCall } from "#account/messages.ts";
 import type { Outcome } from "#api/ask.ts";
-import { rateLimitFields } from "#limits/rate-limit-fields.ts";
 import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-log.ts";
 import { notCommitted } from "./commit-barrier.ts";
+import { headerPairs } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { openRequestRecorder } from "./log-requests.ts";
-import { answerHeaders } from "./mount-operation.ts";
+import { answerHeaders, quotaHeaders } from "./mount-operation.ts";
 import { makeRequestId } from "./request-id.ts";
 import { problemAnswer, reportProblem } from "./send-answer.ts";
 
@@ -15,7 +14,6 @@ import { problemAnswer, reportProblem } from "./send-answer.ts";
 export function openExplorerCalls(
   http: HttpDependencies,
 ): (call: ExplorerCall) => Promise<ApiAnswer> {
-  const record = openRequestRecorder(http);
   return async ({ account, quotas, operation: name, query }) => {
     const startedAt = performance.now();
     const requestId = makeRequestId();
@@ -29,6 +27,7 @@ export function openExplorerCalls(
     // As over HTTP, the outcome is shown only after the quota write.
     const isCommitted = await new Promise<boolean>((resolve) =>
       http.afterCommit(
+        resolve,
         () => resolve(true),
         () => resolve(false),
       ),
@@ -36,7 +35,7 @@ export function openExplorerCalls(
     const outcome = isCommitted ? asked : refusedOutcome(asked);
     const answered = answerOf(http, outcome, requestId);
     const { result } = outcome;
-    record({
+    http.recordRequest({
       asker: outcome.asker,
       operation: name,
       method: "GET",
@@ -70,10 +69,12 @@ function answerOf(
     result.kind === "problem"
       ? problemAnswer(result.problem, requestId)
       : { status: 200, headers: answerHeaders(http, result.answer), body: result.answer.body };
-  const quota = counted === null ? [] : rateLimitFields(counted.quotas, counted.status);
-  const lines = ["x-request-id", requestId, ...headers, ...quota];
-  const named: Record<string, string> = {};
-  for (let i = 0; i < lines.length; i += 2) named[lines[i]!] = lines[i + 1]!;
+  const quota = counted === null ? "" : quotaHeaders(counted);
+  const named = Object.fromEntries(headerPairs(headers + quota));
   // A copy, since the body may be a slice of a shared block.
-  return { status, headers: named, body: new Uint8Array(body) };
+  return {
+    status,
+    headers: { "x-request-id": requestId, ...named },
+    body: new Uint8Array(body),
+  };
 }

@@ -1,13 +1,12 @@
 /** Logs, counts and records each request once its response is sent. */
-import type { FastifyInstance } from "fastify";
 import { type Logger, symbols } from "pino";
 import type { Asker } from "#api/caller.ts";
+import type { Config } from "#config.ts";
 import { maskKeys, type Problem } from "#problems.ts";
 import type { AnsweredRequest } from "#usage/request-chunk.ts";
-import type { HttpDependencies } from "./dependencies.ts";
-import type { CountedOperation } from "./request-metrics.ts";
+import type { CountedOperation, RequestMetrics } from "./request-metrics.ts";
 
-interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
+export interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
   /** For whom it was counted; null where it was not. */
   asker: Asker | null;
   operation: CountedOperation;
@@ -18,26 +17,25 @@ interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "que
   target: string;
 }
 
+export interface RequestSinks {
+  config: Pick<Config, "usageLogParameters" | "usageLogDays">;
+  log: Logger;
+  metrics: RequestMetrics;
+  /** Records a request in the usage store. */
+  record(request: AnsweredRequest): void;
+}
+
 /** Records in the usage store only what was counted against a quota. */
-export function openRequestRecorder({ config, log, metrics, recordRequest }: HttpDependencies) {
+export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openRequestLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
   // Member by member, since it runs for every request and a spread is slow.
   return (finished: FinishedRequest): void => {
     const { asker, operation, status, milliseconds, bytes, problem, requestId } = finished;
     metrics.answered(operation, status, milliseconds);
-    write({
-      requestId,
-      method: finished.method,
-      path: finished.path,
-      status,
-      milliseconds,
-      bodyBytes: bytes,
-      keyId: asker?.id ?? null,
-      problemCode: problem,
-    });
+    write(finished);
     if (asker === null) return;
-    recordRequest({
+    record({
       account: asker.accountNumber,
       key: asker.id,
       operation,
@@ -52,29 +50,9 @@ export function openRequestRecorder({ config, log, metrics, recordRequest }: Htt
   };
 }
 
-export function logRequests(app: FastifyInstance, http: HttpDependencies): void {
-  const record = openRequestRecorder(http);
-  app.addHook("onResponse", (request, reply, done) => {
-    record({
-      asker: request.asker,
-      operation: request.operation,
-      method: request.method,
-      path: request.routeOptions.url ?? "unknown",
-      target: request.raw.url!,
-      status: reply.statusCode,
-      milliseconds: reply.elapsedTime,
-      bytes: request.bodyBytes,
-      dataset: request.datasetVersion,
-      problem: request.problemCode,
-      requestId: request.id,
-    });
-    done();
-  });
-}
-
 /** Logs a request that reached no route, because its bytes or its path could not be read. */
 export function logUnrouted(
-  { log, metrics }: HttpDependencies,
+  { log, metrics }: Pick<RequestSinks, "log" | "metrics">,
   requestId: string,
   { status, code }: Problem,
 ): void {
@@ -89,38 +67,32 @@ function recordedQuery(url: string): string {
   return maskKeys(text);
 }
 
-/** Named fields only, so that nothing else gets into the log; none can contain a character that JSON escapes. */
-interface RequestLine {
-  /** Of `[A-Za-z0-9._-]`, also where the client chose it. */
-  requestId: string;
-  /** One that Node's parser knows. */
-  method: string;
-  /** The path of the route. */
-  path: string;
-  status: number;
-  milliseconds: number;
-  bodyBytes: number;
-  keyId: string | null;
-  problemCode: string | null;
-}
-
 /** The stream that pino writes its own lines to. */
 interface LogStream {
-  write(line: string): void;
+  write(lines: string): void;
 }
 
-export function openRequestLog(log: Logger): (line: RequestLine) => void {
+/**
+ * Writes one line for each request, and those of one turn of the event loop together. Named fields only, so that nothing
+ * else gets into the log. None can contain a character that JSON escapes: ids of requests are of `[A-Za-z0-9._-]`, also
+ * where the client chose them, and methods are those that Node's parser knows.
+ */
+export function openRequestLog(log: Logger): (request: FinishedRequest) => void {
   const stream = (log as unknown as Record<symbol, LogStream>)[symbols.streamSym]!;
   const level = log.levels.values["info"]!;
-  return (line) => {
+  let lines = "";
+  const flush = () => {
+    const gathered = lines;
+    lines = "";
+    stream.write(gathered);
+  };
+  return ({ requestId, method, path, status, milliseconds, bytes, asker, problem }) => {
     if (!log.isLevelEnabled("info")) return;
-    const { requestId, method, path, status, bodyBytes, keyId, problemCode } = line;
-    const hundredths = Math.round(line.milliseconds * 100) / 100;
-    const key = keyId === null ? "" : `,"key":"${keyId}"`;
-    const problem = problemCode === null ? "" : `,"problem":"${problemCode}"`;
-    stream.write(
-      `{"level":${level},"time":"${timeText()}","request_id":"${requestId}","method":"${method}","path":"${path}","status":${status},"ms":${hundredths},"bytes":${bodyBytes}${key}${problem},"msg":"request"}\n`,
-    );
+    const hundredths = Math.round(milliseconds * 100) / 100;
+    const keyMember = asker === null ? "" : `,"key":"${asker.id}"`;
+    const problemMember = problem === null ? "" : `,"problem":"${problem}"`;
+    if (lines === "") setImmediate(flush);
+    lines += `{"level":${level},"time":"${timeText()}","request_id":"${requestId}","method":"${method}","path":"${path}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`;
   };
 }
 

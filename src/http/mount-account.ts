@@ -9,21 +9,20 @@ import { routeConfig } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** Account pages are never stored, never framed, and never named in a `Referer`. */
-const accountHeaders = [
-  ...pageHeaders,
-  ...headerLines({
+const accountHeaders =
+  pageHeaders +
+  headerLines({
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-  }),
-];
+  });
 
 /** Two years, the least that preload lists accept (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
 export function mountAccount(app: FastifyInstance, http: HttpDependencies): void {
   const { publicUrl, trustedProxies } = http.config;
-  const headers = [...accountHeaders, ...(publicUrl?.startsWith("https:") ? secureTransport : [])];
+  const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const parsing = { parseAs: "string", bodyLimit: bodyBytesMax } as const;
@@ -46,7 +45,7 @@ export function mountAccount(app: FastifyInstance, http: HttpDependencies): void
           // Never compressed: the length would leak the secrets in it (BREACH; docs/running.md).
           sendAnswer(http, request, reply, {
             status: answer.status,
-            headers: [...headers, ...answer.headers.flat()],
+            headers: headers + headerLines(answer.headers),
             body: Buffer.from(answer.body),
           });
         },

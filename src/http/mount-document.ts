@@ -41,7 +41,7 @@ export function mountDocument(
   forms: readonly Form[],
   { cacheControl, methods }: Serving = changing,
 ): void {
-  const fixed = [...headerLines({ "cache-control": cacheControl }), ...pageHeaders];
+  const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
   const encoded = new Map<string, Promise<Buffer>>();
   const written = new Map<Form, Written>();
   app.route({
@@ -54,7 +54,7 @@ export function mountDocument(
       let known = written.get(form);
       if (known?.content !== content) written.set(form, (known = write(content)));
       const { body, etag } = known;
-      const headers = [...fixed, "content-type", form.contentType, "etag", etag];
+      const headers = fixed + headerLines({ "content-type": form.contentType, etag });
       const isKnown = isUnchanged(request.headers["if-none-match"], etag);
       const answer = isKnown
         ? { status: 304, headers, body: null }
@@ -107,5 +107,9 @@ async function encodedAnswer(
     encoded.set(key, known);
     known.catch(() => encoded.delete(key));
   }
-  return { status: 200, headers: [...headers, "content-encoding", encoding], body: await known };
+  return {
+    status: 200,
+    headers: headers + headerLines({ "content-encoding": encoding }),
+    body: await known,
+  };
 }

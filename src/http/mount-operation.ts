@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Answer } from "#api/answer-cache.ts";
 import type { Outcome } from "#api/ask.ts";
-import { rateLimitFields } from "#limits/rate-limit-fields.ts";
+import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
 import { type Format, formats } from "#operations/formats.ts";
 import { type Operation, parameterBounds } from "#operations/operation.ts";
 import { filterText, pageQuery } from "#operations/parameters.ts";
@@ -65,7 +65,7 @@ function send(
   reply: FastifyReply,
 ): void | Promise<void> {
   request.asker = asker;
-  if (counted !== null) request.quotaHeaders = rateLimitFields(counted.quotas, counted.status);
+  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
   switch (result.kind) {
     case "problem":
       return refuse(http, request, reply, result.problem, result.cause);
@@ -79,6 +79,10 @@ function send(
       return sendEncoded(http, result.answer, request, reply);
   }
 }
+
+/** Of numbers and names that are ours, so nothing in them needs to be checked. */
+export const quotaHeaders = ({ quotas, status }: NonNullable<Outcome["counted"]>): HeaderLines =>
+  `ratelimit-policy: ${rateLimitPolicyField(quotas)}\r\nratelimit: ${rateLimitField(status)}\r\n`;
 
 /** Headers by which a client revalidates a cached response. */
 const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: string }) => ({
@@ -97,7 +101,9 @@ function sendEncoded(
   const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
   const sendBody = (body: Buffer) => {
     const headers =
-      body === answer.body ? identityHeaders : [...identityHeaders, "content-encoding", encoding!];
+      body === answer.body
+        ? identityHeaders
+        : `${identityHeaders}content-encoding: ${encoding}\r\n`;
     sendAnswer(http, request, reply, { status: 200, headers, body });
   };
   const body = encoding === null ? answer.body : http.api.encode(answer, encoding);

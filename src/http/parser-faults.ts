@@ -2,13 +2,13 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
-import { commonHeaders, headerLines, type HeaderLines } from "./common-headers.ts";
+import { commonHeaders, headerLines } from "./common-headers.ts";
 import type { Connections, Exchange } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import { logUnrouted } from "./log-requests.ts";
 import { makeRequestId } from "./request-id.ts";
-import { STATUS_CODES } from "./routes.ts";
+import { STATUS_CODES } from "./node-http.ts";
 import { problemAnswer } from "./send-answer.ts";
 
 /** Node's default, which we keep: request line and headers together. */
@@ -80,12 +80,6 @@ export function answerParserFaults(
 const isAnsweredAnyway = ({ request, response }: Exchange) =>
   request.method !== "POST" || response.headersSent;
 
-const everyAnswer = (http: HttpDependencies, requestId: string): HeaderLines => [
-  ...commonHeaders(http.config.corsOrigins, undefined),
-  "x-request-id",
-  requestId,
-];
-
 function problemOf(code: string | undefined): Problem {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
@@ -105,16 +99,13 @@ function problemOf(code: string | undefined): Problem {
 
 function wholeAnswer(problem: Problem, requestId: string, http: HttpDependencies): Buffer {
   const { status, headers, body } = problemAnswer(problem, requestId);
-  const all = [
-    ...everyAnswer(http, requestId),
-    ...headers,
-    ...headerLines({
-      date: new Date().toUTCString(),
-      "content-length": String(body.length),
-      connection: "close",
-    }),
-  ];
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (let i = 0; i < all.length; i += 2) head += `${all[i]}: ${all[i + 1]}\r\n`;
-  return Buffer.concat([Buffer.from(`${head}\r\n`), body]);
+  const own = headerLines({
+    "x-request-id": requestId,
+    date: new Date().toUTCString(),
+    "content-length": String(body.length),
+    connection: "close",
+  });
+  const all = commonHeaders(http.config.corsOrigins, undefined) + headers + own;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${all}\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
 }

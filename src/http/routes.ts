@@ -3,6 +3,7 @@ import type { FastifyInstance, HTTPMethods } from "fastify";
 import type { Asker, KeyHolder } from "#api/caller.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { HeaderLines } from "./common-headers.ts";
+import { METHODS } from "./node-http.ts";
 import type { CountedOperation } from "./request-metrics.ts";
 
 export interface RouteFacts {
@@ -31,14 +32,16 @@ declare module "fastify" {
     problemCode: string | null;
     /** Version of the dataset that the response was made from. */
     datasetVersion: string | null;
+    /** When its headers had arrived; `performance.now()`. */
+    arrivedAt: number;
     /** `RateLimit` fields, once it was counted. */
     quotaHeaders: HeaderLines | null;
     /** No other origin may read the response. */
     isPrivate: boolean;
     /** No other request can follow on its connection. */
     isLast: boolean;
-    /** Size of the content that was sent. */
-    bodyBytes: number;
+    /** The path of its route. */
+    path: string;
   }
 }
 
@@ -53,14 +56,8 @@ export const answeredMethods: HTTPMethods[] = ["GET", "HEAD", "OPTIONS"];
  * @param neverReached the check of the request refuses the method before any handler runs.
  */
 export function mountOtherMethods(app: FastifyInstance, neverReached: () => never): void {
-  for (const method of http.METHODS)
+  for (const method of METHODS)
     if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   const others = app.supportedMethods.filter((one) => !answeredMethods.includes(one));
   app.route({ method: others, url: "/*", handler: neverReached });
 }
-
-/** What the HTTP server needs of node:http, without all that an `import` of it loads. */
-// An `import` of a built-in module reads every export, and one getter of node:http loads a WebSocket client: 15 MB,
-// and a third of the time of a start.
-const http = process.getBuiltinModule("node:http");
-export const { STATUS_CODES, createServer } = http;

@@ -16,14 +16,6 @@ export function rateLimitPolicyField(quotas: Quotas): string {
   return field;
 }
 
-/** Both fields as a flat list of name, value, name, value. */
-export const rateLimitFields = (quotas: Quotas, quotaStatus: QuotaStatus): readonly string[] => [
-  "ratelimit-policy",
-  rateLimitPolicyField(quotas),
-  "ratelimit",
-  rateLimitField(quotaStatus),
-];
-
 /** The value of `RateLimit`: what remains, and the seconds until some of it returns. */
 export function rateLimitField(quotaStatus: QuotaStatus): string {
   let field = "";

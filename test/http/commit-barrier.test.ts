@@ -9,11 +9,16 @@ const never = () => assert.fail("must not be called");
 test("the counts of one turn are committed once, before any of its responses is sent", async () => {
   const happened: string[] = [];
   const afterCommit = openCommitBarrier(() => void happened.push("committed"));
-  afterCommit(() => happened.push("a"), never);
-  afterCommit(() => {
-    happened.push("b");
-    afterCommit(() => happened.push("c"), never);
-  }, never);
+  const note = (what: string) => void happened.push(what);
+  afterCommit("a", note, never);
+  afterCommit(
+    "b",
+    (what) => {
+      note(what);
+      afterCommit("c", note, never);
+    },
+    never,
+  );
   assert.deepEqual(happened, []);
   await setImmediate();
   assert.deepEqual(happened, ["committed", "a", "b"]);
@@ -29,9 +34,10 @@ test("responses wait for a commit over the network, and those of a later turn fo
     commits.push(commit);
     return commit.promise;
   });
-  afterCommit(() => sent.push("first"), never);
+  const note = (what: string) => void sent.push(what);
+  afterCommit("first", note, never);
   await setImmediate();
-  afterCommit(() => sent.push("second"), never);
+  afterCommit("second", note, never);
   await setImmediate();
   assert.deepEqual([commits.length, sent], [2, []]);
   commits[1]!.resolve();

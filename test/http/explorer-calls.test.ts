@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { openExplorerCalls } from "#http/explorer-calls.ts";
 import { defaultQuotas } from "#limits/policy.ts";
@@ -21,8 +22,8 @@ test("a call that cannot be answered is the problem the API would send, counted 
     },
   ]) {
     const recorded: AnsweredRequest[] = [];
-    const recordRequest = (request: AnsweredRequest) => void recorded.push(request);
-    const { http, log } = await openHttpServer(t, { model, recordRequest });
+    const record = (request: AnsweredRequest) => void recorded.push(request);
+    const { http, log } = await openHttpServer(t, { model, record });
     const answered = await openExplorerCalls(http)(call);
     const problem = JSON.parse(Buffer.from(answered.body).toString());
     const id = answered.headers["x-request-id"];
@@ -44,6 +45,7 @@ test("a call that cannot be answered is the problem the API would send, counted 
       requestId: id,
       query: null,
     });
+    await setImmediate();
     const lines = log.map((line) => JSON.parse(line)).filter((line) => line.request_id === id);
     assert.equal(lines.at(-1).problem, code);
     assert.equal(

@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import pino from "pino";
-import { openRequestLog } from "#http/log-requests.ts";
+import { type FinishedRequest, openRequestLog } from "#http/log-requests.ts";
 
-const line = {
+const request: FinishedRequest = {
   requestId: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+  operation: "fetch-gp",
   method: "GET",
   path: "/fetch-gp",
+  target: "/fetch-gp?gp_name=northwind",
   status: 200,
   milliseconds: 0.12345,
-  bodyBytes: 1234,
-  keyId: "key_1",
-  problemCode: null,
+  bytes: 1234,
+  asker: { id: "key_1", accountNumber: 1, quotas: { minute: null, hour: null, day: null } },
+  dataset: null,
+  problem: null,
 };
 
 function logAt(level: string) {
@@ -20,13 +24,14 @@ function logAt(level: string) {
   return { log, lines };
 }
 
-test("the line of a request is one line of JSON, with the members that any other line has", () => {
+test("the line of a request is one line of JSON, with the members that any other line has", async () => {
   const { log, lines } = logAt("info");
   log.info("other");
-  openRequestLog(log)(line);
-  const [other, request] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
+  openRequestLog(log)(request);
+  await setImmediate();
+  const [other, logged] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
   assert.deepEqual(Object.keys(other!), ["level", "time", "msg"]);
-  const { time, ...rest } = request!;
+  const { time, ...rest } = logged!;
   assert.ok(!Number.isNaN(Date.parse(time as string)));
   assert.deepEqual(rest, {
     level: other!["level"],
@@ -42,8 +47,26 @@ test("the line of a request is one line of JSON, with the members that any other
   assert.equal(lines[1]!.indexOf("\n"), lines[1]!.length - 1);
 });
 
-test("above the level of requests none is written", () => {
+test("requests of one turn of the event loop are written at once, in their order", async () => {
+  const { log, lines } = logAt("info");
+  const write = openRequestLog(log);
+  write(request);
+  write({ ...request, requestId: "second" });
+  await setImmediate();
+  write({ ...request, requestId: "third" });
+  await setImmediate();
+  const ids = lines.map((text) =>
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { request_id: string }).request_id),
+  );
+  assert.deepEqual(ids, [[request.requestId, "second"], ["third"]]);
+});
+
+test("above the level of requests none is written", async () => {
   const { log, lines } = logAt("warn");
-  openRequestLog(log)(line);
+  openRequestLog(log)(request);
+  await setImmediate();
   assert.deepEqual(lines, []);
 });

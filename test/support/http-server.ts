@@ -6,6 +6,7 @@ import { readConfig } from "#config.ts";
 import { buildApp, timeouts } from "#http/build-app.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
+import { openRequestRecorder, type RequestSinks } from "#http/log-requests.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
@@ -18,7 +19,7 @@ import { fixedClock } from "./service.ts";
 /** An HTTP server over a real dataset, with what a test wants to be otherwise. */
 export async function openHttpServer(
   t: TestContext,
-  otherwise: Partial<HttpDependencies & ApiDependencies> = {},
+  otherwise: Partial<HttpDependencies & ApiDependencies & Pick<RequestSinks, "record">> = {},
   waits: Partial<typeof timeouts> = {},
 ) {
   const clock = fixedClock();
@@ -46,20 +47,26 @@ export async function openHttpServer(
     model: () => model,
     ...otherwise,
   });
+  const logger = pino(
+    { base: null },
+    { write: (lines) => void log.push(...lines.trimEnd().split("\n")) },
+  );
+  const metrics = openRequestMetrics();
+  const { record = () => {} } = otherwise;
   const http: HttpDependencies = {
     config,
     operations,
     api,
     model: () => model,
-    recordRequest() {},
+    recordRequest: openRequestRecorder({ config, log: logger, metrics, record }),
     accountWorker: () => Promise.reject(new Error("There is no account worker in this test.")),
     now: clock.now,
     clock,
     afterCommit: openCommitBarrier(() => {}),
     state: () => "running",
     overload: { cause: () => null },
-    metrics: openRequestMetrics(),
-    log: pino({ base: null }, { write: (line) => void log.push(line) }),
+    metrics,
+    log: logger,
     ...otherwise,
   };
   const { app, connections } = buildApp(http, { ...timeouts, ...waits });

@@ -84,7 +84,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   const log: string[] = [];
   const logger = pino(
     { level: settings["LOG_LEVEL"] ?? "info", base: null },
-    { write: (line) => void log.push(line) },
+    { write: (lines) => void log.push(...lines.trimEnd().split("\n")) },
   );
   // What a service answers must not depend on how busy the machine of the test is.
   const calm = { EVENT_LOOP_DELAY_MAX_MS: "0" };
