@@ -1,7 +1,7 @@
 /** A process that asks and waits for answers, so that its own work is counted to nobody. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { setInterval } from "node:timers/promises";
+import { setImmediate, setInterval, setTimeout as wait } from "node:timers/promises";
 import type { BurstsOrder, LoadMessage, LoadOrder, LoadResult } from "./load.ts";
 import { watchRequests } from "./machine.ts";
 
@@ -10,15 +10,15 @@ const lastAnswersMilliseconds = 10_000;
 
 const prepared = new Map<string, Buffer[]>();
 
-async function run({ orders, burst, isReversed }: BurstsOrder): Promise<LoadResult[]> {
+async function run({ orders, turns, isReversed }: BurstsOrder): Promise<LoadResult[]> {
   const runs = await Promise.all(orders.map(openRun));
   const end = () => runs.forEach((one) => one.end());
   const secondsMax = orders.reduce((sum, one) => sum + one.secondsMax, 0);
   const watch = setTimeout(end, secondsMax * 1000 + lastAnswersMilliseconds);
   try {
     let upcoming = isReversed ? runs.toReversed() : runs;
-    for (let asked = burst; runs.some(({ tally }) => tally.isOpen()); asked += burst) {
-      for (const one of upcoming) await one.askUntil(asked);
+    for (let turn = 1; turn <= turns; turn++) {
+      for (const one of upcoming) await one.askUntil(turn / turns);
       upcoming = upcoming.toReversed();
     }
     return runs.map(({ tally }) => tally.result());
@@ -31,8 +31,8 @@ async function run({ orders, burst, isReversed }: BurstsOrder): Promise<LoadResu
 /** The connections to one server. */
 interface Run {
   tally: Tally;
-  /** Until so many were asked since the beginning, and answered. */
-  askUntil(asked: number): Promise<void>;
+  /** Until this share of all requests was asked since the beginning, and answered. */
+  askUntil(share: number): Promise<void>;
   end(): void;
 }
 
@@ -48,10 +48,13 @@ async function openRun(order: LoadOrder): Promise<Run> {
   };
   return {
     tally,
-    async askUntil(until) {
-      await (order.perSecond === undefined
-        ? Promise.all(connections.map((connection) => askOnAndOn(connection, until)))
-        : askAtPace(connections, tally, order.perSecond));
+    async askUntil(share) {
+      const until = Math.round(order.count * share);
+      if (order.perSecond === undefined)
+        await Promise.all(connections.map((connection) => askOnAndOn(connection, until)));
+      else if (order.isOpenLoop === true)
+        await askByTheClock(connections, tally, order.perSecond, until);
+      else await askAtPace(connections, tally, order.perSecond);
     },
     end: () => connections.forEach((connection) => connection.end()),
   };
@@ -62,8 +65,8 @@ interface Tally {
   isOpen(): boolean;
   secondsSoFar(): number;
   asked(): number;
-  /** Asks the next request and counts its answer. */
-  askNext(connection: Connection): Promise<void>;
+  /** Asks the next request and counts its answer. @param since when it was due, if not now; ms. */
+  askNext(connection: Connection, since?: number): Promise<void>;
   result(): LoadResult;
 }
 
@@ -80,12 +83,11 @@ function openTally(order: LoadOrder): Tally {
     isOpen: () => asked < count && secondsSoFar() < secondsMax,
     secondsSoFar,
     asked: () => asked,
-    async askNext(connection) {
+    async askNext(connection, since = performance.now()) {
       const number = asked++;
       watch?.begin(number);
-      const askedAt = performance.now();
       const answer = await connection.ask(texts[(firstRequest + number) % texts.length]!);
-      microseconds[number] = (performance.now() - askedAt) * 1000;
+      microseconds[number] = (performance.now() - since) * 1000;
       watch?.end(number);
       statuses[number] = answer.status;
       bytes += answer.bodyBytes;
@@ -119,6 +121,39 @@ async function askAtPace(
     while (tally.isOpen() && tally.asked() < due && free.length > 0)
       underWay.push(ask(free.pop()!));
     if (!tally.isOpen()) break;
+  }
+  await Promise.all(underWay);
+}
+
+/** A timer may be so much late; for the rest the event loop is kept running, which reads answers meanwhile. */
+const timerMilliseconds = 1;
+
+/** Each request at its moment, and if no connection is free then, on the first one that is. */
+async function askByTheClock(
+  connections: readonly Connection[],
+  tally: Tally,
+  perSecond: number,
+  until: number,
+): Promise<void> {
+  const free = [...connections];
+  const late: number[] = [];
+  const underWay: Promise<void>[] = [];
+  const ask = async (connection: Connection, due: number) => {
+    await tally.askNext(connection, due);
+    const next = late.shift();
+    if (next === undefined) free.push(connection);
+    else await ask(connection, next);
+  };
+  const startedAt = performance.now();
+  const count = until - tally.asked();
+  for (let number = 0; number < count; number++) {
+    const due = startedAt + (number * 1000) / perSecond;
+    const early = due - performance.now();
+    if (early > 1.5 * timerMilliseconds) await wait(early - timerMilliseconds);
+    while (performance.now() < due) await setImmediate();
+    const connection = free.pop();
+    if (connection === undefined) late.push(due);
+    else underWay.push(ask(connection, due));
   }
   await Promise.all(underWay);
 }

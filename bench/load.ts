@@ -17,14 +17,20 @@ export interface LoadOrder {
   secondsMax: number;
   /** Asks at this rate, whatever the answers do; without it each connection asks when it has its answer. */
   perSecond?: number;
+  /**
+   * Asks at the very moment that the rate says, and counts the time from then on, also where the request had to wait for a
+   * connection: what people notice who do not know of each other. It keeps a core awake; without it a request may be asked some ms late.
+   */
+  isOpenLoop?: boolean;
   /** A process whose waits for a core are told, and the client's own (Linux). */
   watchedPid?: number;
 }
 
-/** Several servers asked in turn, so many requests at a time: whatever else the machine does meets all of them alike. */
+/** Several servers asked in turn, a part of their requests at a time: whatever else the machine does meets all of them alike. */
 export interface BurstsOrder {
   orders: readonly LoadOrder[];
-  burst: number;
+  /** How often it is each one's turn. */
+  turns: number;
   /** Begins with the last one; the order is reversed with every burst anyway (A B, B A, A B …). */
   isReversed: boolean;
 }
@@ -78,7 +84,7 @@ export function startLoadClient(): LoadClient {
     async run(order) {
       const [result] = await runInBursts({
         orders: [order],
-        burst: order.count,
+        turns: 1,
         isReversed: false,
       });
       return result!;

@@ -9,6 +9,7 @@ import {
   type Profiled,
   readOptions,
 } from "./options.ts";
+import { findPostgres, NoPostgres } from "./postgres.ts";
 import { profileBesideImport } from "./profiles/beside-import.ts";
 import { profileMemory } from "./profiles/memory.ts";
 import { profileProcessor } from "./profiles/processor.ts";
@@ -22,8 +23,11 @@ import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openImport } from "./rows/import.ts";
 import { openKeyReload } from "./rows/key-reload.ts";
 import { openLoudClient } from "./rows/loud-client.ts";
+import { measurePeers } from "./rows/peers.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
 import { openStart } from "./rows/start.ts";
+import { openTail } from "./rows/tail.ts";
+import { mergedReport, readRun, saveRun } from "./runs.ts";
 import { estimate, uncertainty, uncertaintyMax } from "./statistics.ts";
 import { measureSteps } from "./steps/measure-steps.ts";
 
@@ -39,8 +43,9 @@ async function run(args: readonly string[]): Promise<number> {
     return await runWith(options);
   } catch (error) {
     const isUsage = error instanceof OptionFault;
+    const isExpected = isUsage || error instanceof NoPostgres;
     const { message, stack } = error as Error;
-    console.error(`error: ${isUsage ? message : stack}`);
+    console.error(`error: ${isExpected ? message : stack}`);
     if (isUsage) console.error("npm run bench -- --help tells what there is.");
     return isUsage ? exitCodes.usage : exitCodes.failed;
   }
@@ -50,6 +55,12 @@ async function run(args: readonly string[]): Promise<number> {
 const tell = (what: string) => console.error(`… ${what}`);
 
 async function runWith(options: Options): Promise<number> {
+  if (options.merged.length > 0) {
+    console.log(mergedReport(options.merged.map(readRun), options.isMarkdown));
+    return exitCodes.done;
+  }
+  // Before anything takes minutes.
+  if (options.choices.has("peers")) findPostgres();
   const fixtures = openFixtures(options.compareTo, tell);
   if (options.profile !== null) {
     tell(`profiling ${options.profile}`);
@@ -60,6 +71,7 @@ async function runWith(options: Options): Promise<number> {
   const measured = await measure(fixtures, options);
   const names = fixtures.checkouts.map(({ name }) => name);
   console.log(report(measured, names, options.isMarkdown));
+  if (options.saveTo !== null) saveRun(options.saveTo, measured);
   return measured.faults.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
@@ -88,6 +100,7 @@ const groups: readonly Group[] = [
   { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },
   { rows: ["key-reload"], isLong: false, open: openKeyReload },
   { rows: ["loud-client"], isLong: true, open: openLoudClient },
+  { rows: ["tail"], isLong: true, open: openTail },
   { rows: ["deep-offset"], isLong: true, open: openDeepOffset },
   { rows: ["refused-keys"], isLong: true, open: openRefusedKeys },
 ];
@@ -120,14 +133,18 @@ async function measure(fixtures: Fixtures, { choices, effort }: Options): Promis
     );
     figures.push(...wantedOf(measured ?? []));
   }
+  const peers = choices.has("peers")
+    ? await attempt(["peers"], () => measurePeers(fixtures, effort, tell))
+    : null;
+  if (peers !== null) figures.push(peers.figure);
   const steps = choices.has("steps")
     ? await attempt(["steps"], () => measureSteps(fixtures, effort))
     : null;
-  const asksMix = figures.some(({ row }) => row in costSetups);
+  const asksMix = figures.some(({ row }) => row in costSetups || row === "peers");
   const sizes = asksMix ? sizesOf(await fixtures.mix(), await fixtures.answers()) : null;
   const order = Object.keys(rows);
   figures.sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
-  return { figures, sizes, steps: steps ?? [], faults };
+  return { figures, sizes, peers: peers?.peers ?? [], steps: steps ?? [], faults };
 }
 
 /** With another commit the ratio has to be known, else each figure. */

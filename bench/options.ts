@@ -58,6 +58,10 @@ const profiled = [
 export type Profiled = (typeof profiled)[number];
 
 const large: readonly Choice[] = ["cold-650k"];
+/** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
+const special: readonly Choice[] = [...large, "peers"];
+/** Rows whose figure is no property of a commit alone. */
+const ownOnly: readonly Choice[] = ["steps", "peers"];
 const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];
 const quickest: readonly Choice[] = [...compared, "import", "steps"];
 
@@ -66,9 +70,14 @@ export const optionsHelp = {
   only: `only these rows, separated by commas: ${choices.join(", ")}`,
   rounds: "measure at least so many rounds of each row",
   "650k": "also the rows that need 650,000 records, which take minutes to import",
+  peers:
+    "what users would take instead: Fastify with pg, the same with an LRU of answers, PostGraphile; without --only nothing else",
   compare: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
   profile: `where the time or the memory of one row goes, or what its slowest requests waited for: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
+  save: "keep the figures in a file, too",
+  merge:
+    "measure nothing, and print the figures of the files that are named: the median of these runs with its range",
   help: "print this",
 } as const;
 
@@ -78,6 +87,10 @@ export interface Options {
   compareTo: string | null;
   profile: Profiled | null;
   isMarkdown: boolean;
+  /** Where the figures are kept, too. */
+  saveTo: string | null;
+  /** Files with the figures of earlier runs; where there are any, nothing is measured. */
+  merged: readonly string[];
 }
 
 /** The command line cannot be used; the message says why. */
@@ -88,23 +101,59 @@ export class OptionFault extends Error {}
  * @throws OptionFault
  */
 export function readOptions(args: readonly string[]): Options | undefined {
-  const given = parse(args);
+  const { values: given, positionals } = parse(args);
   if (given.help === true) return undefined;
   const isQuick = given.quick === true;
   const compareTo = given.compare ?? null;
   const asked = given.only?.split(",").map((name) => oneOf("--only", name.trim(), choices));
+  const arePeersAsked = given.peers === true;
   const byDefault = compareTo !== null ? compared : isQuick ? quickest : choices;
-  const chosen = new Set(asked ?? byDefault.filter((one) => !large.includes(one)));
+  const chosen = new Set(
+    asked ?? (arePeersAsked ? [] : byDefault.filter((one) => !special.includes(one))),
+  );
   if (given["650k"] === true) for (const one of large) chosen.add(one);
-  if (compareTo !== null && chosen.has("steps"))
-    throw new OptionFault(
-      "--compare cannot measure the row 'steps', which calls the functions of this checkout only; leave it out of --only.",
-    );
+  if (arePeersAsked) chosen.add("peers");
+  for (const one of compareTo === null ? [] : ownOnly)
+    if (chosen.has(one))
+      throw new OptionFault(
+        `--compare cannot measure the row '${one}', which looks at this checkout only; leave it out.`,
+      );
   const profile = given.profile === undefined ? null : oneOf("--profile", given.profile, profiled);
   if (profile !== null && compareTo !== null)
     throw new OptionFault("--profile looks at this checkout; leave --compare out.");
   const effort = withRounds(isQuick ? quick : thorough, given.rounds);
-  return { choices: chosen, effort, compareTo, profile, isMarkdown: given.markdown === true };
+  return {
+    choices: chosen,
+    effort,
+    compareTo,
+    profile,
+    isMarkdown: given.markdown === true,
+    saveTo: readSaveTo(given, profile ?? compareTo),
+    merged: readMerged(given, positionals),
+  };
+}
+
+/** @param other what is asked for that prints no figures of its own. */
+function readSaveTo({ save, merge }: Given, other: string | null): string | null {
+  if (save === undefined) return null;
+  if (other !== null || merge === true)
+    throw new OptionFault(
+      "--save keeps the figures of this checkout; leave --compare, --profile and --merge out.",
+    );
+  return save;
+}
+
+function readMerged(given: Given, files: readonly string[]): readonly string[] {
+  if (given.merge !== true) {
+    const [first] = files;
+    if (first === undefined) return [];
+    throw new OptionFault(`'${first}' belongs to no option; only --merge takes names of files.`);
+  }
+  const others = Object.keys(given).filter((name) => name !== "merge" && name !== "markdown");
+  if (others.length > 0)
+    throw new OptionFault(`--merge measures nothing; leave --${others[0]} out.`);
+  if (files.length > 0) return files;
+  throw new OptionFault("--merge takes the names of files that --save has written.");
 }
 
 /** @param rounds as it was typed. */
@@ -124,6 +173,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
+      allowPositionals: true,
       options: {
         quick: { type: "boolean" },
         only: { type: "string" },
@@ -131,14 +181,19 @@ function parse(args: readonly string[]) {
         "650k": { type: "boolean" },
         compare: { type: "string" },
         profile: { type: "string" },
+        peers: { type: "boolean" },
         markdown: { type: "boolean" },
+        save: { type: "string" },
+        merge: { type: "boolean" },
         help: { type: "boolean" },
       },
-    }).values;
+    });
   } catch (error) {
     throw new OptionFault((error as Error).message);
   }
 }
+
+type Given = ReturnType<typeof parse>["values"];
 
 function oneOf<T extends string>(option: string, name: string, known: readonly T[]): T {
   const found = known.find((one) => one === name);

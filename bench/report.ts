@@ -3,7 +3,8 @@ import { availableParallelism, cpus, loadavg } from "node:os";
 import { ownCommit } from "./fixtures.ts";
 import type { MixSizes } from "./requests.ts";
 import { type Figure, gradeOfEstimate, ratioOf, type Row, rows } from "./rows.ts";
-import { type Estimate, estimate, uncertainty, uncertaintyMax } from "./statistics.ts";
+import { ownName, type PeerFigure } from "./rows/peers.ts";
+import { type Estimate, estimate, median, uncertainty, uncertaintyMax } from "./statistics.ts";
 import type { StepFigure } from "./steps/measure-steps.ts";
 
 export interface Measured {
@@ -11,17 +12,18 @@ export interface Measured {
   figures: readonly Figure[];
   /** Null where no row needed the mix's answers. */
   sizes: MixSizes | null;
+  /** Empty where the row `peers` was not asked for. */
+  peers: readonly PeerFigure[];
   steps: readonly StepFigure[];
   /** Rows that could not be measured, and why. */
   faults: readonly string[];
 }
 
 export function report(
-  { figures, sizes, steps, faults }: Measured,
+  { figures, sizes, peers, steps, faults }: Measured,
   [own, other]: readonly string[],
   isMarkdown: boolean,
 ): string {
-  const write = isMarkdown ? asMarkdown : asText;
   const lines = other === undefined ? figures.map(lineOf) : comparedLines(figures, [own!, other]);
   const head = other === undefined ? heading : comparedHeading;
   const untold = lines.filter(({ isKnown }) => !isKnown);
@@ -29,9 +31,12 @@ export function report(
     describeRun(),
     ...(loadAtStart > availableParallelism() / 2 ? [busyText] : []),
     ...(sizes === null ? [] : [mixText(sizes)]),
-    ...(lines.length === 0 ? [] : [write([head, ...lines.map(({ cells }) => cells)])]),
+    ...(lines.length === 0
+      ? []
+      : [asTable([head, ...lines.map(({ cells }) => cells)], isMarkdown)]),
     ...(untold.length === 0 ? [] : [untoldText(untold.map(({ name }) => name))]),
-    ...(steps.length === 0 ? [] : [write(stepCells(steps))]),
+    ...(peers.length === 0 ? [] : [asTable(peerCells(peers), isMarkdown)]),
+    ...(steps.length === 0 ? [] : [asTable(stepCells(steps), isMarkdown)]),
     ...faults.map((fault) => `NOT MEASURED: ${fault}`),
   ].join("\n\n");
 }
@@ -57,7 +62,7 @@ const busyText =
 const untoldText = (names: readonly string[]) =>
   `Cannot tell: ${names.join(", ")}. After all rounds the interval is still wider than ±${uncertaintyMax * 100} %; measure again with more --rounds, or while the machine is less busy.`;
 
-const mixText = ({ bodyBytesMean, headBytesMean, headLinesMean }: MixSizes) =>
+export const mixText = ({ bodyBytesMean, headBytesMean, headLinesMean }: MixSizes) =>
   `Mix: 2,000 queries over the four operations, Zipf 1.0, 200 keys, limit 20; mean body ${(bodyBytesMean / 1000).toFixed(1)} kB, head ${headBytesMean.toFixed(0)} B in ${headLinesMean.toFixed(0)} lines. Shares are of a bare node:http server that sends the same.`;
 
 type Cells = readonly string[];
@@ -86,15 +91,25 @@ const cannotTell = "cannot tell";
 function lineOf({ row: name, values, note }: Figure): Line {
   const { title, target, show }: Row = rows[name];
   const figure = estimate(values);
-  const bound = target.isMoreBetter ? "≥" : "≤";
-  const goal = target.goal === undefined ? "–" : `${bound} ${show(target.goal)}`;
-  const floor = `${bound} ${show(target.floor)}`;
   const grade = gradeOfEstimate(target, figure) ?? cannotTell;
   return {
     name,
-    cells: [title, floor, goal, show(figure.value), ...precisionOf(figure), grade, note],
+    cells: [
+      title,
+      ...boundsOf(rows[name]),
+      show(figure.value),
+      ...precisionOf(figure),
+      grade,
+      note,
+    ],
     isKnown: uncertainty(figure) <= uncertaintyMax,
   };
+}
+
+/** Floor and goal as text. */
+export function boundsOf({ target: { floor, goal, isMoreBetter }, show }: Row): [string, string] {
+  const bound = isMoreBetter ? "≥" : "≤";
+  return [`${bound} ${show(floor)}`, goal === undefined ? "–" : `${bound} ${show(goal)}`];
 }
 
 const precisionOf = (figure: Estimate) => [
@@ -116,9 +131,6 @@ function comparedLines(
       const [ownValue, otherValue] = [figure, theirs].map(({ values }) => estimate(values).value);
       const ratio = ratioOf(figure, theirs);
       const verdict = verdictOn(ratio);
-      const interval = Number.isFinite(ratio.low)
-        ? `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`
-        : "–";
       return {
         name,
         cells: [
@@ -126,7 +138,7 @@ function comparedLines(
           showCompared(ownValue!),
           showCompared(otherValue!),
           `${ratio.value.toFixed(3)}×`,
-          interval,
+          intervalText(ratio, 3),
           String(ratio.count),
           verdict,
           figure.note,
@@ -143,10 +155,37 @@ export function verdictOn(ratio: Estimate): "better" | "worse" | "no difference"
   return uncertainty(ratio) <= uncertaintyMax ? "no difference" : cannotTell;
 }
 
+/** Every service beside the program, round by round in the same minute. */
+function peerCells(peers: readonly PeerFigure[]): Cells[] {
+  const own = peers.find(({ name }) => name === ownName)!;
+  return [
+    ["service", "µs a request", "±", "against gp-records", "95 % interval", "memory", "mean body"],
+    ...peers.map(({ title, microseconds, megabytes, bodyBytesMean }) => {
+      const cost = estimate(microseconds);
+      const ratio = estimate(microseconds.map((one, round) => one / own.microseconds[round]!));
+      return [
+        title,
+        cost.value.toFixed(1),
+        precisionOf(cost)[0]!,
+        `${ratio.value.toFixed(2)}×`,
+        intervalText(ratio, 2),
+        `${median(megabytes).toFixed(0)} MB`,
+        `${(bodyBytesMean / 1000).toFixed(1)} kB`,
+      ];
+    }),
+  ];
+}
+
+const intervalText = ({ low, high }: Estimate, digits: number) =>
+  Number.isFinite(low) ? `${low.toFixed(digits)} to ${high.toFixed(digits)}` : "–";
+
 const stepCells = (steps: readonly StepFigure[]): Cells[] => [
   ["step of a request, without a socket", "µs"],
   ...steps.map(({ name, microseconds }) => [name, microseconds.toFixed(2)]),
 ];
+
+export const asTable = (lines: readonly Cells[], isMarkdown: boolean): string =>
+  isMarkdown ? asMarkdown(lines) : asText(lines);
 
 /** Columns below each other. */
 export function asText(lines: readonly Cells[]): string {

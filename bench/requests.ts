@@ -4,19 +4,47 @@ import { startRandom, whole } from "#demo/random.ts";
 import type { Mix } from "./mix.ts";
 import type { SentAnswer } from "./servers.ts";
 
-export const requestText = (target: string, headers: Readonly<Record<string, string>>) =>
-  `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: gp-records-bench\r\naccept: */*\r\n${Object.entries(
-    headers,
-  )
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("")}\r\n`;
+const sameInAll = { host: "127.0.0.1", "user-agent": "gp-records-bench", accept: "*/*" };
+
+/** @param body in ASCII; makes it a POST. */
+export function requestText(
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  body?: string,
+): string {
+  const length = body === undefined ? {} : { "content-length": String(body.length) };
+  const lines = Object.entries({ ...sameInAll, ...headers, ...length }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const method = body === undefined ? "GET" : "POST";
+  return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
+}
+
+/** A GET, or with a body a POST. */
+export interface Question {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/** As the program is asked. */
+export const byPath = (path: string, key: string): Question => ({
+  path,
+  headers: { "x-api-key": key },
+});
 
 /** In the order of the mix; any key may ask anything. */
-export function requestsOf({ targets, order }: Mix, keys: readonly string[]): string[] {
+export function requestsOf(
+  { targets, order }: Mix,
+  keys: readonly string[],
+  questionOf: (target: string, key: string) => Question = byPath,
+): string[] {
   const random = startRandom(1, "keys");
-  return order.map((place) =>
-    requestText(targets[place]!, { "x-api-key": keys[whole(random, 0, keys.length - 1)]! }),
-  );
+  return order.map((place) => {
+    const key = keys[whole(random, 0, keys.length - 1)]!;
+    const { path, headers, body } = questionOf(targets[place]!, key);
+    return requestText(path, headers, body);
+  });
 }
 
 /** Asks a server every question once. */

@@ -81,6 +81,11 @@ export const rows = {
     show: times,
     target: atMost(2),
   },
+  tail: {
+    title: "p99 at 500 requests a second, open loop, against bare node:http",
+    show: times,
+    target: atMost(1.5, 1.2),
+  },
   "deep-offset": {
     title: "processor time of a deep offset, against offset 0 (C19)",
     show: times,
@@ -90,6 +95,12 @@ export const rows = {
     title: "slowest kind of refused key against the quickest, medians (C32)",
     show: times,
     target: atMost(1.1),
+  },
+  peers: {
+    title:
+      "log, metrics and recording, against Fastify + pg with an LRU of answers and none of them",
+    show: times,
+    target: atMost(0.75, 0.6),
   },
 } satisfies Record<string, Row>;
 

@@ -112,7 +112,7 @@ export async function startBare(
 }
 
 /** One that cannot stop in time is left to the end of the run, and told. */
-async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess): Promise<void> {
   const ended = once(child, "exit", { signal: AbortSignal.timeout(stopMillisecondsMax) });
   child.kill("SIGTERM");
   await ended;
@@ -168,12 +168,14 @@ export async function askInside<T = void>(
 }
 
 /**
- * A meter of the processor time of a server since now, in µs: all of its threads and child processes, also those that have ended
- * since they were last read. The first number of a `schedstat` is in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst),
- * where `stat` counts ticks of 10 ms.
+ * A meter of the processor time of a server since now, in µs: all of its threads and child processes, also those that have ended.
+ * Those that live are known to the nanosecond (the first number of a `schedstat`: Linux, Documentation/scheduler/sched-stats.rst).
+ * Of children that were begun and ended between two looks only their parent knows, in ticks of 10 ms (`cutime` and `cstime`, proc(5)).
+ * @param helpers first processes of what serves it, such as a database; counted likewise.
  */
 export async function openProcessorMeter(
   server: RunningServer,
+  helpers: readonly number[] = [],
 ): Promise<{ microseconds(): Promise<number> }> {
   if (!hasProc) {
     const before = await askInside<number>(server, "processor");
@@ -181,26 +183,68 @@ export async function openProcessorMeter(
       microseconds: async () => (await askInside<number>(server, "processor")) - before,
     };
   }
-  const nanoseconds = new Map<string, number>();
-  const soFar = () => {
-    readThreads(server.pid, nanoseconds);
-    return nanoseconds.values().reduce((sum, one) => sum + one, 0) / 1000;
-  };
+  const roots = new Map<number, SeenProcess>();
+  const soFar = () =>
+    [server.pid, ...helpers].reduce((sum, pid) => {
+      lookAt(pid, roots);
+      return sum + microsecondsOf(roots.get(pid)!);
+    }, 0);
   const before = soFar();
   return { microseconds: async () => soFar() - before };
 }
 
-/** Enters the run time of each thread of a process and of its children; of one that has ended the last known time stays. */
-function readThreads(pid: number, nanoseconds: Map<string, number>): void {
-  const threads = `/proc/${pid}/task`;
-  for (const thread of listing(threads)) {
-    const path = `${threads}/${thread}`;
-    const text = textOf(`${path}/schedstat`);
-    if (text !== null) nanoseconds.set(path, Number(text.split(" ")[0]));
-    for (const child of textOf(`${path}/children`)?.split(" ") ?? [])
-      if (child !== "") readThreads(Number(child), nanoseconds);
-  }
+interface SeenProcess {
+  isAlive: boolean;
+  /** Run time of each thread; of one that has ended the last known. */
+  nanoseconds: Map<string, number>;
+  /** Of its children that have ended, µs: when it was first seen, and now. */
+  endedAtFirst: number;
+  ended: number;
+  /** By their ids, also those that have ended. */
+  children: Map<number, SeenProcess>;
 }
+
+/** Enters what is known of a process and of its children. */
+function lookAt(pid: number, among: Map<number, SeenProcess>): void {
+  const stat = textOf(`/proc/${pid}/stat`);
+  const known = among.get(pid);
+  if (stat === null) {
+    if (known !== undefined) known.isAlive = false;
+    return;
+  }
+  const ended = endedChildrenSeconds(stat) * 1e6;
+  const seen = known ?? {
+    isAlive: true,
+    nanoseconds: new Map(),
+    endedAtFirst: ended,
+    ended,
+    children: new Map(),
+  };
+  among.set(pid, seen);
+  seen.ended = ended;
+  const children = new Set(seen.children.keys());
+  for (const thread of listing(`/proc/${pid}/task`)) {
+    const path = `/proc/${pid}/task/${thread}`;
+    const text = textOf(`${path}/schedstat`);
+    if (text !== null) seen.nanoseconds.set(thread, Number(text.split(" ")[0]));
+    for (const child of childrenOf(path)) children.add(child);
+  }
+  for (const child of children) lookAt(child, seen.children);
+}
+
+/** With all its children. What the system knows of ended ones holds those that were seen; both may know less than the other. */
+function microsecondsOf({ nanoseconds, children, ended, endedAtFirst }: SeenProcess): number {
+  let [own, living, dead] = [0, 0, 0];
+  for (const one of nanoseconds.values()) own += one / 1000;
+  for (const child of children.values())
+    if (child.isAlive) living += microsecondsOf(child);
+    else dead += microsecondsOf(child);
+  return own + living + Math.max(dead, ended - endedAtFirst);
+}
+
+/** @param thread its folder; a process has the children of all its threads. */
+const childrenOf = (thread: string) =>
+  (textOf(`${thread}/children`) ?? "").split(" ").filter(Boolean).map(Number);
 
 /** A thread or a process may end while we look. */
 function textOf(path: string): string | null {
@@ -230,10 +274,25 @@ export function statusBytes({ pid }: RunningServer, name: "VmRSS" | "RssFile"): 
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
 }
 
-/** Processor time of all children of this process that have ended, in seconds; NaN where it is not known. */
-export function endedChildrenSeconds(): number {
-  if (!hasProc) return Number.NaN;
-  const stat = readFileSync("/proc/self/stat", "latin1");
+/** Memory of processes and all their children, what they share counted once ("Pss" of proc(5)). */
+export const treeBytes = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const [, kilobytes = 0] =
+      /^Pss:\s+(\d+) kB/m.exec(textOf(`/proc/${pid}/smaps_rollup`) ?? "") ?? [];
+    const children = listing(`/proc/${pid}/task`).flatMap((thread) =>
+      childrenOf(`/proc/${pid}/task/${thread}`),
+    );
+    return sum + Number(kilobytes) * 1024 + treeBytes(children);
+  }, 0);
+
+/**
+ * Processor time of all children of a process that have ended, in seconds; NaN where it is not known.
+ * @param stat of that process, this one if not given.
+ */
+export function endedChildrenSeconds(
+  stat = hasProc ? readFileSync("/proc/self/stat", "latin1") : null,
+): number {
+  if (stat === null) return Number.NaN;
   // After the name, which may hold anything; proc_pid_stat(5) counts it as the second field.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticksPerSecond = 100;

@@ -31,6 +31,7 @@ import {
   type RunningServer,
   startBare,
   startProgram,
+  treeBytes,
 } from "../bench/servers.ts";
 import { estimate, median, quantile, uncertainty } from "../bench/statistics.ts";
 
@@ -86,7 +87,7 @@ test("the rows of 650,000 records are measured only where they are asked for", (
   const chosen = (...args: string[]) => readOptions(args)!.choices;
   assert.deepEqual(
     [...chosen()],
-    choices.filter((one) => one !== "cold-650k"),
+    choices.filter((one) => one !== "cold-650k" && one !== "peers"),
   );
   assert.ok(chosen("--quick", "--650k").has("cold-650k"));
   assert.deepEqual([...chosen("--only", "cold,import")], ["cold", "import"]);
@@ -227,6 +228,7 @@ test("a comparison names a difference only beyond the interval, and says so wher
       {
         figures: [figure("own", values), figure("other", even)],
         sizes: null,
+        peers: [],
         steps: [],
         faults: [],
       },
@@ -300,6 +302,7 @@ test(
       if (isChild) {
         while (process.cpuUsage().user < 200_000);
         process.send("worked");
+        if (process.argv[3] === "brief") process.exit();
         process.on("message", () => {});
       } else
         process.once("message", async () => {
@@ -313,6 +316,9 @@ test(
           await once(process, "message");
           child.kill();
           await Promise.all([once(child, "exit"), worker.terminate()]);
+          process.send("ended");
+          await once(process, "message");
+          await once(fork(__filename, ["child", "brief"]), "exit");
           process.send("ended");
         });
       if (!isChild) process.send("ready");`;
@@ -331,6 +337,11 @@ test(
       // Both of them; the system's clock of a thread may be a tick behind.
       assert.ok(worked > 380_000, String(worked));
       assert.ok((await meter.microseconds()) >= worked);
+      child.send("begin and end another");
+      await messageFrom(child);
+      const both = await meter.microseconds();
+      assert.ok(both - worked > 170_000, String(both - worked));
+      assert.ok(treeBytes([child.pid!]) > 20_000_000);
     } finally {
       child.kill("SIGKILL");
       rmSync(dirname(file), { recursive: true });

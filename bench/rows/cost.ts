@@ -39,7 +39,7 @@ const secondsMax = 120;
 /** Where each answer is made anew, fewer will do. */
 const coldShare = 1 / 3;
 /** What was noted of a request is written a second later, by another thread; that is part of its cost. */
-const writtenMilliseconds = 1500;
+export const writtenMilliseconds = 1500;
 
 /** One of the two servers of a row. */
 interface Side {
@@ -73,7 +73,7 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
         firstRequest,
         secondsMax,
       })),
-      burst: Math.ceil(burst * share),
+      turns: Math.ceil(count / (burst * share)),
       isReversed,
     });
     for (const [i, side] of sides.entries()) side.answered += allServed(results[i]!).answered;

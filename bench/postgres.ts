@@ -1,0 +1,167 @@
+/** Debian's PostgreSQL in a folder of its own, reached through a socket in it, and ended by its process id. */
+import { execFileSync, type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { endWithUs, temporaryFolder } from "./clean-up.ts";
+
+/** There is no PostgreSQL that a run could start; the message is for whoever runs it. */
+export class NoPostgres extends Error {}
+
+export interface Postgres {
+  child: ChildProcess;
+  /** Of its first process, whose children the others are. */
+  pid: number;
+  /** For clients. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** A data folder with records. One server at a time can be started on it, and one on each copy. */
+export interface Cluster {
+  start(): Promise<Postgres>;
+  copy(): Cluster;
+}
+
+/**
+ * Where its programs are.
+ * @throws NoPostgres
+ */
+export function findPostgres(folders: readonly string[] = usualFolders()): string {
+  const found = folders.find((folder) =>
+    ["postgres", "initdb", "psql"].every((name) => existsSync(join(folder, name))),
+  );
+  if (found !== undefined) return found;
+  throw new NoPostgres(
+    "--peers needs PostgreSQL, which is not installed here: apt-get install postgresql",
+  );
+}
+
+/** Debian's, the newest version first, then those of the search path. */
+function usualFolders(): string[] {
+  const versions = globSync("/usr/lib/postgresql/*/bin").toSorted(
+    (a, b) => versionOf(b) - versionOf(a),
+  );
+  return [...versions, ...(process.env["PATH"] ?? "").split(delimiter)];
+}
+
+const versionOf = (folder: string) => Number(/postgresql\/(\d+)/.exec(folder)?.[1]);
+
+interface User {
+  uid: number;
+  gid: number;
+}
+
+/** PostgreSQL refuses to run as root. @returns undefined where we are somebody else already. */
+function unprivilegedUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+  const found = ["postgres", "nobody"]
+    .map((name) => users.find(([user]) => user === name))
+    .find((user) => user !== undefined);
+  if (found === undefined)
+    throw new NoPostgres(
+      "--peers needs a user other than root for PostgreSQL: apt-get install postgresql",
+    );
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+/** As somebody sets it who read the manual: memory for all records, an SSD, no compilation and no parallel workers for short queries. */
+const settings = {
+  listen_addresses: "",
+  shared_buffers: "256MB",
+  effective_cache_size: "1GB",
+  work_mem: "16MB",
+  random_page_cost: "1.1",
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  max_connections: "40",
+  // Nothing is written while it is measured; a folder that goes with the run needs no safety.
+  fsync: "off",
+};
+
+const startMillisecondsMax = 60_000;
+const stopMillisecondsMax = 20_000;
+
+/**
+ * Makes a data folder and runs a script on it.
+ * @param input goes to the script's standard input.
+ * @throws NoPostgres
+ */
+export async function makeCluster(script: string, input: string): Promise<Cluster> {
+  const bin = findPostgres();
+  const user = unprivilegedUser();
+  // PostgreSQL reaches a folder only through folders it may enter, and those of a run are root's.
+  const folder = temporaryFolder("bench");
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const original = join(folder, "original");
+  const options = ["--auth=trust", "--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8"];
+  execFileSync(join(bin, "initdb"), ["-D", original, "-U", "postgres", "--no-sync", ...options], {
+    ...user,
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  writeFileSync(
+    join(original, "postgresql.auto.conf"),
+    Object.entries(settings)
+      .map(([name, value]) => `${name} = '${value}'\n`)
+      .join(""),
+  );
+  let copies = 0;
+  const clusterIn = (data: string): Cluster => ({
+    start: () => start(bin, data, user),
+    copy() {
+      const copy = join(folder, `copy-${++copies}`);
+      // With its owner.
+      execFileSync("cp", ["-a", data, copy]);
+      return clusterIn(copy);
+    },
+  });
+  const cluster = clusterIn(original);
+  const server = await cluster.start();
+  execFileSync(join(bin, "psql"), ["--quiet", "--no-psqlrc", "-d", server.url, "-f", script], {
+    input,
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  await server.stop();
+  return cluster;
+}
+
+/** Resolves as soon as it takes connections. */
+async function start(bin: string, data: string, user: User | undefined): Promise<Postgres> {
+  const child = endWithUs(
+    spawn(join(bin, "postgres"), ["-D", data, "-k", data], {
+      ...user,
+      cwd: data,
+      stdio: ["ignore", "ignore", "pipe"],
+    }),
+  );
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (log += text));
+  const deadline = performance.now() + startMillisecondsMax;
+  while (!isReady(data)) {
+    if (child.exitCode !== null || performance.now() > deadline)
+      throw new Error(`PostgreSQL did not start: ${log}`);
+    await wait(20);
+  }
+  return {
+    child,
+    pid: child.pid!,
+    url: `postgresql://postgres@${encodeURIComponent(data)}/postgres`,
+    async stop() {
+      const ended = once(child, "exit", { signal: AbortSignal.timeout(stopMillisecondsMax) });
+      // "Fast": connections are ended, everything is written.
+      child.kill("SIGINT");
+      await ended;
+    },
+  };
+}
+
+/** The eighth line of its lock file, which goes with it. */
+function isReady(data: string): boolean {
+  const path = join(data, "postmaster.pid");
+  return existsSync(path) && readFileSync(path, "utf8").split("\n")[7]?.trim() === "ready";
+}
