@@ -1,20 +1,18 @@
 /** Reads what a server serves of a generation and checks its checksums, so that no damaged byte is served. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { documentBytes, documentCount, type Documents } from "#search/documents.ts";
+import { documentCount, type Documents, type EachKind, makeRoom } from "#search/documents.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
-// Not imported from the read model: the worker that loads a dataset would load it too.
 const kinds = ["gp", "principal", "signal", "project"] as const;
-type Kind = (typeof kinds)[number];
 
 export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
 
 interface Served {
   index: DatasetIndex;
-  documents: Record<Kind, Documents>;
+  documents: EachKind<Documents>;
 }
 
 /** A checksum over texts that follow each other. */
@@ -40,21 +38,27 @@ export function readIndex(db: DatabaseSync, meta: Checksums): DatasetIndex {
 /** @throws Error where a checksum is not the one in `meta`. */
 export function readServed(db: DatabaseSync, meta: Checksums): Served {
   const index = readIndex(db, meta);
-  const lengths = kinds.map((kind) => documentBytes(index.documents[kind]));
-  const block = Buffer.from(new ArrayBuffer(lengths.reduce((sum, length) => sum + length)));
+  const documents = makeRoom(index.documents, index.recordsOfGp);
   let crc = 0;
-  let end = 0;
-  for (const piece of documentPieces(db, index)) {
-    if (end + piece.length > block.length)
-      throw new Error("its documents are longer than its index says");
-    block.set(piece, end);
-    end += piece.length;
+  for (const { kind, from, piece } of documentPieces(db, documents)) {
+    fill(documents[kind], from, piece);
     crc = crc32(piece, crc);
     free(piece);
   }
   if (hexadecimal(crc) !== meta.documents_crc32)
     throw new Error("the checksum of its documents differs");
-  return { index, documents: documentsIn(block, index) };
+  return { index, documents };
+}
+
+/** Puts the documents of a piece, the first of which is number `from`, where they belong. */
+function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8Array): void {
+  const last = Math.min(from + documentsOfPiece, lengths.length) - 1;
+  for (let at = from, end = 0; end < piece.length; at++) {
+    if (at > last) throw new Error("its documents are longer than its index says");
+    const start = end;
+    end += lengths[at]!;
+    bytes.set(piece.subarray(start, end), starts[at]);
+  }
 }
 
 /**
@@ -62,17 +66,6 @@ export function readServed(db: DatabaseSync, meta: Checksums): Served {
  * pile up in the memory of the process, which never shrinks again.
  */
 const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
-
-function documentsIn(block: Uint8Array, index: DatasetIndex): Served["documents"] {
-  let end = 0;
-  const documents = kinds.map((kind) => {
-    const places = index.documents[kind];
-    const start = end;
-    end += documentBytes(places);
-    return [kind, { ...places, bytes: block.subarray(start, end) }];
-  });
-  return Object.fromEntries(documents) as Served["documents"];
-}
 
 const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
 
@@ -86,14 +79,18 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
 /** SQLite joins so many at little more than the cost of one, and they still fit into the CPU's cache. */
 const documentsOfPiece = 256;
 
+interface Piece {
+  kind: keyof EachKind<unknown>;
+  /** Number of its first document. */
+  from: number;
+  piece: Uint8Array<ArrayBuffer>;
+}
+
 /**
  * The bytes of all documents in the order of kinds and positions, which the checksum confirms. As bytes: decoding and
  * encoding them again would take as long as everything else.
  */
-function* documentPieces(
-  db: DatabaseSync,
-  { documents }: DatasetIndex,
-): Generator<Uint8Array<ArrayBuffer>> {
+function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>): Generator<Piece> {
   for (const kind of kinds) {
     const statement = db.prepare(
       `select cast(group_concat(document, '') as blob) from ${kind} where position between ? and ?`,
@@ -101,8 +98,8 @@ function* documentPieces(
     statement.setReturnArrays(true);
     for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece) {
       const range = [BigInt(from), BigInt(from + documentsOfPiece - 1)];
-      const [piece] = statement.get(...range) as unknown as [Uint8Array<ArrayBuffer> | null];
-      if (piece !== null) yield piece;
+      const [piece] = statement.get(...range) as unknown as [Piece["piece"] | null];
+      if (piece !== null) yield { kind, from, piece };
     }
   }
 }

@@ -1,6 +1,7 @@
 /** The answer of every operation: `data`, `pagination`, `meta`, as finished JSON. */
 import type { DatasetParts } from "#search/dataset-parts.ts";
-import { documentCount, type Documents } from "#search/documents.ts";
+import { documentCount } from "#search/documents.ts";
+import { bufferOver } from "#search/packed-texts.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
@@ -16,15 +17,16 @@ export interface Page {
 export function answer(operation: Operation, model: ReadModel, query: Query): Page {
   const selection = operation.select(model, query);
   const { total, positions } = selection;
-  const body = beginBody();
   const isOfGps = operation.kind === "gp";
   const documents = model.parts.documents[operation.kind];
-  body.text('{"data":[');
-  positions.forEach((position, i) => {
-    if (i > 0) body.text(",");
+  const body = beginBody(documents.bytes);
+  body.bytes(opening);
+  for (let i = 0; i < positions.length; i++) {
+    const position = positions[i]!;
+    if (i > 0) body.byte(comma);
     if (isOfGps) writeGp(body, model.parts, position);
-    else body.copy(documents, documents.starts[position]!, documents.starts[position + 1]!);
-  });
+    else body.copy(documents.starts[position]!, documents.lengths[position]!);
+  }
   const { limit, offset } = query;
   const returned = positions.length;
   const hasMore = offset + returned < total && returned > 0;
@@ -64,14 +66,14 @@ const embeddedList = (kind: "principal" | "signal") => ({
 });
 const embeddedLists = [embeddedList("principal"), embeddedList("signal")];
 
-const comma = Buffer.from(",");
-const brace = Buffer.from("}");
+const opening = Buffer.from('{"data":[');
+const [comma, brace] = [0x2c, 0x7d];
 
 function writeGp(body: BodyWriter, parts: DatasetParts, gp: number): void {
   const { starts, ownLengths } = parts.documents.gp;
-  body.copy(parts.documents.gp, starts[gp]!, starts[gp]! + ownLengths[gp]!);
+  body.copy(starts[gp]!, ownLengths[gp]!);
   for (const list of embeddedLists) writeList(body, parts, list, gp);
-  body.bytes(brace);
+  body.byte(brace);
 }
 
 function writeList(
@@ -83,17 +85,16 @@ function writeList(
   const { starts: firsts, items: records } = parts.recordsOfGp[kind];
   const first = firsts[gp]!;
   const total = firsts[gp + 1]! - first;
-  const documents = parts.documents[kind];
-  const { starts, ownLengths } = documents;
+  const { starts, ownLengths } = parts.documents[kind];
   body.bytes(opening);
   for (let i = 0; i < Math.min(total, embeddedMax); i++) {
     const record = records[first + i]!;
-    if (i > 0) body.bytes(comma);
-    body.copy(documents, starts[record]!, starts[record]! + ownLengths[record]!);
-    body.bytes(brace);
+    if (i > 0) body.byte(comma);
+    body.copy(starts[record]!, ownLengths[record]!);
+    body.byte(brace);
   }
   body.bytes(closing);
-  body.text(String(total));
+  body.number(total);
 }
 
 /** Has one of the GPs more principals or signals than it embeds? */
@@ -106,10 +107,13 @@ const isCut = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =
 /** Assembles a body from stored documents and a little text. */
 interface BodyWriter {
   text(text: string): void;
+  byte(byte: number): void;
   /** Adds a few bytes one by one, ten times as fast as text. */
   bytes(bytes: Uint8Array): void;
-  /** Copies bytes `from` up to `to` of the documents. */
-  copy(documents: Documents, from: number, to: number): void;
+  /** A whole number, in decimal digits. */
+  number(value: number): void;
+  /** Copies so many bytes of the documents. */
+  copy(from: number, length: number): void;
   /** The body is a slice of a shared block: copy it to keep it for long. */
   finish(): Buffer;
 }
@@ -120,38 +124,56 @@ interface BodyWriter {
  */
 const blockBytes = 256 * 1024;
 let block = Buffer.allocUnsafeSlow(blockBytes);
-/** Where the next body begins. */
-let free = 0;
+/** Where the body begins, and ends so far. */
+let start = 0;
+let end = 0;
+/** The bytes of all documents. Their `copy` needs no view of the piece, as `set` would. */
+let source = block;
 
-/** One body at a time: beginning another discards one that is unfinished. */
-function beginBody(): BodyWriter {
-  let start = free;
-  let end = free;
-  const makeRoom = (bytes: number) => {
-    if (end + bytes <= block.length) return;
-    const begun = block.subarray(start, end);
-    block = Buffer.allocUnsafeSlow(Math.max(blockBytes, (begun.length + bytes) * 2));
-    block.set(begun);
-    start = 0;
-    end = begun.length;
-  };
-  return {
-    text(text) {
-      makeRoom(text.length * 3);
-      end += block.write(text, end);
-    },
-    bytes(bytes) {
-      makeRoom(bytes.length);
-      for (let i = 0; i < bytes.length; i++) block[end++] = bytes[i]!;
-    },
-    copy({ bytes }, from, to) {
-      makeRoom(to - from);
-      block.set(bytes.subarray(from, to), end);
-      end += to - from;
-    },
-    finish() {
-      free = end;
-      return block.subarray(start, end);
-    },
-  };
+/** One body at a time: beginning another discards one that is unfinished. @param documents the bytes of all. */
+function beginBody(documents: Uint8Array): BodyWriter {
+  source = bufferOver(documents);
+  end = start;
+  return writer;
 }
+
+function enlarge(bytes: number): void {
+  const begun = block.subarray(start, end);
+  block = Buffer.allocUnsafeSlow(Math.max(blockBytes, (begun.length + bytes) * 2));
+  block.set(begun);
+  start = 0;
+  end = begun.length;
+}
+
+// One for all bodies, since V8 compiles it into its callers only where it is always the same.
+const writer: BodyWriter = {
+  text(text) {
+    if (end + text.length * 3 > block.length) enlarge(text.length * 3);
+    end += block.write(text, end);
+  },
+  byte(byte) {
+    if (end === block.length) enlarge(1);
+    block[end++] = byte;
+  },
+  bytes(bytes) {
+    if (end + bytes.length > block.length) enlarge(bytes.length);
+    const [target, at] = [block, end];
+    for (let i = 0; i < bytes.length; i++) target[at + i] = bytes[i]!;
+    end += bytes.length;
+  },
+  number(value) {
+    if (value >= 10) writer.number(Math.floor(value / 10));
+    writer.byte(0x30 + (value % 10));
+  },
+  copy(from, length) {
+    if (end + length > block.length) enlarge(length);
+    source.copy(block, end, from, from + length);
+    end += length;
+  },
+  finish() {
+    const body = block.subarray(start, end);
+    start = end;
+    source = block;
+    return body;
+  },
+};

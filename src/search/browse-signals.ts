@@ -106,15 +106,15 @@ interface MemberValues {
  * @throws Error where a document has no such members.
  */
 function readMember(documents: Documents, member: string, next: string): MemberValues {
-  const { starts, ownLengths } = documents;
+  const { starts, lengths } = documents;
   const bytes = bufferOver(documents.bytes);
   const [name, following] = [Buffer.from(`,"${member}":`), Buffer.from(`,"${next}":`)];
-  const numbers = new Uint32Array(ownLengths.length);
+  const numbers = new Uint32Array(lengths.length);
   const numberOf = new Map<string, number>();
-  for (let document = 0; document < ownLengths.length; document++) {
+  for (let document = 0; document < lengths.length; document++) {
     const from = bytes.indexOf(name, starts[document]) + name.length;
     const to = bytes.indexOf(following, from);
-    if (from < name.length || to === -1 || to > starts[document + 1]!)
+    if (from < name.length || to === -1 || to > starts[document]! + lengths[document]!)
       throw new Error(`document ${document} has no '${member}' before '${next}'`);
     const value = bytes.toString("utf8", from, to);
     let number = numberOf.get(value);

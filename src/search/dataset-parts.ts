@@ -1,5 +1,5 @@
 /** What a dataset consists of in memory: arrays of numbers, made at import and only read from then on. */
-import type { DocumentPlaces, Documents } from "./documents.ts";
+import type { DocumentPlaces, Documents, EachKind } from "./documents.ts";
 import type { FacetIndex } from "./facet-index.ts";
 import type { IdIndex } from "./id-index.ts";
 import type { SuggestionIndex } from "./index-suggestions.ts";
@@ -14,7 +14,7 @@ export type FacetName = (typeof facetNames)[number];
 
 /** What the records of a dataset are found by. It is stored with them: to make it takes longer than to read it. */
 export interface DatasetIndex {
-  documents: Readonly<Record<"gp" | LinkedKind, DocumentPlaces>>;
+  documents: EachKind<DocumentPlaces>;
   names: NameIndex;
   nameSuggestions: SuggestionIndex;
   facets: Readonly<Record<FacetName, FacetIndex>>;
@@ -24,9 +24,9 @@ export interface DatasetIndex {
 }
 
 /** All of a dataset, in arrays of numbers. */
-export interface DatasetParts extends DatasetIndex {
+export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   version: string;
   /** Time the dataset was built, RFC 3339. */
   updatedAt: string;
-  documents: Readonly<Record<"gp" | LinkedKind, Documents>>;
+  documents: EachKind<Documents>;
 }

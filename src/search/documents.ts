@@ -1,7 +1,8 @@
-/** The finished JSON of all records of one kind, in display order, in one array of bytes. */
+/** The finished JSON of all records in one array of bytes: how it is stored, and how it lies in memory. */
+import type { Lists } from "./lists.ts";
 import { bufferOver } from "./packed-texts.ts";
 
-/** Where each document stands. */
+/** Where each document of a kind stands among all of its kind, in display order. */
 export interface DocumentPlaces {
   /** Document i begins at `starts[i]` and ends before `starts[i + 1]`; not 32 bits, since all may exceed 4 GiB. */
   starts: Float64Array;
@@ -9,12 +10,21 @@ export interface DocumentPlaces {
   ownLengths: Uint32Array;
 }
 
-/** GPs are stored without their principals and signals, which operations/page.ts embeds. */
-export interface Documents extends DocumentPlaces {
+/** The documents of a kind in memory. GPs are without their principals and signals, which operations/page.ts embeds. */
+export interface Documents {
+  /** Shared by all kinds. */
   bytes: Uint8Array;
+  /** Document i begins at `starts[i]` and has `lengths[i]` bytes; they stand in no order. */
+  starts: Float64Array;
+  lengths: Uint32Array;
+  /** As stored. */
+  ownLengths: Uint32Array;
 }
 
-export const documentCount = ({ ownLengths }: DocumentPlaces) => ownLengths.length;
+export type EachKind<T> = Readonly<Record<"gp" | "principal" | "signal" | "project", T>>;
+
+export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">) =>
+  ownLengths.length;
 
 /** Total size in bytes. */
 export const documentBytes = ({ starts }: DocumentPlaces) => starts.at(-1)!;
@@ -32,8 +42,50 @@ export function placeDocuments(
   return { starts, ownLengths: Uint32Array.from(ownLengths) };
 }
 
+/**
+ * Room for all documents, still empty. Principals and signals stand behind the GP that embeds them, the first if there are
+ * several: at random places each would have to be fetched from memory by itself, which takes several times as long as to copy it.
+ */
+export function makeRoom(
+  stored: EachKind<DocumentPlaces>,
+  recordsOfGp: Readonly<Record<"principal" | "signal", Lists>>,
+): EachKind<Documents> {
+  const kinds = ["gp", "principal", "signal", "project"] as const;
+  const size = kinds.reduce((sum, kind) => sum + documentBytes(stored[kind]), 0);
+  const bytes = new Uint8Array(size);
+  const made = Object.fromEntries(
+    kinds.map((kind) => [kind, unplaced(bytes, stored[kind])]),
+  ) as EachKind<Documents>;
+  let end = 0;
+  const place = ({ starts, lengths }: Documents, at: number) => {
+    if (starts[at] !== -1) return;
+    starts[at] = end;
+    end += lengths[at]!;
+  };
+  for (let gp = 0; gp < documentCount(made.gp); gp++) {
+    place(made.gp, gp);
+    for (const kind of ["principal", "signal"] as const) {
+      const { starts, items } = recordsOfGp[kind];
+      for (let i = starts[gp]!; i < starts[gp + 1]!; i++) place(made[kind], items[i]!);
+    }
+  }
+  for (const kind of kinds)
+    for (let at = 0; at < documentCount(made[kind]); at++) place(made[kind], at);
+  return made;
+}
+
+function unplaced(bytes: Documents["bytes"], { starts, ownLengths }: DocumentPlaces): Documents {
+  const lengths = new Uint32Array(ownLengths.length);
+  for (let at = 0; at < lengths.length; at++) lengths[at] = starts[at + 1]! - starts[at]!;
+  return { bytes, starts: new Float64Array(lengths.length).fill(-1), lengths, ownLengths };
+}
+
 /** @param positions each below the number of documents. */
-export const readDocuments = <R>({ bytes, starts }: Documents, positions: readonly number[]): R[] =>
+export const readDocuments = <R>(
+  { bytes, starts, lengths }: Documents,
+  positions: readonly number[],
+): R[] =>
   positions.map(
-    (at) => JSON.parse(bufferOver(bytes).toString("utf8", starts[at], starts[at + 1])) as R,
+    (at) =>
+      JSON.parse(bufferOver(bytes).toString("utf8", starts[at], starts[at]! + lengths[at]!)) as R,
   );

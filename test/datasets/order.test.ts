@@ -120,11 +120,12 @@ test("what is loaded is what was written, byte for byte and in its order", async
   const { published } = await importRecords(catalogue, cast);
   const { parts } = openReadModel(loadGeneration(catalogue.pathOf(published!.version), published!));
   for (const kind of ["principal", "signal", "project"] as const) {
-    const { bytes, starts, ownLengths } = parts.documents[kind];
+    const { bytes, starts, lengths, ownLengths } = parts.documents[kind];
     const stored = rows(catalogue, `select document, own_length from ${kind} order by position`);
     assert.equal(ownLengths.length, stored.length);
     stored.forEach(({ document, own_length }, i) => {
-      assert.equal(Buffer.from(bytes.slice(starts[i], starts[i + 1])).toString(), document);
+      const end = starts[i]! + lengths[i]!;
+      assert.equal(Buffer.from(bytes.slice(starts[i], end)).toString(), document);
       assert.equal(ownLengths[i], own_length);
     });
   }

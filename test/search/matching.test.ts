@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelOf } from "../support/dataset.ts";
+import { readDocuments } from "#search/documents.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
@@ -8,10 +9,9 @@ const gp = (name: string, rest: object = {}) => ({ record: "gp", id: name, name,
 
 /** Names of the GPs that satisfy the filter, in the order they are served. */
 function find(model: ReadModel, filter: GpFilter): string[] {
-  const { bytes, starts } = model.parts.documents.gp;
   const { positions } = model.selectGps(filter, { limit: 100, offset: 0 });
-  return positions.map(
-    (at) => JSON.parse(Buffer.from(bytes).toString("utf8", starts[at]!, starts[at + 1]!)).name,
+  return readDocuments<{ name: string }>(model.parts.documents.gp, positions).map(
+    ({ name }) => name,
   );
 }
 
@@ -82,12 +82,7 @@ test("the id or a former id of a GP means that GP alone", async (t) => {
     gp("Acme", { former_ids: ["gp_00000000000000zz"] }),
     gp("Acme Two"),
   ]);
-  const id = (at: number) =>
-    Buffer.from(model.parts.documents.gp.bytes).toString(
-      "utf8",
-      model.parts.documents.gp.starts[at]! + 7,
-      model.parts.documents.gp.starts[at]! + 26,
-    );
+  const id = (at: number) => readDocuments<{ id: string }>(model.parts.documents.gp, [at])[0]!.id;
   assert.deepEqual(find(model, { name: id(0) }), ["Acme"]);
   assert.deepEqual(find(model, { name: "gp_00000000000000zz" }), ["Acme"]);
   assert.deepEqual(find(model, { name: id(0).toUpperCase() }), []);
