@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./generation.ts";
 import { loadGeneration } from "./load.ts";
 import { lowerOwnPriority } from "./priority.ts";
-import { arraysIn } from "./stored-arrays.ts";
+import { buffersIn } from "./stored-arrays.ts";
 
 export interface LoadOrder {
   path: string;
@@ -18,7 +18,7 @@ export interface Loading extends LoadOrder {
 const { path, generation, isTakeover } = workerData as Loading;
 if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
-// Transferred, not copied. V8 accounts for this memory, so it is freed soon after the next takeover.
-parentPort!.postMessage(parts, [
-  ...new Set(Array.from(arraysIn(parts), ({ bytes }) => bytes.buffer)),
-]);
+// Transferred, not copied.
+parentPort!.postMessage(parts, buffersIn(parts));
+// The answer is the memory of the dataset that was served before; it is freed by the end of this thread.
+parentPort!.once("message", () => parentPort!.close());

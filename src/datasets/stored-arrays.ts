@@ -22,6 +22,11 @@ export function* arraysIn(tree: object, path: readonly string[] = []): Generator
   }
 }
 
+/** The memory of every array in a tree, each block once: what is transferred to hand the tree to another thread. */
+export const buffersIn = (tree: object): ArrayBuffer[] => [
+  ...new Set(Array.from(arraysIn(tree), ({ bytes }) => bytes.buffer)),
+];
+
 const elementOf = (array: ArrayBufferView): Element =>
   array instanceof Uint8Array ? "u8" : array instanceof Uint32Array ? "u32" : "f64";
 

@@ -31,6 +31,7 @@ export interface Bounds {
   offset: number;
 }
 
+/** Every member throws once the model is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
   /** GPs, best name first. */
@@ -39,6 +40,8 @@ export interface ReadModel {
   selectLinked(kind: LinkedKind, filter: GpFilter, bounds: Bounds): Selection;
   /** At most three known names or values like the one that was missed. */
   suggestionsFor(miss: Miss): string[];
+  /** Refuses every question from now on: arrays that are freed hold nothing, and would give wrong answers without an error. */
+  close(): void;
 }
 
 /** A model keeps scratch sets between calls, so it serves one thread. */
@@ -49,14 +52,25 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     signal: openKind(parts, "signal"),
     project: openKind(parts, "project"),
   };
+  let isClosed = false;
+  const requireOpen = () => {
+    if (isClosed)
+      throw new Error(`The dataset ${parts.version} was replaced, and its memory is given back.`);
+  };
   return {
-    parts,
+    get parts() {
+      requireOpen();
+      return parts;
+    },
+    close: () => void (isClosed = true),
     selectGps(filter, bounds) {
+      requireOpen();
       const misses = gps.find(filter);
       gps.keepBest();
       return pageOf(gps.sets, bounds, misses);
     },
     selectLinked(kind, filter, bounds) {
+      requireOpen();
       const { count, found, addOfGps, addOfWords } = linked[kind];
       if (filter.name === undefined && !hasFacets(filter)) return pageOfAll(count, bounds);
       clear(found);
@@ -72,6 +86,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return pageOf([found], bounds, match.gpCount > 0 ? [] : [miss]);
     },
     suggestionsFor({ parameter, folded }) {
+      requireOpen();
       if (folded === "") return [];
       const known =
         parameter === "gp_name" ? parts.nameSuggestions : parts.facets[parameter].suggestions;

@@ -2,10 +2,18 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { Catalogue } from "#datasets/catalogue.ts";
-import { followCurrent, type Follower, tryAgainMilliseconds } from "#datasets/follow-current.ts";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import {
+  followCurrent,
+  type Follower,
+  freeAfterMilliseconds,
+  tryAgainMilliseconds,
+} from "#datasets/follow-current.ts";
 import { rollBack } from "#datasets/choose.ts";
+import { buffersIn } from "#datasets/stored-arrays.ts";
+import { quotaMax } from "#limits/policy.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { startService } from "../support/service.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
 
 /** A follower with a clock of its own, what it has told so far, and the version it serves. */
@@ -185,4 +193,94 @@ test("following changes nothing on disk", async (t) => {
   const { follower } = await follow(t, catalogue);
   await follower.close();
   assert.deepEqual(filesOf(catalogue), before);
+});
+
+/** A follower that has just taken a second dataset over, and the model and the memory of the first. */
+async function followReplaced(t: TestContext) {
+  const catalogue = temporaryCatalogue(t);
+  const first = await publish(catalogue, "a", 1);
+  const { follower, clock, told } = await follow(t, catalogue);
+  const model = follower.model()!;
+  const memory = buffersIn(model.parts);
+  await publish(catalogue, "b", 2);
+  await follower.look();
+  const freed = () => memory.filter(({ detached }) => detached).length;
+  return { catalogue, first, follower, clock, told, model, memory, freed };
+}
+
+test("the memory of a replaced dataset is given back after two seconds, all of it, and not before", async (t) => {
+  const { follower, clock, memory, freed } = await followReplaced(t);
+  clock.now = freeAfterMilliseconds - 1;
+  await follower.look();
+  assert.equal(freed(), 0);
+  clock.now++;
+  await follower.look();
+  assert.equal(freed(), memory.length);
+  const { parts } = follower.model()!;
+  assert.ok(buffersIn(parts).every(({ detached }) => !detached));
+  assert.equal(follower.model()!.selectGps({ name: "b" }, { limit: 1, offset: 0 }).total, 1);
+});
+
+test("the memory of a replaced dataset is given back before another one is loaded, however soon", async (t) => {
+  const { catalogue, follower, memory, freed, told } = await followReplaced(t);
+  await publish(catalogue, "c", 3);
+  const look = follower.look();
+  assert.equal(freed(), memory.length);
+  await look;
+  assert.equal(told.length, 3);
+});
+
+test("a model whose memory was given back refuses every question and names its dataset", async (t) => {
+  const { follower, clock, first, model } = await followReplaced(t);
+  clock.now = freeAfterMilliseconds;
+  await follower.look();
+  const bounds = { limit: 1, offset: 0 };
+  for (const ask of [
+    () => model.parts,
+    () => model.selectGps({ name: "a" }, bounds),
+    () => model.selectLinked("signal", {}, bounds),
+    () => model.suggestionsFor({ parameter: "gp_name", value: "x", folded: "x" }),
+  ])
+    assert.throws(ask, { message: new RegExp(`dataset ${first} was replaced`) });
+});
+
+test("every answer under load, through six take-overs, is whole and of one dataset", async (t) => {
+  const service = await startService(t, { settings: { ANSWER_CACHE_BYTES: "0" } });
+  const unlimited = { minute: quotaMax, hour: quotaMax, day: quotaMax };
+  const { key } = await service.newKey({ quotas: unlimited });
+  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
+  const one = catalogue.currentVersion()!;
+  await importRecords(catalogue, [gp("a")], { nowMilliseconds: service.clock.now() + 60_000 });
+  const other = catalogue.currentVersion()!;
+  assert.notEqual(one, other);
+  const paths = [
+    "gp?gp_name=re&limit=20",
+    "principals?",
+    "signals?limit=50",
+    "projects?gp_name=ca",
+  ];
+  const answers = new Map<string, string>();
+  let switches = 0;
+  let last = "";
+  const client = async (path: string) => {
+    while (switches < 6) {
+      const headers = { "x-api-key": key, "accept-encoding": "br" };
+      const { status, headers: received, text } = await service.get(`/fetch-${path}`, headers);
+      assert.equal(status, 200);
+      const version = received.get("dataset-version")!;
+      const name = `${version} ${path}`;
+      assert.equal(text, answers.get(name) ?? text);
+      answers.set(name, text);
+      assert.equal(JSON.parse(text).meta.dataset_version, version);
+      if (path !== paths[0] || version === last) continue;
+      last = version;
+      switches++;
+      catalogue.publish(
+        version === one ? other : one,
+        new Date(service.clock.now() + switches * 1000).toISOString(),
+      );
+    }
+  };
+  await Promise.all(paths.flatMap((path) => [path, path, path]).map(client));
+  assert.equal(answers.size, 2 * paths.length);
 });
