@@ -1,9 +1,9 @@
 /** A process that asks and waits for answers, so that its own work is counted to nobody. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { setImmediate, setInterval, setTimeout as wait } from "node:timers/promises";
+import { setInterval } from "node:timers/promises";
 import type { BurstsOrder, LoadMessage, LoadOrder, LoadResult } from "./load.ts";
-import { watchRequests } from "./machine.ts";
+import { stealTicks, watchRequests } from "./machine.ts";
 
 /** How long the last answers may take. */
 const lastAnswersMilliseconds = 10_000;
@@ -65,7 +65,9 @@ interface Tally {
   isOpen(): boolean;
   secondsSoFar(): number;
   asked(): number;
-  /** Asks the next request and counts its answer. @param since when it was due, if not now; ms. */
+  /** Marks the requests from this one on. */
+  markDisturbed(from: number): void;
+  /** Asks the next request and counts its answer. @param since when it was found due, if not now; ms. */
   askNext(connection: Connection, since?: number): Promise<void>;
   result(): LoadResult;
 }
@@ -75,6 +77,7 @@ function openTally(order: LoadOrder): Tally {
   const texts = prepared.get(requests)!;
   const microseconds = new Float64Array(count);
   const statuses = new Uint16Array(count);
+  const disturbed = new Uint8Array(count);
   const startedAt = performance.now();
   const watch = watchedPid === undefined ? null : watchRequests(watchedPid);
   let [asked, answered, bytes] = [0, 0, 0];
@@ -83,6 +86,7 @@ function openTally(order: LoadOrder): Tally {
     isOpen: () => asked < count && secondsSoFar() < secondsMax,
     secondsSoFar,
     asked: () => asked,
+    markDisturbed: (from) => void disturbed.fill(1, from, asked),
     async askNext(connection, since = performance.now()) {
       const number = asked++;
       watch?.begin(number);
@@ -100,6 +104,7 @@ function openTally(order: LoadOrder): Tally {
       microseconds: microseconds.slice(0, answered),
       statuses: statuses.slice(0, answered),
       waits: watch?.waits ?? null,
+      disturbed: disturbed.slice(0, answered),
     }),
   };
 }
@@ -125,10 +130,7 @@ async function askAtPace(
   await Promise.all(underWay);
 }
 
-/** A timer may be so much late; for the rest the event loop is kept running, which reads answers meanwhile. */
-const timerMilliseconds = 1;
-
-/** Each request at its moment, and if no connection is free then, on the first one that is. */
+/** Each request when it is due, and if no connection is free then, on the first one that is; it waits from the tick on that found it due. */
 async function askByTheClock(
   connections: readonly Connection[],
   tally: Tally,
@@ -138,24 +140,29 @@ async function askByTheClock(
   const free = [...connections];
   const late: number[] = [];
   const underWay: Promise<void>[] = [];
-  const ask = async (connection: Connection, due: number) => {
-    await tally.askNext(connection, due);
+  const ask = async (connection: Connection, since: number) => {
+    await tally.askNext(connection, since);
     const next = late.shift();
     if (next === undefined) free.push(connection);
     else await ask(connection, next);
   };
+  const first = tally.asked();
+  const count = until - first;
+  const ticks = stealTicks();
   const startedAt = performance.now();
-  const count = until - tally.asked();
-  for (let number = 0; number < count; number++) {
-    const due = startedAt + (number * 1000) / perSecond;
-    const early = due - performance.now();
-    if (early > 1.5 * timerMilliseconds) await wait(early - timerMilliseconds);
-    while (performance.now() < due) await setImmediate();
-    const connection = free.pop();
-    if (connection === undefined) late.push(due);
-    else underWay.push(ask(connection, due));
+  let begun = 0;
+  for await (const _ of setInterval(1)) {
+    const now = performance.now();
+    for (; begun < count && startedAt + (begun * 1000) / perSecond <= now; begun++) {
+      // In turn: a server ends connections that are idle for long.
+      const connection = free.shift();
+      if (connection === undefined) late.push(now);
+      else underWay.push(ask(connection, now));
+    }
+    if (begun === count) break;
   }
   await Promise.all(underWay);
+  if (stealTicks() !== ticks) tally.markDisturbed(first);
 }
 
 interface Answer {
@@ -196,7 +203,8 @@ async function openConnection(port: number): Promise<Connection> {
   return {
     ask(request) {
       waiting = Promise.withResolvers<Answer>();
-      socket.write(request);
+      if (socket.destroyed) waiting.reject(new Error("A connection ended while it was idle."));
+      else socket.write(request);
       return waiting.promise;
     },
     end() {

@@ -18,8 +18,8 @@ export interface LoadOrder {
   /** Asks at this rate, whatever the answers do; without it each connection asks when it has its answer. */
   perSecond?: number;
   /**
-   * Asks at the very moment that the rate says, and counts the time from then on, also where the request had to wait for a
-   * connection: what people notice who do not know of each other. It keeps a core awake; without it a request may be asked some ms late.
+   * Counts the time of a request from when it was due, also where it had to wait for a connection: what people notice who do not know
+   * of each other. How late the client itself finds it due is left out.
    */
   isOpenLoop?: boolean;
   /** A process whose waits for a core are told, and the client's own (Linux). */
@@ -46,6 +46,8 @@ export interface LoadResult {
   statuses: Uint16Array;
   /** In the same order; null where no process is watched. */
   waits: RequestWaits | null;
+  /** In the same order: 1 where steal time fell into its turn. Only an open loop looks for it. */
+  disturbed: Uint8Array;
 }
 
 /** What a load client is told. */

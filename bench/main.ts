@@ -71,7 +71,7 @@ async function runWith(options: Options): Promise<number> {
   const measured = await measure(fixtures, options);
   const names = fixtures.checkouts.map(({ name }) => name);
   console.log(report(measured, names, options.isMarkdown));
-  if (options.saveTo !== null) saveRun(options.saveTo, measured);
+  if (options.saveTo !== null && measured.figures.length > 0) saveRun(options.saveTo, measured);
   return measured.faults.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 

@@ -5,6 +5,7 @@ import { chownSync, existsSync, globSync, readFileSync, writeFileSync } from "no
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs, temporaryFolder } from "./clean-up.ts";
+import { hasProc } from "./servers.ts";
 
 /** There is no PostgreSQL that a run could start; the message is for whoever runs it. */
 export class NoPostgres extends Error {}
@@ -29,6 +30,10 @@ export interface Cluster {
  * @throws NoPostgres
  */
 export function findPostgres(folders: readonly string[] = usualFolders()): string {
+  if (!hasProc)
+    throw new NoPostgres(
+      "--peers needs Linux: elsewhere the processor time of a database cannot be seen from outside.",
+    );
   const found = folders.find((folder) =>
     ["postgres", "initdb", "psql"].every((name) => existsSync(join(folder, name))),
   );

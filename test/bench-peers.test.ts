@@ -272,7 +272,7 @@ test("in an open loop the time of a request counts from when it was due, also wh
   t.after(() => client.close());
   client.prepare("all", [requestText("/", {})]);
   const count = 10;
-  const { microseconds, statuses } = await client.run({
+  const { microseconds, statuses, disturbed } = await client.run({
     port: (server.address() as AddressInfo).port,
     requests: "all",
     // One answer after the other, while ten times as many are due.
@@ -284,6 +284,29 @@ test("in an open loop the time of a request counts from when it was due, also wh
     isOpenLoop: true,
   });
   assert.deepEqual([...statuses], Array<number>(count).fill(200));
+  assert.equal(disturbed.length, count);
   // The last was due 18 ms after the first and had to wait for nine answers.
   assert.ok(microseconds.at(-1)! >= (count * milliseconds - 18 - 15) * 1000, microseconds.join());
+});
+
+test("a connection that the server ended while it was idle is told at once, not waited for", async (t) => {
+  const server = createServer((request, response) => {
+    response.end("answered", () => request.socket.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close().closeAllConnections());
+  const client = startLoadClient();
+  t.after(() => client.close());
+  client.prepare("all", [requestText("/", {})]);
+  const asked = client.run({
+    port: (server.address() as AddressInfo).port,
+    requests: "all",
+    connections: 1,
+    count: 2,
+    firstRequest: 0,
+    secondsMax: 10,
+    perSecond: 10,
+    isOpenLoop: true,
+  });
+  await assert.rejects(asked, /A connection ended/);
 });

@@ -1,7 +1,6 @@
 /** The slowest hundredth of the requests where people ask who do not know of each other: 500 times a second, by the clock. */
 import type { Fixtures } from "../fixtures.ts";
-import { allServed } from "../load.ts";
-import { stealTicks } from "../machine.ts";
+import { allServed, type LoadResult } from "../load.ts";
 import { openSession, type Session } from "../rounds.ts";
 import { startBare } from "../servers.ts";
 import { median, quantile } from "../statistics.ts";
@@ -10,9 +9,12 @@ import { costSetups } from "./cost.ts";
 const perSecond = 500;
 /** Enough for none to wait for one. */
 const connections = 64;
-/** Of each server a round, one after the other: what disturbs the machine for longer meets both. */
-const seconds = 4;
-const disturbedRoundsMax = 2;
+/** Of each server a round. */
+const seconds = 6;
+/** Short, so that what disturbs the machine for longer meets both, and little is left out with the steal time of one. */
+const turnSeconds = 0.2;
+/** Until V8 has compiled the path of a request and every answer is remembered. */
+const warmUp = 25_000;
 
 export const openTail = (fixtures: Fixtures): Promise<Session> =>
   openSession(fixtures.checkouts, async (checkout) => {
@@ -34,34 +36,31 @@ export const openTail = (fixtures: Fixtures): Promise<Session> =>
           secondsMax: 120,
           ...(isOpenLoop && { perSecond, isOpenLoop }),
         })),
-        turns: seconds,
+        turns: Math.round(seconds / turnSeconds),
         isReversed,
       });
-      return results.map((result) => allServed(result).microseconds);
+      return results.map((result) => undisturbed(allServed(result)));
     };
-    // Until V8 has compiled the path of a request and every answer is remembered.
     await ask(warmUp, false, false);
-    const rounds: number[][] = [];
-    const middle = (figure: (round: number[]) => number) => median(rounds.map(figure)).toFixed(2);
+    const rounds: { own: Float64Array; ofBare: Float64Array }[] = [];
+    const middle = (of: "own" | "ofBare", share: number) =>
+      (median(rounds.map((round) => quantile(round[of], share))) / 1000).toFixed(2);
     return {
       async sample(round) {
-        let ticks = stealTicks();
-        let taken = await ask(perSecond * seconds, round % 2 === 1, true);
-        // In which the machine was given to others: once more.
-        for (let again = 0; again < disturbedRoundsMax && stealTicks() !== ticks; again++) {
-          ticks = stealTicks();
-          taken = await ask(perSecond * seconds, round % 2 === 1, true);
-        }
-        const [own, ofBare] = taken.map((one) => quantile(one, 0.99) / 1000) as [number, number];
-        rounds.push([own, ofBare, ...taken.map((one) => quantile(one, 0.5) / 1000)]);
-        return { tail: own / ofBare };
+        const [own, ofBare] = await ask(perSecond * seconds, round % 2 === 1, true);
+        rounds.push({ own: own!, ofBare: ofBare! });
+        return { tail: quantile(own!, 0.99) / quantile(ofBare!, 0.99) };
       },
       note: () =>
-        `${middle(([own]) => own!)} ms against ${middle(([, ofBare]) => ofBare!)}; medians ${middle((round) => round[2]!)} and ${middle((round) => round[3]!)} ms`,
+        `${middle("own", 0.99)} ms against ${middle("ofBare", 0.99)}; medians ${middle("own", 0.5)} and ${middle("ofBare", 0.5)} ms`,
       async close() {
         await Promise.all([program.stop(), bare.stop()]);
       },
     };
   });
 
-const warmUp = 25_000;
+/** Times of the requests without steal time in their turn; of all, where every turn had some. */
+function undisturbed({ microseconds, disturbed }: LoadResult): Float64Array {
+  const kept = microseconds.filter((_, i) => disturbed[i] === 0);
+  return kept.length > 0 ? kept : microseconds;
+}
