@@ -41,45 +41,20 @@ export function addEvery({ words, touched }: Bitset, size: number): void {
   touched.fill(1);
 }
 
-export function addSet({ words, touched }: Bitset, other: Bitset): void {
-  for (let block = 0; block < touched.length; block++) {
-    if (other.touched[block] === 0) continue;
-    touched[block] = 1;
-    for (let i = block * blockWords; i < (block + 1) * blockWords; i++)
-      words[i]! |= other.words[i]!;
-  }
-}
-
 export function hasBit({ words }: Bitset, position: number): boolean {
   return (words[position >>> 5]! & (1 << (position & 31))) !== 0;
 }
 
-export function clear({ words, touched }: Bitset): void {
+/** May it hold any bit? */
+export const isTouched = ({ touched }: Bitset): boolean => touched.includes(1);
+
+export function clear(set: Bitset): void {
+  if (!isTouched(set)) return;
+  const { words, touched } = set;
   for (let block = 0; block < touched.length; block++) {
     if (touched[block] === 0) continue;
     touched[block] = 0;
-    for (let i = block * blockWords; i < (block + 1) * blockWords; i++) words[i] = 0;
-  }
-}
-
-export function keepCommon({ words, touched }: Bitset, other: Bitset): void {
-  for (let block = 0; block < touched.length; block++) {
-    if (touched[block] === 0) continue;
-    for (let i = block * blockWords; i < (block + 1) * blockWords; i++)
-      words[i]! &= other.words[i]!;
-  }
-}
-
-/** Removes what `seen` already holds, and adds the rest to `seen`. */
-export function keepUnseen({ words, touched }: Bitset, seen: Bitset): void {
-  for (let block = 0; block < touched.length; block++) {
-    if (touched[block] === 0) continue;
-    seen.touched[block] = 1;
-    for (let i = block * blockWords; i < (block + 1) * blockWords; i++) {
-      const word = words[i]! & ~seen.words[i]!;
-      words[i] = word;
-      seen.words[i]! |= word;
-    }
+    words.fill(0, block * blockWords, (block + 1) * blockWords);
   }
 }
 
@@ -95,56 +70,180 @@ const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
 
 const countOf = (word: number) => sumOfBytes(inBytes(inHalfBytes(word)));
 
-export function countBits({ words, touched }: Bitset): number {
+const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
+
+/** Positions to be counted, listed or stored as one set, which is never made as a whole. All sets are of one size. */
+export interface Combination {
+  /** One of these holds it, */
+  some: readonly Bitset[];
+  /** one of each of these does, */
+  each: readonly (readonly Bitset[])[];
+  /** and none of these. */
+  but: readonly Bitset[];
+}
+
+/** The block that is looked at, and what it is narrowed down by; both are in the processor's fastest memory. */
+const [current, narrowing] = [new Int32Array(blockWords), new Int32Array(blockWords)];
+
+/** Reads a block into `current`. @returns false where it is empty. */
+function readBlock({ some, each, but }: Combination, block: number): boolean {
+  for (let i = 0; i < each.length; i++) if (!isAnyTouched(each[i]!, block)) return false;
+  if (!uniteBlock(some, block, current)) return false;
+  for (let i = 0; i < each.length; i++) narrowBlock(each[i]!, block);
+  for (let i = 0; i < but.length; i++) {
+    const { words, touched } = but[i]!;
+    const from = block * blockWords;
+    if (touched[block] !== 0)
+      for (let word = 0; word < blockWords; word++) current[word]! &= ~words[from + word]!;
+  }
+  return true;
+}
+
+function isAnyTouched(sets: readonly Bitset[], block: number): boolean {
+  for (let i = 0; i < sets.length; i++) if (sets[i]!.touched[block] !== 0) return true;
+  return false;
+}
+
+/** @returns false where none of the sets has the block. */
+function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): boolean {
+  const from = block * blockWords;
+  let isFirst = true;
+  for (let i = 0; i < sets.length; i++) {
+    const { words, touched } = sets[i]!;
+    if (touched[block] === 0) continue;
+    if (isFirst) for (let word = 0; word < blockWords; word++) into[word] = words[from + word]!;
+    else for (let word = 0; word < blockWords; word++) into[word]! |= words[from + word]!;
+    isFirst = false;
+  }
+  return !isFirst;
+}
+
+/** Leaves of the current block what one of the sets has. */
+function narrowBlock(sets: readonly Bitset[], block: number): void {
+  const sole = soleTouched(sets, block);
+  if (sole === undefined) {
+    uniteBlock(sets, block, narrowing);
+    for (let word = 0; word < blockWords; word++) current[word]! &= narrowing[word]!;
+    return;
+  }
+  const from = block * blockWords;
+  const { words } = sole;
+  for (let word = 0; word < blockWords; word++) current[word]! &= words[from + word]!;
+}
+
+function soleTouched(sets: readonly Bitset[], block: number): Bitset | undefined {
+  let sole: Bitset | undefined;
+  for (let i = 0; i < sets.length; i++) {
+    if (sets[i]!.touched[block] === 0) continue;
+    if (sole !== undefined) return undefined;
+    sole = sets[i];
+  }
+  return sole;
+}
+
+const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
+
+/** How many bits sets have that are never changed again. */
+const counts = new WeakMap<Bitset, number>();
+
+/** Counts a set that is never changed again. */
+export function keepCount(set: Bitset): void {
+  counts.set(set, countBits(only(set)));
+}
+
+export function countBits(found: Combination): number {
+  const { some, each, but } = found;
+  if (each.length > 0 || but.length > 0) return countBlocks(found);
+  let largest: Bitset | undefined;
+  for (const set of some)
+    if ((counts.get(set) ?? 0) > (largest === undefined ? 0 : counts.get(largest)!)) largest = set;
+  if (largest === undefined) return countBlocks(found);
+  // What the others have besides it is often in a few blocks alone.
+  const others = some.filter((set) => set !== largest);
+  return counts.get(largest)! + countBlocks({ some: others, each, but: [largest] });
+}
+
+function countBlocks(found: Combination): number {
+  let count = 0;
+  for (let block = 0, end = blocksOf(found); block < end; block++)
+    if (readBlock(found, block)) count += countBlock();
+  return count;
+}
+
+/** Four words are summed while their counts still fit into half bytes and bytes: almost twice as fast. */
+function countBlock(): number {
+  let count = 0;
+  for (let i = 0; i < blockWords; i += 4)
+    count += sumOfBytes(
+      inBytes(inHalfBytes(current[i]!) + inHalfBytes(current[i + 1]!)) +
+        inBytes(inHalfBytes(current[i + 2]!) + inHalfBytes(current[i + 3]!)),
+    );
+  return count;
+}
+
+/** Calls `visit` for each position in ascending order; it must not look at a combination itself. */
+export function forEachBit(found: Combination, visit: (position: number) => void): void {
+  for (let block = 0, end = blocksOf(found); block < end; block++) {
+    if (!readBlock(found, block)) continue;
+    for (let i = 0; i < blockWords; i++)
+      for (let word = current[i]!; word !== 0; word &= word - 1)
+        visit((block * blockWords + i) * 32 + lowestBit(word));
+  }
+}
+
+/**
+ * Makes `set`, which may be one of those it is combined of, hold what is found and nothing else.
+ * @returns how many bits that is.
+ */
+export function storeBits({ words, touched }: Bitset, found: Combination): number {
   let count = 0;
   for (let block = 0; block < touched.length; block++) {
-    if (touched[block] === 0) continue;
-    // Four words are summed while their counts still fit into half bytes and bytes: almost twice as fast.
-    for (let i = block * blockWords; i < (block + 1) * blockWords; i += 4)
-      count += sumOfBytes(
-        inBytes(inHalfBytes(words[i]!) + inHalfBytes(words[i + 1]!)) +
-          inBytes(inHalfBytes(words[i + 2]!) + inHalfBytes(words[i + 3]!)),
-      );
+    const from = block * blockWords;
+    const isFound = readBlock(found, block);
+    if (isFound) {
+      for (let i = 0; i < blockWords; i++) words[from + i] = current[i]!;
+      count += countBlock();
+    } else if (touched[block] !== 0) words.fill(0, from, from + blockWords);
+    touched[block] = isFound ? 1 : 0;
   }
   return count;
 }
 
-/** Calls `visit` for each position in ascending order. */
-export function forEachBit({ words, touched }: Bitset, visit: (position: number) => void): void {
-  for (let block = 0; block < touched.length; block++) {
-    if (touched[block] === 0) continue;
-    for (let i = block * blockWords; i < (block + 1) * blockWords; i++)
-      for (let word = words[i]!; word !== 0; word &= word - 1) visit(i * 32 + lowestBit(word));
-  }
-}
-
-const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
-
 /**
  * Appends to `page` the positions after the first `skip`, until it holds `limit`.
- * @returns how many of `skip` are left for the next set.
+ * @returns how many of `skip` are left for the next combination.
  */
 export function pageOfBits(
-  { words, touched }: Bitset,
+  found: Combination,
   skip: number,
   limit: number,
   page: number[],
 ): number {
-  for (let i = 0; i < words.length && page.length < limit; i++) {
-    if (touched[i >>> 5] === 0) {
-      i |= blockWords - 1;
-      continue;
+  for (let block = 0, end = blocksOf(found); block < end && page.length < limit; block++) {
+    if (!readBlock(found, block)) continue;
+    if (skip > 0) {
+      const count = countBlock();
+      if (skip >= count) {
+        skip -= count;
+        continue;
+      }
     }
-    let word = words[i]!;
-    if (word === 0) continue;
-    const count = countOf(word);
-    if (skip >= count) {
-      skip -= count;
-      continue;
+    for (let i = 0; i < blockWords && page.length < limit; i++) {
+      let word = current[i]!;
+      if (skip > 0) {
+        const count = countOf(word);
+        if (skip >= count) {
+          skip -= count;
+          continue;
+        }
+      }
+      for (; word !== 0 && page.length < limit; word &= word - 1)
+        if (skip > 0) skip--;
+        else page.push((block * blockWords + i) * 32 + lowestBit(word));
     }
-    for (; word !== 0 && page.length < limit; word &= word - 1)
-      if (skip > 0) skip--;
-      else page.push(i * 32 + lowestBit(word));
   }
   return skip;
 }
+
+/** Positions of one set. */
+export const only = (set: Bitset): Combination => ({ some: [set], each: [], but: [] });

@@ -1,6 +1,6 @@
 /** Browsing signals by their own type and market, newest first, with the number of each. */
 import { fold } from "#records/fold.ts";
-import { addBits, type Bitset, forEachBit, hasBit, makeBitset } from "./bitset.ts";
+import { addBits, type Bitset, forEachBit, hasBit, makeBitset, only } from "./bitset.ts";
 import type { DatasetParts } from "./dataset-parts.ts";
 import type { Documents } from "./documents.ts";
 import { spellingsOfMarket } from "./market-spellings.ts";
@@ -80,7 +80,7 @@ const isAmong = (
 function signalsOf({ recordsOfGp, documents }: DatasetParts, gps: Bitset): Bitset {
   const { starts, items } = recordsOfGp.signal;
   const signals = makeBitset(documents.signal.ownLengths.length);
-  forEachBit(gps, (gp) => addBits(signals, items, starts[gp]!, starts[gp + 1]!));
+  forEachBit(only(gps), (gp) => addBits(signals, items, starts[gp]!, starts[gp + 1]!));
   return signals;
 }
 

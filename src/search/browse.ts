@@ -1,18 +1,11 @@
 /** Browsing a dataset without a name in mind: what GPs carry, which of them are active, which signals there are. */
 import { fold } from "#records/fold.ts";
-import {
-  type Bitset,
-  clear,
-  countBits,
-  hasBit,
-  keepCommon,
-  makeBitset,
-  pageOfBits,
-} from "./bitset.ts";
+import { type Bitset, countBits, hasBit, makeBitset, pageOfBits, storeBits } from "./bitset.ts";
 import { openSignalBrowse, type SignalBrowse } from "./browse-signals.ts";
 import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
-import { addCarriers, type FacetIndex, openFacet } from "./facet-index.ts";
-import { type GpFilter, openGpSearch } from "./gp-search.ts";
+import { type FacetIndex, valuesOf } from "./facet-index.ts";
+import { type FoundGps, type GpFilter, openGpSearch } from "./gp-search.ts";
+import { emptyUnion, makeUnion, openPositionLists } from "./lists.ts";
 import { placeOfMarket, spellingsOfMarket } from "./market-spellings.ts";
 import { textAt } from "./packed-texts.ts";
 import type { Bounds, Selection } from "./read-model.ts";
@@ -93,24 +86,32 @@ function openGpBrowse(parts: DatasetParts): GpBrowse {
   const gps = openGpSearch(parts);
   const gpCount = parts.documents.gp.ownLengths.length;
   const counters = forEachFacet((name) => openFacetCounter(parts.facets[name], gpCount));
+  const set = makeBitset(gpCount);
+  const setOf = ({ all }: FoundGps) => {
+    storeBits(set, all);
+    return set;
+  };
   let byActivity: Uint32Array | undefined;
   return {
     select(facets, order, { limit, offset }) {
-      const misses = gps.find(facets);
-      const found = gps.sets[0]!;
+      const found = gps.find(facets);
       const positions: number[] = [];
-      if (order === "name") pageOfBits(found, offset, limit, positions);
-      else pageInOrder(found, (byActivity ??= orderByActivity(parts)), offset, limit, positions);
-      return { total: countBits(found), positions, misses };
+      if (order === "name") pageOfBits(found.all, offset, limit, positions);
+      else
+        pageInOrder(
+          setOf(found),
+          (byActivity ??= orderByActivity(parts)),
+          offset,
+          limit,
+          positions,
+        );
+      return { total: countBits(found.all), positions, misses: found.misses };
     },
     count(facet, values, facets) {
-      gps.find({ ...facets, [facet]: undefined });
-      return values.map((value) => counters[facet].count(fold(value), gps.sets[0]!));
+      const found = setOf(gps.find({ ...facets, [facet]: undefined }));
+      return values.map((value) => counters[facet].count(fold(value), found));
     },
-    find(facets) {
-      gps.find(facets);
-      return gps.sets[0]!;
-    },
+    find: (facets) => setOf(gps.find(facets)),
   };
 }
 
@@ -158,14 +159,13 @@ interface FacetCounter {
 }
 
 function openFacetCounter(index: FacetIndex, gpCount: number): FacetCounter {
-  const facet = openFacet(index, gpCount);
-  const carriers = makeBitset(gpCount);
+  const gpsOfValue = openPositionLists(index.gpsOfValue, gpCount);
+  const carriers = makeUnion(gpCount);
   return {
     count(folded, gps) {
-      clear(carriers);
-      addCarriers(facet, folded, carriers);
-      keepCommon(carriers, gps);
-      return countBits(carriers);
+      emptyUnion(carriers);
+      for (const value of valuesOf(index, folded)) gpsOfValue.addTo(carriers, value);
+      return countBits({ some: carriers.sets, each: [[gps]], but: [] });
     },
   };
 }

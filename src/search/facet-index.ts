@@ -1,7 +1,6 @@
 /** Which GPs carry each value of a facet, by every spelling a query may use. */
-import type { Bitset } from "./bitset.ts";
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
-import { type Lists, openPositionLists, packLists, type PositionLists } from "./lists.ts";
+import { type Lists, packLists } from "./lists.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes } from "./packed-texts.ts";
 
 /** One way to ask for a value. */
@@ -66,26 +65,11 @@ function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
 const numbersOf = (texts: Iterable<string>) =>
   new Map(Array.from(texts, (text, number) => [text, number]));
 
-/** A facet, and what is derived from it for the model that searches it. */
-interface Facet {
-  index: FacetIndex;
-  gpsOfValue: PositionLists;
-}
-
-export const openFacet = (index: FacetIndex, gpCount: number): Facet => ({
-  index,
-  gpsOfValue: openPositionLists(index.gpsOfValue, gpCount),
-});
-
-/**
- * Adds the GPs that carry the value.
- * @returns false where no GP carries it.
- */
-export function addCarriers({ index, gpsOfValue }: Facet, folded: string, gps: Bitset): boolean {
-  const spelling = indexOfText(index.spellings, Buffer.from(folded));
-  if (spelling === -1) return false;
-  const { starts, items: values } = index.valuesOfSpelling;
-  for (let at = starts[spelling]!; at < starts[spelling + 1]!; at++)
-    gpsOfValue.addTo(gps, values[at]!);
-  return true;
+/** Numbers of the values that a spelling finds; none where no GP carries one. */
+export function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
+  const { starts, items } = valuesOfSpelling;
+  const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));
+  return spelling === -1
+    ? items.subarray(0, 0)
+    : items.subarray(starts[spelling], starts[spelling + 1]);
 }

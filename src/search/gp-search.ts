@@ -4,15 +4,15 @@ import {
   addBit,
   addEvery,
   type Bitset,
-  clear,
-  keepCommon,
-  keepUnseen,
+  type Combination,
+  isTouched,
   makeBitset,
 } from "./bitset.ts";
 import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
-import { addCarriers, openFacet } from "./facet-index.ts";
+import { valuesOf } from "./facet-index.ts";
 import { positionOfId } from "./id-index.ts";
+import { emptyUnion, makeUnion, openPositionLists } from "./lists.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
 
 /** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
@@ -30,56 +30,82 @@ export interface Miss {
   folded: string;
 }
 
+/** The GPs that satisfy a filter, until the next search. */
+export interface FoundGps {
+  all: Combination;
+  /** For each rank, best first, what a GP of the rank is found by; one of a better rank may be found by it, too. */
+  ranks: readonly Combination[];
+  /** The parts of the filter that no GP satisfies. */
+  misses: Miss[];
+}
+
 interface GpSearch {
-  /** @returns the parts of the filter that no GP satisfies; the GPs that satisfy all of it are left in `sets`. */
-  find(filter: GpFilter): Miss[];
-  /** A set for each rank, best first; a GP may stand in several until `keepBest`. */
-  readonly sets: readonly Bitset[];
-  /** Leaves every GP in the set of its best rank alone. */
-  keepBest(): void;
+  find(filter: GpFilter): FoundGps;
 }
 
 export function openGpSearch(parts: DatasetParts): GpSearch {
   const gpCount = documentCount(parts.documents.gp);
   const names = openNames(parts.names, gpCount);
-  const facets = facetNames.map((name) => ({ name, ...openFacet(parts.facets[name], gpCount) }));
-  const sets = Array.from({ length: rankCount }, () => makeBitset(gpCount));
-  const [carriers, seen] = [makeBitset(gpCount), makeBitset(gpCount)];
+  const facets = facetNames.map((name) => ({
+    name,
+    gpsOfValue: openPositionLists(parts.facets[name].gpsOfValue, gpCount),
+    carriers: makeUnion(gpCount),
+  }));
+  const unions = Array.from({ length: rankCount }, () => makeUnion(gpCount));
+  const every = makeBitset(gpCount);
+  addEvery(every, gpCount);
 
-  function findNamed(name: string): Miss[] {
+  /** For each rank that any name has, the sets of GPs. */
+  function findNamed(name: string): Bitset[][] {
+    for (const union of unions) emptyUnion(union);
     const gp = positionOfId(parts.ids, name);
-    if (gp !== -1) {
-      addBit(sets[0]!, gp);
-      return [];
-    }
-    const folded = fold(name);
-    if (folded !== "") matchNames(names, folded, sets);
-    const isFound = sets.some(({ touched }) => touched.includes(1));
-    return isFound ? [] : [{ parameter: "gp_name", value: name, folded }];
+    const folded = gp === -1 ? fold(name) : "";
+    if (gp !== -1) addBit(unions[0]!.own, gp);
+    if (folded !== "") matchNames(names, folded, unions);
+    return unions.map(({ sets }) => sets.filter(isTouched)).filter((sets) => sets.length > 0);
   }
 
   return {
-    sets,
     find(filter) {
-      for (const set of sets) clear(set);
-      if (filter.name === undefined) addEvery(sets[0]!, gpCount);
-      const misses = filter.name === undefined ? [] : findNamed(filter.name);
-      for (const facet of facets) {
-        const values = filter[facet.name];
-        if (values === undefined || values.length === 0) continue;
-        clear(carriers);
-        for (const value of values) {
-          const folded = fold(value);
-          const isCarried = folded !== "" && addCarriers(facet, folded, carriers);
-          if (!isCarried) misses.push({ parameter: facet.name, value, folded });
-        }
-        for (const set of sets) keepCommon(set, carriers);
+      const misses: Miss[] = [];
+      let ranked = [[every]];
+      if (filter.name !== undefined) {
+        ranked = findNamed(filter.name);
+        if (ranked.length === 0)
+          misses.push({ parameter: "gp_name", value: filter.name, folded: fold(filter.name) });
       }
-      return misses;
-    },
-    keepBest() {
-      clear(seen);
-      for (const set of sets) keepUnseen(set, seen);
+      const each: Bitset[][] = [];
+      for (const { name, gpsOfValue, carriers } of facets) {
+        if (!isGiven(filter[name])) continue;
+        emptyUnion(carriers);
+        for (const value of readValues(parts, name, filter[name], misses))
+          gpsOfValue.addTo(carriers, value);
+        each.push(carriers.sets);
+      }
+      if (filter.name === undefined && each.length > 0) ranked = [each.pop()!];
+      return {
+        all: { some: ranked.flat(), each, but: [] },
+        ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
+        misses,
+      };
     },
   };
+}
+
+const isGiven = (values: readonly string[] | undefined) =>
+  values !== undefined && values.length > 0;
+
+/** Numbers of all values of a facet that are asked for; what no GP carries is added to `misses`. */
+export function readValues(
+  parts: Pick<DatasetParts, "facets">,
+  facet: FacetName,
+  asked: readonly string[] = [],
+  misses: Miss[],
+): number[] {
+  return asked.flatMap((value) => {
+    const folded = fold(value);
+    const found = valuesOf(parts.facets[facet], folded);
+    if (found.length === 0) misses.push({ parameter: facet, value, folded });
+    return [...found];
+  });
 }

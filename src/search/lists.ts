@@ -1,5 +1,5 @@
 /** Many short lists of numbers in two arrays. */
-import { addBits, addSet, type Bitset, makeBitset } from "./bitset.ts";
+import { addBits, type Bitset, clear, keepCount, makeBitset } from "./bitset.ts";
 
 /** List i is `items[starts[i]]` up to `items[starts[i + 1]]`. */
 export interface Lists {
@@ -26,33 +26,52 @@ export function packLists(
   return { starts, items: packed };
 }
 
-/** Lists of positions to add to sets. A long list is kept as a set itself, which is smaller and much faster to add. */
-export interface PositionLists {
-  addTo(set: Bitset, list: number): void;
+/** A union of sets in the making: whole sets, and single positions in a set of its own, which is one of them. */
+export interface Union {
+  sets: Bitset[];
+  own: Bitset;
 }
 
-/** A set that holds more than one position in so many has fewer words than the list has positions. */
-const positionsOfWord = 32;
+export function makeUnion(size: number): Union {
+  const own = makeBitset(size);
+  return { sets: [own], own };
+}
+
+export function emptyUnion({ sets, own }: Union): void {
+  clear(own);
+  sets.length = 1;
+}
+
+/** Lists of positions to add to unions. A long list is kept as a set itself, so that nothing is copied. */
+export interface PositionLists {
+  addTo(union: Union, list: number): void;
+}
+
+/** A list is long if it holds one position in so many: its set is four times as large then, and far faster to go through. */
+const positionsOfList = 128;
+
+export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;
 
 /** @param size one more than the greatest position there can be. */
 export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
-  // Built on first use, since most are never needed. Together they are smaller than the lists.
+  // Built on first use, since most are never needed. There are at most 128 times as many as lists a position stands in.
   const made = new Map<number, Bitset>();
   const setOf = (list: number) => {
     let set = made.get(list);
     if (set === undefined) {
       set = makeBitset(size);
       addBits(set, items, starts[list]!, starts[list + 1]!);
+      keepCount(set);
       made.set(list, set);
     }
     return set;
   };
   return {
-    addTo(set, list) {
+    addTo({ sets, own }, list) {
       const from = starts[list]!;
       const to = starts[list + 1]!;
-      if ((to - from) * positionsOfWord > size) addSet(set, setOf(list));
-      else addBits(set, items, from, to);
+      if (isLong(to - from, size)) sets.push(setOf(list));
+      else addBits(own, items, from, to);
     },
   };
 }

@@ -3,103 +3,151 @@ import {
   addBit,
   addBits,
   type Bitset,
-  clear,
-  countBits,
   forEachBit,
-  keepCommon,
+  hasBit,
   makeBitset,
+  only,
+  storeBits,
 } from "./bitset.ts";
-import { type Lists, openPositionLists, type PositionLists } from "./lists.ts";
+import {
+  emptyUnion,
+  isLong,
+  type Lists,
+  makeUnion,
+  openPositionLists,
+  type PositionLists,
+  type Union,
+} from "./lists.ts";
 import { type NameIndex, trigramAt } from "./name-index.ts";
 import { endOfPrefix, endsWith, holds, lowerBound } from "./packed-texts.ts";
 
 /** The index, and what one model derives from it to search it. */
 interface Names {
   index: NameIndex;
+  gpCount: number;
   /** Word → GPs, as in the index. */
   first: PositionLists;
   later: PositionLists;
-  /** Two sets for intermediate results. */
-  scratch: readonly [Bitset, Bitset];
+  /** For intermediate results. */
+  candidates: Bitset;
+  others: Union;
+  /** Query of several common words → GPs of each rank. */
+  ofCommonWords: Map<string, readonly Bitset[]>;
 }
 
 export const openNames = (index: NameIndex, gpCount: number): Names => ({
   index,
+  gpCount,
   first: openPositionLists(index.gpsOfWord.first, gpCount),
   later: openPositionLists(index.gpsOfWord.later, gpCount),
-  scratch: [makeBitset(gpCount), makeBitset(gpCount)],
+  candidates: makeBitset(gpCount),
+  others: makeUnion(gpCount),
+  ofCommonWords: new Map(),
 });
 
 /**
- * Adds every matching GP to the set of each rank that one of its names has.
+ * Adds every matching GP to the union of each rank that one of its names has.
  * @param query folded, not empty.
- * @param sets one for each rank, empty; a GP may end up in several, the best counts.
+ * @param ranks a union for each rank, empty; a GP may end up in several, the best counts.
  */
-export function matchNames(names: Names, query: string, sets: readonly Bitset[]): void {
+export function matchNames(names: Names, query: string, ranks: readonly Union[]): void {
   const words = query.split(" ").map((word) => matchWord(names.index, word));
-  if (words.length === 1) matchOneWord(names, words[0]!, sets);
-  else matchSeveralWords(names, words, sets);
+  if (words.length === 1) matchOneWord(names, words[0]!, ranks);
+  else matchSeveralWords(names, query, words, ranks);
 }
 
 /** The place of a word decides the rank, so no name is looked at. */
 function matchOneWord(
   { index, first, later }: Names,
   match: WordMatch,
-  sets: readonly Bitset[],
+  unions: readonly Union[],
 ): void {
   const { starts, items } = index.gpsOfWord.alone;
   if (match.equal !== -1)
-    addBits(sets[ranks.equal]!, items, starts[match.equal]!, starts[match.equal + 1]!);
+    addBits(unions[ranks.equal]!.own, items, starts[match.equal]!, starts[match.equal + 1]!);
   for (let word = match.from; word < match.to; word++) {
-    first.addTo(sets[ranks.begins]!, word);
-    later.addTo(sets[ranks.startOfWord]!, word);
+    first.addTo(unions[ranks.begins]!, word);
+    later.addTo(unions[ranks.startOfWord]!, word);
   }
   for (const word of match.inside) {
-    first.addTo(sets[ranks.insideWord]!, word);
-    later.addTo(sets[ranks.insideWord]!, word);
+    first.addTo(unions[ranks.insideWord]!, word);
+    later.addTo(unions[ranks.insideWord]!, word);
   }
 }
 
-/** Narrowing all GPs down by another word takes as long as looking at one GP in so many. */
-const gpsOfLook = 1024;
+/** Names of common words that were asked for lately; to look at each GP that has them takes half a millisecond. */
+const commonNamesKept = 32;
 
 function matchSeveralWords(
   names: Names,
+  query: string,
   matches: readonly WordMatch[],
-  sets: readonly Bitset[],
+  unions: readonly Union[],
 ): void {
-  const { index } = names;
-  forEachBit(findCandidates(names, matches), (gp) => {
+  const { index, gpCount, ofCommonWords } = names;
+  const byRarity = matches.toSorted((a, b) => a.gpCount - b.gpCount);
+  const rankInto = (sets: readonly Bitset[], gp: number) => {
     const rank = bestRank(index, gp, matches);
     if (rank !== undefined) addBit(sets[rank]!, gp);
-  });
+  };
+  if (!isLong(byRarity[0]!.gpCount, gpCount)) {
+    const own = unions.map((union) => union.own);
+    for (const gp of fewCandidates(names, byRarity)) rankInto(own, gp);
+    return;
+  }
+  let known = ofCommonWords.get(query);
+  if (known === undefined) {
+    const made = unions.map(() => makeBitset(gpCount));
+    forEachBit(only(manyCandidates(names, byRarity)), (gp) => rankInto(made, gp));
+    keep(ofCommonWords, query, (known = made), commonNamesKept);
+  }
+  unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
 }
 
-/** GPs that have every word, possibly in different names, or few more than those. */
-function findCandidates(names: Names, matches: readonly WordMatch[]): Bitset {
-  const [candidates, others] = names.scratch;
-  const [rarest, ...more] = matches.toSorted((a, b) => a.gpCount - b.gpCount);
-  const few = names.index.firstNameOfGp.length / gpsOfLook;
-  clear(candidates);
-  addGps(names, candidates, rarest!);
-  let count = rarest!.gpCount;
+/** Of more than `max` entries the oldest goes. */
+export function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  if (map.size >= max) map.delete(map.keys().next().value!);
+  map.set(key, value);
+}
+
+/** GPs that have every word, possibly in different names; one may come twice. */
+function fewCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): readonly number[] {
+  const { first, later } = names.index.gpsOfWord;
+  let candidates: number[] = [];
+  forEachWord(rarest!, (word) => {
+    for (const { starts, items } of [first, later])
+      for (let i = starts[word]!; i < starts[word + 1]!; i++) candidates.push(items[i]!);
+  });
   for (const match of more) {
-    if (count <= few) break;
-    clear(others);
-    addGps(names, others, match);
-    keepCommon(candidates, others);
-    count = countBits(candidates);
+    if (candidates.length === 0) break;
+    const { sets } = gpsOf(names, match);
+    candidates = candidates.filter((gp) => sets.some((set) => hasBit(set, gp)));
   }
   return candidates;
 }
 
-function addGps({ first, later }: Names, gps: Bitset, { from, to, inside }: WordMatch): void {
-  const add = (word: number) => {
-    first.addTo(gps, word);
-    later.addTo(gps, word);
-  };
-  for (let word = from; word < to; word++) add(word);
-  for (const word of inside) add(word);
+/** The same where even the rarest word is a common one. */
+function manyCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
+  const { candidates } = names;
+  storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
+  for (const match of more)
+    storeBits(candidates, { some: [candidates], each: [gpsOf(names, match).sets], but: [] });
+  return candidates;
+}
+
+/** All GPs that have the word, until the next call. */
+function gpsOf({ first, later, others }: Names, match: WordMatch): Union {
+  emptyUnion(others);
+  forEachWord(match, (word) => {
+    first.addTo(others, word);
+    later.addTo(others, word);
+  });
+  return others;
+}
+
+export function forEachWord({ from, to, inside }: WordMatch, visit: (word: number) => void): void {
+  for (let word = from; word < to; word++) visit(word);
+  for (const word of inside) visit(word);
 }
 
 /** Undefined where none of its names holds all words. */
@@ -161,7 +209,7 @@ type Rank = (typeof ranks)[keyof typeof ranks];
 export const rankCount = 5;
 
 /** Words that begin with the sought one are adjacent in the dictionary; others may contain it. */
-export interface WordMatch {
+interface WordMatch {
   sought: Uint8Array;
   /** First word that begins with the sought one, and the first after those. */
   from: number;

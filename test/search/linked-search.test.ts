@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readDocuments } from "#search/documents.ts";
+import type { GpFilter } from "#search/gp-search.ts";
+import { openReadModel, type ReadModel } from "#search/read-model.ts";
+import { awkwardRecords } from "../support/awkward.ts";
+import { modelOf } from "../support/dataset.ts";
+
+/** So many GPs that a word or a value of one of them is rare, and one of many is common. */
+const manyGps = (count: number, rest: (i: number) => object) =>
+  Array.from({ length: count }, (_, i) => ({
+    record: "gp",
+    id: `gp-${i}`,
+    name: `Fund ${i} Partners`,
+    ...rest(i),
+  }));
+
+const principal = (id: string, ...gps: number[]) => ({
+  record: "principal",
+  id,
+  name: id,
+  gps: gps.map((gp) => `gp-${gp}`),
+});
+
+function principalsOf(model: ReadModel, filter: GpFilter): string[] {
+  const { positions, total } = model.selectLinked("principal", filter, { limit: 100, offset: 0 });
+  assert.equal(total, positions.length);
+  return readDocuments<{ name: string }>(model.parts.documents.principal, positions).map(
+    ({ name }) => name,
+  );
+}
+
+test("a record of several GPs is found only where one of them satisfies every part of a filter", async (t) => {
+  const model = await modelOf(t, [
+    ...manyGps(400, (i) => ({
+      tags: i % 2 === 0 ? ["even"] : ["odd"],
+      themes: i % 3 === 0 ? ["third"] : ["other"],
+      markets: i === 7 ? ["Rare"] : [],
+    })),
+    principal("both in one", 6),
+    principal("each in another", 2, 3),
+    principal("both in the second of two", 1, 12),
+    principal("neither", 5),
+    principal("rare and odd", 7),
+    principal("rare in one, even in the other", 7, 8),
+    principal("of nobody"),
+  ]);
+  const both = ["both in one", "both in the second of two"];
+  assert.deepEqual(principalsOf(model, { tag: ["even"], theme: ["third"] }), both);
+  assert.deepEqual(principalsOf(model, { tag: ["even"], theme: ["third"], name: "fund" }), both);
+  assert.deepEqual(
+    principalsOf(model, { tag: ["even"], theme: ["third"], name: "fund partners" }),
+    both,
+  );
+  assert.deepEqual(principalsOf(model, { tag: ["even"], market: ["rare"] }), []);
+  assert.deepEqual(principalsOf(model, { tag: ["odd"], market: ["rare"] }), [
+    "rare and odd",
+    "rare in one, even in the other",
+  ]);
+  assert.deepEqual(principalsOf(model, { tag: ["even"], name: "7" }), []);
+  assert.deepEqual(principalsOf(model, { tag: ["even", "odd"], name: "fund 7" }), [
+    "rare and odd",
+    "rare in one, even in the other",
+  ]);
+});
+
+test("what a model keeps of earlier questions changes no answer: each is the one a new model gives", async (t) => {
+  const used = await modelOf(
+    t,
+    awkwardRecords(5, { gps: 200, principals: 200, signals: 150, projects: 80 }),
+  );
+  const words = ["capital", "real estate", "ca", "partners", "a b", "group capital", "re", "7"];
+  const filters: GpFilter[] = [
+    ...words.map((name) => ({ name })),
+    ...words.map((name) => ({ name, tag: ["core"] })),
+    { tag: ["core"] },
+    { tag: ["core", "debt"], theme: ["esg"] },
+  ];
+  const bounds = { limit: 1000, offset: 0 };
+  const answersOf = (model: ReadModel, filter: GpFilter) => [
+    model.selectGps(filter, bounds),
+    ...(["principal", "signal", "project"] as const).map((kind) =>
+      model.selectLinked(kind, filter, bounds),
+    ),
+  ];
+  let found = 0;
+  for (const filter of [...filters, ...filters.toReversed(), ...filters]) {
+    const [gps, ...linked] = answersOf(used, filter);
+    assert.deepEqual([gps, ...linked], answersOf(openReadModel(used.parts), filter));
+    found += gps!.total;
+  }
+  assert.ok(found > 0);
+});
+
+test("pages of any size at any offset are parts of the whole list, in its order", async (t) => {
+  const model = await modelOf(t, [
+    ...manyGps(3000, (i) => ({
+      name: i % 3 === 0 ? `Stone ${i}` : i % 3 === 1 ? `Big Stone ${i}` : `Blackstone ${i}`,
+      tags: i % 2 === 0 ? ["even"] : ["odd"],
+    })),
+    ...Array.from({ length: 2500 }, (_, i) => principal(`person ${i}`, i, (i * 7) % 3000)),
+  ]);
+  for (const filter of [{ name: "stone" }, { name: "stone", tag: ["odd"] }, { tag: ["even"] }]) {
+    const lists = [
+      (limit: number, offset: number) => model.selectGps(filter, { limit, offset }),
+      (limit: number, offset: number) => model.selectLinked("principal", filter, { limit, offset }),
+    ];
+    for (const select of lists) {
+      const whole = select(4000, 0);
+      assert.equal(whole.total, whole.positions.length);
+      assert.equal(new Set(whole.positions).size, whole.total);
+      for (const [limit, offset] of [
+        [20, 0],
+        [7, 993],
+        [100, 1020],
+        [33, 2047],
+        [20, whole.total - 3],
+        [20, whole.total],
+        [20, whole.total + 5],
+      ] as const) {
+        const page = select(limit, offset);
+        assert.equal(page.total, whole.total);
+        assert.deepEqual(page.positions, whole.positions.slice(offset, offset + limit));
+      }
+    }
+  }
+});
