@@ -23,6 +23,7 @@ import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openImport } from "./rows/import.ts";
 import { openKeyReload } from "./rows/key-reload.ts";
 import { openLoudClient } from "./rows/loud-client.ts";
+import { openOperations } from "./rows/operations.ts";
 import { measurePeers } from "./rows/peers.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
 import { openStart } from "./rows/start.ts";
@@ -95,6 +96,7 @@ const groups: readonly Group[] = [
     isLong: false,
     open: (fixtures, effort) => openCost(row, fixtures, effort),
   })),
+  { rows: ["operations-650k"], isLong: true, open: openOperations },
   { rows: ["start", "memory"], isLong: false, open: openStart },
   { rows: ["import"], isLong: true, open: openImport },
   { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },

@@ -51,7 +51,8 @@ function makeTarget(random: Random, gp: CanonicalGp): string {
   return `/${operation}?${query.toString()}`;
 }
 
-interface NameChoice {
+/** A way to ask by name. */
+export interface NameChoice {
   of(random: Random, gp: CanonicalGp): string;
   /** Does it find many? */
   isBroad: boolean;
@@ -64,16 +65,25 @@ function wordsOf({ name }: CanonicalGp): string[] {
 }
 const wordOf = (random: Random, gp: CanonicalGp) => pick(random, wordsOf(gp));
 
-const wholeName: NameChoice = { of: (_, { name }) => name, isBroad: false };
-const twoWords: NameChoice = { of: (_, gp) => wordsOf(gp).slice(0, 2).join(" "), isBroad: false };
-const oneWord: NameChoice = { of: wordOf, isBroad: true };
+export const wholeName: NameChoice = { of: (_, { name }) => name, isBroad: false };
+export const twoWords: NameChoice = {
+  of: (_, gp) => wordsOf(gp).slice(0, 2).join(" "),
+  isBroad: false,
+};
+export const oneWord: NameChoice = { of: wordOf, isBroad: true };
 /** As somebody types it. */
-const beginning: NameChoice = {
+export const beginning: NameChoice = {
   of: (random, gp) => wordOf(random, gp).slice(0, whole(random, 2, 4)),
   isBroad: true,
 };
-const publicId: NameChoice = { of: (_, { id }) => mintId("gp", benchSource, id), isBroad: false };
-const misspelt: NameChoice = { of: (random, gp) => `${wordOf(random, gp)}qz`, isBroad: false };
+export const publicId: NameChoice = {
+  of: (_, { id }) => mintId("gp", benchSource, id),
+  isBroad: false,
+};
+export const misspelt: NameChoice = {
+  of: (random, gp) => `${wordOf(random, gp)}qz`,
+  isBroad: false,
+};
 
 const nameOf = weighted<NameChoice>([
   [wholeName, 30],

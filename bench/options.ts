@@ -57,7 +57,7 @@ const profiled = [
 ] as const;
 export type Profiled = (typeof profiled)[number];
 
-const large: readonly Choice[] = ["cold-650k"];
+const large: readonly Choice[] = ["cold-650k", "operations-650k"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
 const special: readonly Choice[] = [...large, "peers"];
 /** Rows whose figure is no property of a commit alone. */
