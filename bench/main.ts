@@ -26,6 +26,7 @@ import { openLoudClient } from "./rows/loud-client.ts";
 import { openOperations } from "./rows/operations.ts";
 import { measurePeers } from "./rows/peers.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
+import { openMemoryLoad, openMemoryTakeover } from "./rows/memory.ts";
 import { openStart } from "./rows/start.ts";
 import { openTail } from "./rows/tail.ts";
 import { mergedReport, readRun, saveRun } from "./runs.ts";
@@ -98,6 +99,8 @@ const groups: readonly Group[] = [
   })),
   { rows: ["operations-650k"], isLong: true, open: openOperations },
   { rows: ["start", "memory"], isLong: false, open: openStart },
+  { rows: ["memory-load"], isLong: true, open: openMemoryLoad },
+  { rows: ["memory-takeover"], isLong: true, open: openMemoryTakeover },
   { rows: ["import"], isLong: true, open: openImport },
   { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },
   { rows: ["key-reload"], isLong: false, open: openKeyReload },

@@ -61,6 +61,16 @@ export const rows = {
     target: atMost(1, 0.4),
   },
   memory: { title: "resident memory then", show: megabytes, target: atMost(180, 140) },
+  "memory-load": {
+    title: "resident memory after 300,000 requests of the mix",
+    show: megabytes,
+    target: atMost(220, 170),
+  },
+  "memory-takeover": {
+    title: "datasets in memory 10 s after a take-over under load",
+    show: times,
+    target: atMost(1.1, 1),
+  },
   import: {
     title: "import of 65,000 canonical records, records a second",
     show: thousands,

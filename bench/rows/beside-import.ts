@@ -68,8 +68,15 @@ export interface ImportedServer {
   server: RunningServer;
   /** Asks the program 200 times a second while nothing is imported, until enough seconds had no steal time. */
   askAlone(isWatched?: boolean): Promise<PacedResult>;
-  /** Asks both 200 times a second while this many datasets are imported and taken over, one after the other. */
-  askBesideImports(imports: number, isWatched?: boolean): Promise<BothResults>;
+  /**
+   * Asks both 200 times a second while this many datasets are imported and taken over, one after the other.
+   * @param settleMilliseconds goes on for so long after the last take-over.
+   */
+  askBesideImports(
+    imports: number,
+    isWatched?: boolean,
+    settleMilliseconds?: number,
+  ): Promise<BothResults>;
   close(): Promise<void>;
 }
 
@@ -96,11 +103,12 @@ export async function openImportedServer(
         (seconds, undisturbed) => undisturbed < undisturbedSeconds && seconds < secondsMax,
         isWatched,
       ),
-    async askBesideImports(imports, isWatched = false) {
+    async askBesideImports(imports, isWatched = false, settleMilliseconds = 0) {
       let isOver = false;
       const importAll = async () => {
         for (let i = 0; i < imports; i++)
           await importAndServe(checkout, server, keys[0]!, dataDir, files[imported++ % 2]!.path);
+        await wait(settleMilliseconds);
       };
       const [ofProgram, ofBare] = await Promise.all([
         askAtPace(program, () => !isOver, isWatched),

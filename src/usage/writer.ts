@@ -132,9 +132,13 @@ interface ThreadListener {
   onEnd(): void;
 }
 
+/** The little garbage of a batch would otherwise fill the 32 MB that V8 lets new objects take. */
+const youngGenerationMegabytes = 4;
+
 function startThread(setting: WriterSetting, listener: ThreadListener): StartedThread {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
     workerData: setting,
+    resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
   });
   let isReady = false;
   const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));

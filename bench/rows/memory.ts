@@ -1,0 +1,83 @@
+/** What memory the program takes: after many requests, and once a dataset was replaced under load. */
+import { setTimeout as wait } from "node:timers/promises";
+import type { Fixtures } from "../fixtures.ts";
+import { allServed } from "../load.ts";
+import type { InsideMemory } from "../profiles/memory.ts";
+import { fetchOnce } from "../requests.ts";
+import { openSession, type Session } from "../rounds.ts";
+import { askInside, residentBytes } from "../servers.ts";
+import { median } from "../statistics.ts";
+import { openImportedServer } from "./beside-import.ts";
+import { connections, costSetups } from "./cost.ts";
+
+const requestsOfLoad = 300_000;
+const secondsMax = 120;
+/** What was recorded of the last requests is written a second later. */
+const writtenMilliseconds = 1500;
+
+/** After 300,000 requests of the mix, with everything on that is on by default, and metrics. */
+export const openMemoryLoad = (fixtures: Fixtures): Promise<Session> =>
+  openSession(fixtures.checkouts, async (checkout) => {
+    const published = await fixtures.published(checkout, 1);
+    const atStart: number[] = [];
+    return {
+      async sample() {
+        const dataDir = fixtures.serverFolder(published);
+        const server = await fixtures.start(checkout, {
+          dataDir,
+          settings: costSetups.all.settings,
+        });
+        await fetchOnce(server.port, "/fetch-signals?limit=20", {
+          "x-api-key": published.keys[0]!,
+        });
+        atStart.push((await residentBytes(server)) / 1e6);
+        const { requests } = published;
+        const order = { port: server.port, requests, connections, firstRequest: 0, secondsMax };
+        const { answered } = allServed(
+          await fixtures.load.run({ ...order, count: requestsOfLoad }),
+        );
+        if (answered < requestsOfLoad)
+          throw new Error(
+            `Only ${answered} of ${requestsOfLoad} were answered in ${secondsMax} s.`,
+          );
+        await wait(writtenMilliseconds);
+        const megabytes = (await residentBytes(server)) / 1e6;
+        await server.stop();
+        return { "memory-load": megabytes };
+      },
+      note: () => `${median(atStart).toFixed(0)} MB right after the first answer`,
+      async close() {},
+    };
+  });
+
+/** After a take-over. */
+const settledMilliseconds = 10_000;
+
+/** One dataset, and what more is resident ten seconds after a take-over than before it, in datasets; at 200 requests a second. */
+export const openMemoryTakeover = (fixtures: Fixtures): Promise<Session> =>
+  openSession(fixtures.checkouts, async (checkout) => {
+    const servers = await openImportedServer(fixtures, checkout);
+    const { server } = servers;
+    const { arrays } = await askInside<InsideMemory>(server, "memoryParts");
+    const sizes: { before: number; after: number }[] = [];
+    const takeOver = async () => {
+      const before = await residentBytes(server);
+      await servers.askBesideImports(1, false, settledMilliseconds);
+      return { before, after: await residentBytes(server) };
+    };
+    // Answers are remembered then, and the C library has grown by what a thread that loads a dataset leaves in it.
+    await servers.askAlone();
+    await takeOver();
+    const middle = (figure: "before" | "after") =>
+      (median(sizes.map((size) => size[figure])) / 1e6).toFixed(0);
+    return {
+      async sample() {
+        const size = await takeOver();
+        sizes.push(size);
+        return { "memory-takeover": 1 + (size.after - size.before) / arrays };
+      },
+      note: () =>
+        `${middle("after")} MB against ${middle("before")}; a dataset takes ${(arrays / 1e6).toFixed(0)}`,
+      close: () => servers.close(),
+    };
+  });
