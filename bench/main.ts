@@ -25,6 +25,7 @@ import { openKeyReload } from "./rows/key-reload.ts";
 import { openLoudClient } from "./rows/loud-client.ts";
 import { openOperations } from "./rows/operations.ts";
 import { measurePeers } from "./rows/peers.ts";
+import { openRecording } from "./rows/recording.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
 import { openMemoryLoad, openMemoryTakeover } from "./rows/memory.ts";
 import { openStart } from "./rows/start.ts";
@@ -106,6 +107,7 @@ const groups: readonly Group[] = [
   { rows: ["key-reload"], isLong: false, open: openKeyReload },
   { rows: ["loud-client"], isLong: true, open: openLoudClient },
   { rows: ["tail"], isLong: true, open: openTail },
+  { rows: ["recording", "recording-disk"], isLong: false, open: openRecording },
   { rows: ["deep-offset"], isLong: true, open: openDeepOffset },
   { rows: ["refused-keys"], isLong: true, open: openRefusedKeys },
 ];

@@ -101,6 +101,16 @@ export const rows = {
     show: times,
     target: atMost(1.5, 1.2),
   },
+  recording: {
+    title: "recording a request: processor time of all threads",
+    show: (value: number) => `${value.toFixed(2)} µs`,
+    target: atMost(2, 1),
+  },
+  "recording-disk": {
+    title: "recording a request: disk",
+    show: (value: number) => `${value.toFixed(0)} B`,
+    target: atMost(40, 25),
+  },
   "deep-offset": {
     title: "processor time of a deep offset, against offset 0 (C19)",
     show: times,
