@@ -214,13 +214,20 @@ const keysOf = ({ root }: Checkout) =>
 /** Ten times as many records as usual on a slow machine. */
 const importMillisecondsMax = 1_800_000;
 
-/** Runs the import command of a checkout. @param nodeArgs for Node itself, before the program. */
+/** The peak of the memory of an import is read so often; most of it is reached long before the end. */
+const peakEveryMilliseconds = 50;
+
+/**
+ * Runs the import command of a checkout.
+ * @param nodeArgs for Node itself, before the program.
+ * @returns the most memory it had at a time, in bytes; NaN where the system does not tell.
+ */
 export async function importRecords(
   { root, compileCache }: Checkout,
   dataDir: string,
   file: string,
   nodeArgs: readonly string[] = [],
-): Promise<void> {
+): Promise<number> {
   const command = [join(root, "bin/gp-records"), "import", "ndjson", file, "--source", benchSource];
   const child = endWithUs(
     spawn(process.execPath, [...nodeArgs, ...command], {
@@ -233,8 +240,24 @@ export async function importRecords(
   );
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  let peak = Number.NaN;
+  const timer = setInterval(() => (peak = peakBytes(child.pid!) ?? peak), peakEveryMilliseconds);
   const [exitCode] = (await once(child, "exit")) as [number | null];
+  clearInterval(timer);
   if (exitCode !== 0) throw new Error(`import of ${file} ended with ${exitCode}: ${errors}`);
+  return peak;
+}
+
+/** Undefined where the process has ended, or where there is no /proc. */
+function peakBytes(pid: number): number | undefined {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(
+      readFileSync(`/proc/${pid}/status`, "latin1"),
+    )!;
+    return Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @param factor 1 gives 65,000 records, 10 ten times as many of every kind. */

@@ -102,7 +102,16 @@ const groups: readonly Group[] = [
   { rows: ["start", "memory"], isLong: false, open: openStart },
   { rows: ["memory-load"], isLong: true, open: openMemoryLoad },
   { rows: ["memory-takeover"], isLong: true, open: openMemoryTakeover },
-  { rows: ["import"], isLong: true, open: openImport },
+  {
+    rows: ["import", "import-memory"],
+    isLong: true,
+    open: (fixtures) => openImport(fixtures, 1),
+  },
+  {
+    rows: ["import-650k", "import-memory-650k"],
+    isLong: true,
+    open: (fixtures) => openImport(fixtures, 10),
+  },
   { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },
   { rows: ["key-reload"], isLong: false, open: openKeyReload },
   { rows: ["loud-client"], isLong: true, open: openLoudClient },

@@ -57,13 +57,18 @@ const profiled = [
 ] as const;
 export type Profiled = (typeof profiled)[number];
 
-const large: readonly Choice[] = ["cold-650k", "operations-650k"];
+const large: readonly Choice[] = [
+  "cold-650k",
+  "operations-650k",
+  "import-650k",
+  "import-memory-650k",
+];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
 const special: readonly Choice[] = [...large, "peers"];
 /** Rows whose figure is no property of a commit alone. */
 const ownOnly: readonly Choice[] = ["steps", "peers"];
 const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];
-const quickest: readonly Choice[] = [...compared, "import", "steps"];
+const quickest: readonly Choice[] = [...compared, "import", "import-memory", "steps"];
 
 export const optionsHelp = {
   quick: "fewer rounds of the most telling rows: a few minutes",

@@ -37,7 +37,13 @@ test("the peers are measured only where they are asked for, and then nothing els
   assert.deepEqual(chosen("--peers"), ["peers"]);
   assert.deepEqual(chosen("--peers", "--only", "warm"), ["warm", "peers"]);
   assert.deepEqual(chosen("--only", "peers"), ["peers"]);
-  assert.deepEqual(chosen("--peers", "--650k"), ["cold-650k", "peers"]);
+  assert.deepEqual(chosen("--peers", "--650k"), [
+    "cold-650k",
+    "operations-650k",
+    "import-650k",
+    "import-memory-650k",
+    "peers",
+  ]);
   assert.throws(() => readOptions(["--peers", "--compare", "HEAD"]), /'peers'/);
 });
 
