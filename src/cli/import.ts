@@ -1,10 +1,9 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import type { ImportResult } from "#datasets/publish.ts";
+import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
 import type { RejectedMax } from "#datasets/rejections.ts";
 import { type Encoding, encodings } from "#importers/encoding.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -21,7 +20,7 @@ interface Input {
   mapping: readonly string[];
   /** Whether everything read becomes records, so that their size can be estimated. */
   isWhole: boolean;
-  open(): Promise<AsyncIterable<SourceEntry>>;
+  open(): Promise<ImportRequest["entries"]>;
 }
 
 export function addImportCommands(program: Command, context: CliContext): void {
@@ -51,8 +50,8 @@ const ndjsonInput = (files: readonly string[], options: ImportOptions): Input =>
   mapping: [],
   isWhole: true,
   async open() {
-    const { readNdjson } = await import("#importers/ndjson.ts");
-    return readNdjson(files, readOptions(options));
+    const { draftNdjson } = await import("./draft-ndjson.ts");
+    return { blocks: draftNdjson(files, readOptions(options), options.source) };
   },
 });
 

@@ -43,8 +43,9 @@ process.stdout.write("", () => {
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
 
-/** A server starts without what only other commands need. */
+/** A server and an import start without what only other commands need. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
   if (command === "serve") return [(await import("./serve.ts")).addServeCommand];
+  if (command === "import") return [(await import("./import.ts")).addImportCommands];
   return (await import("./command-parts.ts")).commandParts;
 }

@@ -2,19 +2,19 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordKind, recordKinds } from "#records/canonical.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { abandonDraft } from "./disk-space.ts";
 import type { Changes } from "./document-writer.ts";
-import { countsOf, type DraftRecord, type DraftRecords, noRecords } from "./draft-record.ts";
+import type { DraftedEntry } from "./draft-entry.ts";
+import { countsOf, type DraftRecords, noRecords, readLinks } from "./draft-record.ts";
 import type { Meta } from "./format.ts";
 import { settleIds } from "./former-ids.ts";
-import { draftName } from "./leftovers.ts";
-import { keyOf, type Need } from "./links.ts";
+import { draftName, draftTextsName } from "./leftovers.ts";
+import { keyOf, needsOf } from "./links.ts";
 import { type LinkedRecord, openMerge } from "./merge.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { type Guards, type Refusal, refusalOf, type SourceSize } from "./refusal.ts";
-import { openTextStore, type TextStore } from "./text-store.ts";
+import { linksIn, openTextStore, type TextStore } from "./text-store.ts";
 import { syncPath } from "./whole-file.ts";
 import { type Draft, writeDraft } from "./write-draft.ts";
 
@@ -22,7 +22,8 @@ interface BuildRequest {
   /** Folder the file is made in; see catalogue.ts. */
   folder: string;
   source: string;
-  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
+  /** In the order of the source, some at a time. @param texts stores the texts of records. */
+  read: (texts: TextStore) => AsyncIterable<readonly DraftedEntry[]>;
   /** The generation whose other sources are carried over; null for the first. */
   previousPath: string | null;
   /** Sources of the generation before that are dropped. */
@@ -53,16 +54,18 @@ export interface BuildResult {
 export async function buildGeneration(request: BuildRequest): Promise<BuildResult> {
   // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(request.folder, draftName);
+  const texts = openTextStore(join(request.folder, draftTextsName));
   const previous = openPrevious(request.previousPath);
   try {
     // Created first: where that fails, no long file is read in vain.
     closeSync(openSync(path, "w", 0o600));
-    const result = await fillDraft(path, request, previous);
+    const result = await fillDraft(path, request, previous, texts);
     if (result.outcome !== "built") rmSync(path, { force: true });
     return result;
   } catch (error) {
     throw abandonDraft(error, { path, folder: request.folder, needed: request.neededBytes });
   } finally {
+    texts.clear();
     previous.close();
   }
 }
@@ -71,15 +74,13 @@ async function fillDraft(
   path: string,
   request: BuildRequest,
   previous: Previous,
+  texts: TextStore,
 ): Promise<BuildResult> {
-  const { source, entries, onRead } = request;
-  const texts = openTextStore();
+  const { source, onRead } = request;
+  const entries = request.read(texts);
   const former = request.isMerge ? previous.records([source], texts) : noRecords();
-  const merge = request.isMerge ? openMerge(linkedRecords(former)) : null;
-  const { records, gone, ...collected } = await collectSource(
-    { source, entries, merge, onRead },
-    texts,
-  );
+  const merge = request.isMerge ? openMerge(linkedRecords(former, texts)) : null;
+  const { records, gone, ...collected } = await collectSource({ source, entries, merge, onRead });
   takeOver(records, former, gone);
   const sourceSize = { before: previous.countOf(source), now: sum(countsOf(records)) };
   const refusal = refusalOf(collected, sourceSize, request.guards);
@@ -122,17 +123,14 @@ const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
 
 /** What the source has in the previous generation, as a merge needs it. */
-const linkedRecords = (former: DraftRecords): LinkedRecord[] =>
+const linkedRecords = (former: DraftRecords, texts: TextStore): LinkedRecord[] =>
   recordKinds.flatMap((record) =>
-    former[record].map((one) => ({ record, id: one.sourceId, needs: needsOf(one) })),
+    former[record].map(({ sourceId, text }) => ({
+      record,
+      id: sourceId,
+      needs: needsOf(readLinks(linksIn(texts.read(text)))),
+    })),
   );
-
-function needsOf({ gps, projects }: DraftRecord): Need[] {
-  return [
-    ...gps.map((id): Need => ({ field: "gps", kind: "gp", id })),
-    ...projects.map((id): Need => ({ field: "project_ids", kind: "project", id })),
-  ];
-}
 
 /**
  * Adds the records that the delivery left alone.

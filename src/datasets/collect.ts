@@ -1,17 +1,11 @@
 /** Collects the records of a source for a new generation: checked, each id once, every link resolved. */
-import {
-  type CanonicalGp,
-  type CanonicalRecord,
-  type RecordKind,
-  recordKinds,
-} from "#records/canonical.ts";
-import { checkRecord } from "#records/check-record.ts";
-import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
-import { draftRecord, type DraftRecords, noRecords } from "./draft-record.ts";
+import { type RecordKind, recordKinds } from "#records/canonical.ts";
+import type { RecordFault, RecordName } from "#records/source-entry.ts";
+import type { Drafted, DraftedEntry } from "./draft-entry.ts";
+import { type DraftedRecord, type DraftRecords, noRecords } from "./draft-record.ts";
 import { keyOf, type LinkLedger, type Need, needsOf, openLinkLedger } from "./links.ts";
 import type { Blocked, Merge } from "./merge.ts";
 import { countRejections, type Place, type Rejections } from "./rejections.ts";
-import type { TextStore } from "./text-store.ts";
 
 export interface Collected {
   /** Lines or rows that held a record. */
@@ -31,18 +25,20 @@ interface Accepted {
 
 interface CollectRequest {
   source: string;
-  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
+  /** In the order of the source, some at a time. */
+  entries: AsyncIterable<readonly DraftedEntry[]>;
   /** Keeps what the source has and the delivery leaves alone; null where all of it is replaced. */
   merge: Merge | null;
   /** Called now and then with the number of lines read so far. */
   onRead: (lines: number) => void;
 }
 
-/** @param texts keeps the documents. */
-export async function collectSource(
-  { source, entries, merge, onRead }: CollectRequest,
-  texts: TextStore,
-): Promise<Collected & Accepted> {
+export async function collectSource({
+  source,
+  entries,
+  merge,
+  onRead,
+}: CollectRequest): Promise<Collected & Accepted> {
   const isElsewhere = merge === null ? undefined : isFormerIn(merge);
   const ledger = openLinkLedger<Place>(isElsewhere);
   const placeOf = ({ record, id }: RecordName) =>
@@ -51,14 +47,22 @@ export async function collectSource(
   const absent = countRejections();
   const records = noRecords();
   let read = 0;
-  for await (const entry of entries) {
-    if (++read % 1000 === 0) onRead(read);
-    const faults = faultsOfEntry(entry, source, merge, placeOf);
-    if (faults.length > 0) rejections.add(entry.file, entry.line, faults);
-    else
-      for (const record of enter(entry, ledger, merge))
-        records[record.record].push(draftRecord(record, source, texts));
-  }
+  for await (const some of entries)
+    for (const entry of some) {
+      if (++read % 1000 === 0) onRead(read);
+      const faults = faultsOfEntry(entry, source, merge, placeOf);
+      if (faults.length > 0) rejections.add(entry.file, entry.line, faults);
+      else
+        for (const { kind, sourceId, id, sortKey, formerIds: former, text } of enter(
+          entry,
+          ledger,
+          merge,
+        )) {
+          // Most have none, and share one list for it.
+          const formerIds = former.length === 0 ? none : former;
+          records[kind].push({ source, sourceId, id, sortKey, formerIds, text });
+        }
+    }
   const dropped = new Set<string>();
   const orphans = ledger.settle(({ place, keys }, { field, kind, id }) => {
     for (const name of keys) dropped.add(keyOf(name.record, name.id));
@@ -72,6 +76,8 @@ export async function collectSource(
   return { read, accepted: read - rejections.count, rejections, absent, records, gone };
 }
 
+const none: readonly string[] = [];
+
 const isFormerIn = (merge: Merge) => (kind: RecordKind, id: string) => merge.has(keyOf(kind, id));
 
 function removeRecords(records: DraftRecords, keys: ReadonlySet<string>): void {
@@ -82,34 +88,39 @@ function removeRecords(records: DraftRecords, keys: ReadonlySet<string>): void {
 
 /** Enters a line without faults. @returns its records, and the GPs that it is the first to name. */
 function enter(
-  { file, line, records, namedGps, deleted = [] }: SourceEntry,
+  entry: DraftedEntry,
   ledger: LinkLedger<Place>,
   merge: Merge | null,
-): readonly CanonicalRecord[] {
+): readonly DraftedRecord[] {
+  const { file, line, deleted } = entry;
+  // Without faults all of them are records.
+  const records = entry.records as readonly DraftedRecord[];
+  const namedGps = entry.namedGps as readonly DraftedRecord[];
   const place = { file, line };
-  const isNew = (gp: CanonicalGp, i: number) =>
-    ledger.placeOf("gp", gp.id) === undefined &&
-    merge?.has(keyOf("gp", gp.id)) !== true &&
-    !isAmong(records, gp) &&
-    !isAmong(namedGps, gp, i);
+  const isNew = (gp: DraftedRecord, i: number) =>
+    ledger.placeOf("gp", gp.sourceId) === undefined &&
+    merge?.has(keyOf("gp", gp.sourceId)) !== true &&
+    !isAmong(records, nameOf(gp)) &&
+    !isAmong(namedGps, nameOf(gp), i);
   const newGps = namedGps.filter(isNew);
   for (const name of deleted) merge?.remove(place, name);
   const keys: RecordName[] = [];
   const needs: Need[] = [];
   for (const record of records) {
-    const name = { record: record.record, id: record.id };
     const own = needsOf(record);
-    merge?.deliver(place, { ...name, needs: own });
-    keys.push(name);
+    merge?.deliver(place, { ...nameOf(record), needs: own });
+    keys.push(nameOf(record));
     needs.push(...own);
   }
-  ledger.add({ place, keys, needs, named: namedGps.map(({ id }) => id) });
+  ledger.add({ place, keys, needs, named: namedGps.map(({ sourceId }) => sourceId) });
   return newGps.length === 0 ? records : [...newGps, ...records];
 }
 
+const nameOf = ({ kind, sourceId }: DraftedRecord): RecordName => ({ record: kind, id: sourceId });
+
 /** @param placeOf where the delivery has a record of this name already. */
 function removalFaults(
-  { deleted = [] }: SourceEntry,
+  { deleted }: DraftedEntry,
   merge: Merge | null,
   placeOf: (name: RecordName) => Place | undefined,
 ): RecordFault[] {
@@ -163,7 +174,7 @@ function blockedWords({ name, linkers }: Blocked): string {
  * @returns empty where the line may be entered.
  */
 function faultsOfEntry(
-  entry: SourceEntry,
+  entry: DraftedEntry,
   source: string,
   merge: Merge | null,
   placeOf: (name: RecordName) => Place | undefined,
@@ -172,11 +183,12 @@ function faultsOfEntry(
   if (entry.faults.length > 0) return entry.faults;
   const faults: RecordFault[] = [];
   for (let i = 0; i < records.length; i++) {
-    const record = records[i]!;
-    const findPlace = () => placeOf(record) ?? (isAmong(records, record, i) ? entry : undefined);
-    faults.push(...faultsOfRecord(record, source, findPlace));
+    const findPlace = (name: RecordName) =>
+      placeOf(name) ?? (isAmong(records, name, i) ? entry : undefined);
+    addFaults(faults, records[i]!, source, findPlace);
   }
-  for (const gp of namedGps) faults.push(...faultsOfRecord(gp, source, () => undefined));
+  for (const gp of namedGps) addFaults(faults, gp, source, () => undefined);
+  if (entry.deleted.length === 0) return faults;
   const placeInEntry = (name: RecordName) =>
     placeOf(name) ?? (isAmong(records, name) ? entry : undefined);
   faults.push(...removalFaults(entry, merge, placeInEntry));
@@ -185,28 +197,29 @@ function faultsOfEntry(
 
 /** Is a record of this name among the first so many? */
 function isAmong(
-  records: readonly RecordName[],
+  records: readonly Drafted[],
   { record, id }: RecordName,
   count = records.length,
 ): boolean {
   for (let i = 0; i < count; i++)
-    if (records[i]!.record === record && records[i]!.id === id) return true;
+    if (records[i]!.kind === record && records[i]!.sourceId === id) return true;
   return false;
 }
 
-/** @param findPlace of another record of the same name; asked for a record that has a name. */
-function faultsOfRecord(
-  record: CanonicalRecord,
+/** @param findPlace of another record of the same name; asked for a record without faults of its own. */
+function addFaults(
+  faults: RecordFault[],
+  drafted: Drafted,
   source: string,
-  findPlace: () => Place | undefined,
-): readonly RecordFault[] {
-  const faults = checkRecord(record);
-  if (faults.length > 0) return faults;
-  const place = findPlace();
-  const { provenance } = record;
-  const isForeign = provenance?.source !== undefined && provenance.source !== source;
-  if (place === undefined && !isForeign) return faults;
-  return [...repeatedFault(record, place), ...(isForeign ? [foreignSource(source)] : [])];
+  findPlace: (name: RecordName) => Place | undefined,
+): void {
+  if ("faults" in drafted) {
+    faults.push(...drafted.faults);
+    return;
+  }
+  const name = nameOf(drafted);
+  faults.push(...repeatedFault(name, findPlace(name)));
+  if (drafted.isForeign) faults.push(foreignSource(source));
 }
 
 const foreignSource = (source: string): RecordFault => ({

@@ -4,7 +4,7 @@ import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 
 /** 128 bits of SHA-256 of one document, times excluded; hexadecimal, which costs half of what a buffer does. */
-export const hashOfContent = (content: string): string =>
+export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 interface ContentDigest {

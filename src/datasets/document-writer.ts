@@ -1,12 +1,15 @@
 /** Writes the documents of a draft, kind by kind in display order, and tells what changed. */
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import type { RecordKind } from "#records/canonical.ts";
+import { type DocumentPlaces, placeDocuments } from "#search/documents.ts";
 import { hashOfContent, openContentDigest } from "./dataset-hash.ts";
-import type { DraftRecord } from "./draft-record.ts";
+import { type DraftRecord, readLinks, type StoredLinks } from "./draft-record.ts";
 import type { Known, Previous } from "./previous.ts";
-import { comparable, documentOf, ownLengthOf, type Rendered } from "./render.ts";
+import { type Frame, timeMember } from "./render.ts";
 import { openRowWriter } from "./rows.ts";
-import { openChecksum } from "./served.ts";
+import { hexadecimal } from "./served.ts";
+import { linksIn, type StoredText, type TextStore } from "./text-store.ts";
 
 /** How the records of a new generation differ from those of the previous one. */
 export interface Changes {
@@ -20,13 +23,10 @@ export interface DocumentWriter {
   /**
    * Writes all records of a kind.
    * @param records emptied, so that a million records can be freed.
-   * @param render called in display order.
+   * @param frameOf called in display order.
+   * @returns where the documents stand.
    */
-  write(
-    kind: RecordKind,
-    records: DraftRecord[],
-    render: (record: DraftRecord, position: number) => Rendered,
-  ): void;
+  write(kind: RecordKind, records: DraftRecord[], frameOf: FrameOf): DocumentPlaces;
   /** Hash over the content of all that was written, times excluded. */
   contentHash(): string;
   /** Over all documents, as it stands in `meta`. */
@@ -34,21 +34,40 @@ export interface DocumentWriter {
   changes(): Changes;
 }
 
+/** @param stored has the record's own part. */
+type FrameOf = (
+  record: DraftRecord,
+  position: number,
+  links: StoredLinks,
+  stored: StoredText,
+) => Frame;
+
+interface WriterRequest {
+  draft: DatabaseSync;
+  /** The generation that changes are counted against. */
+  previous: Previous;
+  texts: TextStore;
+  /** `updated_at` of what is new or changed and whose source gives no time. */
+  builtAt: string;
+  /** Called now and then with the number of records written so far. */
+  onWritten: (records: number) => void;
+}
+
+/** SQLite is given bytes, which it copies as they are; it would have to encode a string. */
+const row = `(${"?, ".repeat(9)}cast(? as text))`;
 const columns = 10;
 
-/**
- * @param builtAt `updated_at` of what is new or changed and whose source gives no time.
- * @param onWritten called now and then with the number of records written so far.
- */
-export function openDocumentWriter(
-  draft: DatabaseSync,
-  previous: Previous,
-  builtAt: string,
-  onWritten: (records: number) => void,
-): DocumentWriter {
+export function openDocumentWriter({
+  draft,
+  previous,
+  texts,
+  builtAt,
+  onWritten,
+}: WriterRequest): DocumentWriter {
   const content = openContentDigest();
-  const checksum = openChecksum();
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
+  const assembly = openAssembly();
+  let checksum = 0;
   let written = 0;
   const compare = (before: Known | undefined, hash: string, updatedAt: string) => {
     if (before === undefined) changes.added++;
@@ -57,21 +76,26 @@ export function openDocumentWriter(
       changes.updated++;
   };
   return {
-    write(kind, records, render) {
+    write(kind, records, frameOf) {
       const known = previous.known(kind);
       // `compare` subtracts each one that is still there.
       changes.removed += known.size;
-      const rows = openRowWriter(draft, kind, columns);
+      const rows = openRowWriter(draft, kind, columns, row);
+      const lengths = new Uint32Array(records.length);
+      const ownLengths = new Uint32Array(records.length);
       sortForDisplay(kind, records).forEach((record, position) => {
-        const rendered = render(record, position);
-        const hash = hashOfContent(comparable(rendered));
+        const stored = texts.read(record.text);
+        const links = readLinks(linksIn(stored));
+        const contentBytes = assembly.begin(frameOf(record, position, links, stored), stored);
+        const hash = hashOfContent(contentBytes);
         const before = known.size === 0 ? undefined : known.get(record.id);
-        const updatedAt = updatedAtOf(record, hash, before, builtAt);
-        const document = documentOf(rendered, updatedAt);
+        const updatedAt = updatedAtOf(links, hash, before, builtAt);
+        const { document, ownLength } = assembly.end(updatedAt);
         compare(before, hash, updatedAt);
         content.add(hash);
-        checksum.add(document);
-        rows.add(
+        lengths[position] = document.length;
+        ownLengths[position] = ownLength;
+        const isBatchWritten = rows.add(
           position,
           record.id,
           record.source,
@@ -79,24 +103,74 @@ export function openDocumentWriter(
           before?.since ?? builtAt,
           Buffer.from(hash, "hex"),
           updatedAt,
-          record.statedAt === null ? 0 : 1,
-          ownLengthOf(rendered, updatedAt),
+          links.statedAt === null ? 0 : 1,
+          ownLength,
           document,
         );
+        if (isBatchWritten) checksum = crc32(assembly.clear(), checksum);
         if (++written % 1000 === 0) onWritten(written);
       });
       rows.end();
+      checksum = crc32(assembly.clear(), checksum);
       records.length = 0;
+      return placeDocuments(lengths, ownLengths);
     },
     contentHash: content.digest,
-    checksum: checksum.digits,
+    checksum: () => hexadecimal(checksum),
     changes: () => changes,
+  };
+}
+
+/** Bytes that a time and what is constant in a document take at most. */
+const assemblySpare = 256;
+/** Bytes of UTF-8 that one UTF-16 code unit takes at most. */
+const unitBytesMax = 3;
+
+/** Puts documents together as bytes, one after the other. */
+function openAssembly() {
+  let bytes = Buffer.allocUnsafeSlow(256 * 1024);
+  let start = 0;
+  let timeAt = 0;
+  let end = 0;
+  return {
+    /** @returns the next document without its time, valid until `end`. */
+    begin({ head, tail }: Frame, { bytes: stored, own, end: ownEnd }: StoredText): Uint8Array {
+      const units = head.length + tail.length;
+      const needed = end + units * unitBytesMax + (ownEnd - own) + assemblySpare;
+      if (needed > bytes.length) {
+        // What is waiting to be written keeps the old one.
+        const larger = Buffer.allocUnsafeSlow(needed * 2);
+        larger.set(bytes.subarray(0, end));
+        bytes = larger;
+      }
+      start = end;
+      end += bytes.write(head, end, "latin1");
+      end += stored.copy(bytes, end, own, ownEnd);
+      end += bytes.write(timeMember, end, "latin1");
+      timeAt = end;
+      end += bytes.write(tail, end, "utf8");
+      return bytes.subarray(start, end);
+    },
+    /** @returns the document with its time, valid until `clear`. */
+    end(updatedAt: string): { document: Uint8Array; ownLength: number } {
+      bytes.copyWithin(timeAt + updatedAt.length, timeAt, end);
+      bytes.write(updatedAt, timeAt, "latin1");
+      end += updatedAt.length;
+      const ownLength = timeAt + updatedAt.length + 1 - start;
+      return { document: bytes.subarray(start, end), ownLength };
+    },
+    /** Begins anew. @returns all documents since the last time, valid until `begin`. */
+    clear(): Uint8Array {
+      const all = bytes.subarray(0, end);
+      end = 0;
+      return all;
+    },
   };
 }
 
 /** A record that did not change keeps its time. */
 function updatedAtOf(
-  { statedAt }: DraftRecord,
+  { statedAt }: StoredLinks,
   contentHash: string,
   before: Known | undefined,
   builtAt: string,

@@ -5,27 +5,49 @@ import { fold } from "#records/fold.ts";
 import { externalIdKeys } from "#records/vocabulary.ts";
 import { idPrefixes } from "./format.ts";
 import { ownJson, ownPart } from "./render.ts";
-import type { KeptText, TextStore } from "./text-store.ts";
+import type { KeptText } from "./text-store.ts";
 
+/** A record of the generation. What else is known of it is stored as text: a million of these are in memory. */
 export interface DraftRecord {
-  kind: RecordKind;
   source: string;
   sourceId: string;
   /** Public id; a GP may get an older one instead, see former-ids.ts. */
   id: string;
   /** What the display order compares before the id. */
   sortKey: string;
-  /** JSON of its own part, see render.ts. */
-  own: KeptText;
+  /** Of a delivered GP: the ids it had before, as the source writes them. */
+  formerIds: readonly string[];
+  /** Its links, and the JSON of its own part, see render.ts. */
+  text: KeptText;
+}
+
+/** What is stored of a record beside its own part. */
+export interface StoredLinks {
   /** `updated_at` as the source states it; null where it states none. */
   statedAt: string | null;
   /** Source ids of the GPs it belongs to, each once. */
   gps: readonly string[];
   /** Source ids of the projects a signal names, each once. */
   projects: readonly string[];
-  /** Of a delivered GP: the ids it had before, as the source writes them. */
-  formerIds: readonly string[];
 }
+
+export const linksText = ({ statedAt, gps, projects }: StoredLinks): string =>
+  JSON.stringify([statedAt, gps, projects]);
+
+export function readLinks(text: string): StoredLinks {
+  const [statedAt, gps, projects] = JSON.parse(text) as [string | null, string[], string[]];
+  return { statedAt, gps, projects };
+}
+
+/** A record that was just read, before it is known what becomes of it. */
+export interface DraftedRecord extends Omit<DraftRecord, "source">, Omit<StoredLinks, "statedAt"> {
+  kind: RecordKind;
+  /** Whether it says that it is of another source. */
+  isForeign: boolean;
+}
+
+/** Stores what a record links to and its own part. */
+export type KeepText = (links: string, own: string) => KeptText;
 
 export type DraftRecords = Record<RecordKind, DraftRecord[]>;
 
@@ -43,26 +65,27 @@ export function countsOf(records: DraftRecords): Record<RecordKind, number> {
 
 /**
  * @param record has been checked.
- * @param texts keeps its JSON.
+ * @param keep stores its texts.
  */
 export function draftRecord(
   record: CanonicalRecord,
   source: string,
-  texts: TextStore,
-): DraftRecord {
-  const { record: kind, id: sourceId } = record;
+  keep: KeepText,
+): DraftedRecord {
+  const { record: kind, id: sourceId, provenance } = record;
+  const gps = eachOnce((record.record === "gp" ? undefined : record.gps) ?? none);
   const projects = eachOnce((record.record === "signal" ? record.project_ids : undefined) ?? none);
+  const links = linksText({ statedAt: record.updated_at ?? null, gps, projects });
   return {
     kind,
-    source,
     sourceId,
     id: mintId(kind, source, sourceId),
     sortKey: sortKeyOf(record),
-    own: texts.keep(ownJson(publishedPart(record, source, projects))),
-    statedAt: record.updated_at ?? null,
-    gps: eachOnce((record.record === "gp" ? undefined : record.gps) ?? none),
-    projects,
     formerIds: (record.record === "gp" ? record.former_ids : undefined) ?? none,
+    gps,
+    projects,
+    isForeign: provenance?.source !== undefined && provenance.source !== source,
+    text: keep(links, ownJson(publishedPart(record, source, projects))),
   };
 }
 

@@ -6,6 +6,8 @@ import { asideShape, readIfThere, syncPath } from "./whole-file.ts";
 
 /** A dataset being built. */
 export const draftName = ".draft.sqlite";
+/** Texts of the records of a large one, while it is built. */
+export const draftTextsName = ".draft.sqlite.texts";
 /**
  * Facts of a dataset that is being named or published for the first time: written before anything else is changed and
  * removed once everything is done, so they tell how to finish or undo an interrupted change.

@@ -1,5 +1,5 @@
 /** Tracks which records of a source exist and which links still wait for their target. */
-import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import { recordKinds, type RecordKind } from "#records/canonical.ts";
 import type { RecordName } from "#records/source-entry.ts";
 
 /** A link of a record to another of the same source. */
@@ -9,13 +9,17 @@ export interface Need {
   id: string;
 }
 
-export function needsOf(record: CanonicalRecord): Need[] {
-  if (record.record === "gp") return [];
+/** @param record names GPs and projects by the source's own ids. */
+export function needsOf({
+  gps,
+  projects,
+}: {
+  gps: readonly string[];
+  projects: readonly string[];
+}): Need[] {
   const needs: Need[] = [];
-  for (const id of record.gps ?? []) needs.push({ field: "gps", kind: "gp", id });
-  if (record.record !== "signal") return needs;
-  for (const id of record.project_ids ?? [])
-    needs.push({ field: "project_ids", kind: "project", id });
+  for (const id of gps) needs.push({ field: "gps", kind: "gp", id });
+  for (const id of projects) needs.push({ field: "project_ids", kind: "project", id });
   return needs;
 }
 

@@ -1,7 +1,13 @@
 /** Reads from the previous generation what the next one keeps: records, ids, times. */
 import { DatabaseSync } from "node:sqlite";
 import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
-import { noRecords, sortKeyOf, type DraftRecord, type DraftRecords } from "./draft-record.ts";
+import {
+  type DraftRecord,
+  type DraftRecords,
+  linksText,
+  noRecords,
+  sortKeyOf,
+} from "./draft-record.ts";
 import { immutableUri } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
 import { arraysOf } from "./rows.ts";
@@ -89,19 +95,22 @@ function draftAgain(
   texts: TextStore,
 ): DraftRecord {
   const record = JSON.parse(document) as CanonicalRecord & Linked & Record<string, unknown>;
+  const links = linksText({
+    statedAt: isTimeStated === 1 ? record.updated_at! : null,
+    gps: (record.gps ?? []).map((gp) => sourceIds.get(gp.id)!),
+    projects: (record.project_ids ?? []).map((project) => sourceIds.get(project)!),
+  });
   return {
-    kind,
     source,
     sourceId,
     id,
     sortKey: sortKeyOf({ ...record, record: kind } as CanonicalRecord),
-    own: texts.keep(ownJson(ownPart(kind, record))),
-    statedAt: isTimeStated === 1 ? record.updated_at! : null,
-    gps: (record.gps ?? []).map((gp) => sourceIds.get(gp.id)!),
-    projects: (record.project_ids ?? []).map((project) => sourceIds.get(project)!),
-    formerIds: [],
+    formerIds: none,
+    text: texts.keep(links, ownJson(ownPart(kind, record))),
   };
 }
+
+const none: readonly string[] = [];
 
 /** Links as a document has them. */
 interface Linked {

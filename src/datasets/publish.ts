@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { draftEntries, type DraftedBlock, takeBlocks } from "./draft-entry.ts";
 import type { Generation } from "./generation.ts";
 import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
 import { hashFile } from "./file-hash.ts";
@@ -17,7 +18,8 @@ export const demoSource = "demo";
 
 export interface ImportRequest extends Guards {
   source: string;
-  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
+  /** What was delivered, or what other threads made of it. */
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry> | { blocks: DraftedBlocks };
   /** Adds to what the source has instead of replacing it. */
   isMerge?: boolean;
   /** Reports what would change and changes nothing. */
@@ -41,6 +43,8 @@ export interface ImportResult extends BuildResult {
   /** The dataset that waits to be published, where one does. */
   staged: Generation | null;
 }
+
+type DraftedBlocks = AsyncIterable<DraftedBlock>;
 
 const sourceShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
@@ -69,7 +73,10 @@ export async function importSource(
   const built = await buildGeneration({
     folder,
     source: request.source,
-    entries: request.entries,
+    read: (texts) =>
+      "blocks" in request.entries
+        ? takeBlocks(request.entries.blocks, texts)
+        : draftEntries(request.entries, request.source, texts),
     previousPath: base.path,
     dropped,
     isMerge,

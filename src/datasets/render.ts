@@ -62,42 +62,30 @@ export function ownPart(
 /** JSON of the part, without braces. */
 export const ownJson = (own: Readonly<Record<string, unknown>>) => JSON.stringify(own).slice(1, -1);
 
-export interface Rendered {
-  /** The JSON up to the value of `updated_at`: the content, times excluded. */
-  content: string;
-  /** The JSON after the value of `updated_at`. */
-  rest: string;
+/** Stands before the value of `updated_at`. */
+export const timeMember = ',"updated_at":"';
+
+/** What of a document is not the record's own part. */
+export interface Frame {
+  /** Stands before its own part, in ASCII. */
+  head: string;
+  /** Follows the value of `updated_at`. */
+  tail: string;
 }
 
 /** A GP's document ends where its embedded lists begin. */
-export const renderGp = (id: string, formerIds: readonly string[], own: string): Rendered => ({
-  content: `{"id":"${id}","former_ids":${JSON.stringify(formerIds)},${own},"updated_at":"`,
-  rest: '"}',
+export const gpFrame = (id: string, formerIds: readonly string[]): Frame => ({
+  head: `{"id":"${id}","former_ids":${JSON.stringify(formerIds)},`,
+  tail: '"}',
 });
 
 /**
  * @param lists JSON of the lists a principal inherits; null for other kinds.
  * @param gps JSON of its GPs, as `linkJson` makes it of each.
  */
-export const renderLinked = (
-  id: string,
-  own: string,
-  lists: string | null,
-  gps: readonly string[],
-): Rendered => ({
-  content: `{"id":"${id}",${own},"updated_at":"`,
-  rest: `"${lists === null ? "" : `,${lists.slice(1, -1)}`},"gps":[${gps.join(",")}]}`,
+export const linkedFrame = (id: string, lists: string | null, gps: readonly string[]): Frame => ({
+  head: `{"id":"${id}",`,
+  tail: `"${lists === null ? "" : `,${lists.slice(1, -1)}`},"gps":[${gps.join(",")}]}`,
 });
 
 export const linkJson = ({ id, name }: GpLink): string => JSON.stringify({ id, name });
-
-/** Bytes of the document that stand inside a GP: all up to what it inherits and its `gps`. */
-export function ownLengthOf({ content }: Rendered, updatedAt: string): number {
-  return Buffer.byteLength(content) + updatedAt.length + 1;
-}
-
-export const documentOf = ({ content, rest }: Rendered, updatedAt: string) =>
-  content + updatedAt + rest;
-
-/** The document without its times: what two datasets are compared by. */
-export const comparable = ({ content, rest }: Rendered) => content + rest;

@@ -37,14 +37,22 @@ export function arraysOf<Row extends readonly unknown[]>(
 const batchRows = 32;
 
 interface RowWriter {
-  add(...row: SQLInputValue[]): void;
+  /** @returns whether it wrote this row and all before it. */
+  add(...row: SQLInputValue[]): boolean;
   /** Writes the last batch; call it once, at the end. */
   end(): void;
 }
 
-/** @param columns how many the table has. */
-export function openRowWriter(db: DatabaseSync, table: string, columns: number): RowWriter {
-  const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
+/**
+ * @param columns how many the table has.
+ * @param row what is inserted, with a parameter for each column.
+ */
+export function openRowWriter(
+  db: DatabaseSync,
+  table: string,
+  columns: number,
+  row = `(${Array.from({ length: columns }, () => "?").join(", ")})`,
+): RowWriter {
   const insert = (rows: number) =>
     db.prepare(`insert into ${table} values ${Array.from({ length: rows }, () => row).join(", ")}`);
   const whole = insert(batchRows);
@@ -52,9 +60,10 @@ export function openRowWriter(db: DatabaseSync, table: string, columns: number):
   return {
     add(...values) {
       batch.push(...values);
-      if (batch.length < batchRows * columns) return;
+      if (batch.length < batchRows * columns) return false;
       whole.run(...batch);
       batch = [];
+      return true;
     },
     end() {
       if (batch.length > 0) insert(batch.length / columns).run(...batch);

@@ -15,18 +15,6 @@ interface Served {
   documents: EachKind<Documents>;
 }
 
-/** A checksum over texts that follow each other. */
-export interface Checksum {
-  add(text: string): void;
-  /** As it stands in `meta`. */
-  digits(): string;
-}
-
-export function openChecksum(): Checksum {
-  let crc = 0;
-  return { add: (text) => void (crc = crc32(text, crc)), digits: () => hexadecimal(crc) };
-}
-
 /** @throws Error where the checksum is not the one in `meta`. */
 export function readIndex(db: DatabaseSync, meta: Checksums): DatasetIndex {
   const arrays = readArrays(db);
@@ -65,9 +53,10 @@ function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8A
  * Frees a piece at once: to V8 it is a small object, and until a collection pieces as large as half of the dataset would
  * pile up in the memory of the process, which never shrinks again.
  */
-const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
+export const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
 
-const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
+/** A CRC-32 as it stands in `meta`. */
+export const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
 
 export function indexChecksum(arrays: Iterable<StoredArray>): string {
   let crc = 0;
@@ -86,20 +75,30 @@ interface Piece {
   piece: Uint8Array<ArrayBuffer>;
 }
 
-/**
- * The bytes of all documents in the order of kinds and positions, which the checksum confirms. As bytes: decoding and
- * encoding them again would take as long as everything else.
- */
+/** The bytes of all documents in the order of kinds and positions, which the checksum confirms. */
 function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>): Generator<Piece> {
   for (const kind of kinds) {
-    const statement = db.prepare(
-      `select cast(group_concat(document, '') as blob) from ${kind} where position between ? and ?`,
-    );
-    statement.setReturnArrays(true);
-    for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece) {
-      const range = [BigInt(from), BigInt(from + documentsOfPiece - 1)];
-      const [piece] = statement.get(...range) as unknown as [Piece["piece"] | null];
-      if (piece !== null) yield { kind, from, piece };
-    }
+    const pieceOf = openDocumentPieces(db, kind);
+    for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece)
+      yield { kind, from, piece: pieceOf(from, from + documentsOfPiece - 1) };
   }
+}
+
+/**
+ * Reads the documents of a kind from one position to another, joined. As bytes: decoding and encoding them again would
+ * take as long as everything else.
+ */
+export function openDocumentPieces(
+  db: DatabaseSync,
+  kind: keyof EachKind<unknown>,
+): (from: number, to: number) => Buffer<ArrayBuffer> {
+  const statement = db.prepare(
+    `select cast(group_concat(document, '') as blob) from ${kind} where position between ? and ?`,
+  );
+  statement.setReturnArrays(true);
+  return (from, to) => {
+    const row = statement.get(BigInt(from), BigInt(to)) as unknown as [Uint8Array | null];
+    const { buffer, byteOffset, length } = row[0] ?? new Uint8Array();
+    return Buffer.from(buffer as ArrayBuffer, byteOffset, length);
+  };
 }

@@ -1,6 +1,7 @@
 /** Verifies a generation before it is published: documents as they will be served, hash, counts, every link. */
 import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { type RecordKind, recordKinds } from "#records/canonical.ts";
 import type { LinkedKind } from "#search/dataset-parts.ts";
 import { documentBytes } from "#search/documents.ts";
@@ -10,7 +11,8 @@ import { datasetHash, hashOfContent } from "./dataset-hash.ts";
 import { type Meta, versionOf } from "./format.ts";
 import { openGeneration } from "./open-generation.ts";
 import { batchesOf } from "./rows.ts";
-import { type Checksum, openChecksum, readIndex } from "./served.ts";
+import { timeMember } from "./render.ts";
+import { free, hexadecimal, openDocumentPieces, readIndex } from "./served.ts";
 import { type Body, facetsOf, namesOf } from "./write-gps.ts";
 
 /** Of more documents of a kind, a sample of this size is hashed again and parsed, evenly spread. */
@@ -41,7 +43,7 @@ interface Gathered {
   contentHashes: Hash;
   /** Of the documents. */
   bytes: number;
-  checksum: Checksum;
+  checksum: number;
   tally: Tally;
   records: number;
 }
@@ -54,9 +56,9 @@ function firstFault(
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
   if (check !== "ok") return `SQLite says ${check}`;
   const { documents } = readIndex(db, meta);
-  const [checksum, tally] = [openChecksum(), openTally()];
   const contentHashes = createHash("sha256");
-  const gathered: Gathered = { contentHashes, bytes: 0, checksum, tally, records: 0 };
+  const tally = openTally();
+  const gathered: Gathered = { contentHashes, bytes: 0, checksum: 0, tally, records: 0 };
   let bytes = 0;
   for (const kind of recordKinds) {
     const fault = readBack(db, kind, gathered, onChecked);
@@ -67,7 +69,8 @@ function firstFault(
   if (datasetHash(contentHashes.digest("hex")) !== meta.hash)
     return "its documents have another hash";
   if (versionOf(meta.built_at, meta.hash) !== meta.version) return "it has another version";
-  if (checksum.digits() !== meta.documents_crc32) return "the checksum of its documents differs";
+  if (hexadecimal(gathered.checksum) !== meta.documents_crc32)
+    return "the checksum of its documents differs";
   const table = tally.firstWrongTable(db);
   return table && `the rows of ${table} are not those its documents call for`;
 }
@@ -79,26 +82,34 @@ function readBack(
   gathered: Gathered,
   onChecked: (records: number) => void,
 ): string | undefined {
-  const { contentHashes, checksum, tally } = gathered;
-  let expected = 0;
-  const everyNth = Math.ceil(count(db, kind) / sampleSize);
+  const { contentHashes, tally } = gathered;
+  const records = count(db, kind);
+  const everyNth = Math.ceil(records / sampleSize);
+  const piecesOf = openDocumentPieces(db, kind);
   const sql = `select ${documentColumns} from ${kind} where position >= ? order by position limit ?`;
+  let expected = 0;
   for (const batch of batchesOf<DocumentRow>(db, sql)) {
+    const bytes = piecesOf(batch[0]![0], batch.at(-1)![0]);
+    let start = 0;
     for (const row of batch) {
-      const [position, id, , , , document] = row;
+      const [position, id, , , , length] = row;
       if (position !== expected++) return `${kind} positions do not run from 0 without a gap`;
+      const document = { bytes, start, end: (start += length) };
       const isOfSample = position % everyNth === 0;
-      if (!isPlaced(row) || (isOfSample && !isUnchanged(row)))
+      if (!isPlaced(row, document) || (isOfSample && !isUnchanged(row, document)))
         return `document ${id} is not what its row says`;
-      const record = isOfSample || kind === "gp" ? (JSON.parse(document) as Body) : null;
-      if (kind === "gp") tally.addGp(id, record!);
-      else tally.addLinked(kind, position, document);
+      if (kind === "gp") tally.addGp(id, JSON.parse(textOf(document)) as Body);
+      else {
+        if (isOfSample) JSON.parse(textOf(document));
+        tally.addLinked(kind, position, tailOf(row, document));
+      }
     }
+    if (start !== bytes.length) return `${kind} documents are not as long as their rows say`;
     contentHashes.update(Buffer.concat(batch.map((row) => row[2])));
-    const documents = batch.map((row) => row[5]).join("");
-    checksum.add(documents);
-    gathered.bytes += Buffer.byteLength(documents);
+    gathered.checksum = crc32(bytes, gathered.checksum);
+    gathered.bytes += bytes.length;
     onChecked((gathered.records += batch.length));
+    free(bytes);
   }
   return undefined;
 }
@@ -109,41 +120,59 @@ type DocumentRow = readonly [
   contentHash: Uint8Array,
   updatedAt: string,
   ownLength: number,
-  document: string,
+  bytes: number,
 ];
 
-const documentColumns = "position, id, content_hash, updated_at, own_length, document";
+const documentColumns =
+  "position, id, content_hash, updated_at, own_length, octet_length(document)";
 
-const timeMember = ',"updated_at":"';
-
-/** Where the value of `updated_at` begins and ends. */
-function timeIn(document: string): [start: number, end: number] {
-  // The last one is the record's own: no later member can hold another.
-  const start = document.lastIndexOf(timeMember) + timeMember.length;
-  return [start, document.indexOf('"', start)];
+/** A document as it is stored, among others. */
+interface StoredDocument {
+  bytes: Buffer;
+  start: number;
+  end: number;
 }
 
+const textOf = ({ bytes, start, end }: StoredDocument) => bytes.toString("utf8", start, end);
+
+/**
+ * What follows the record's own members, in which every byte is a character: all that is looked for there is ASCII, and
+ * no other character has its bytes in UTF-8.
+ */
+const tailOf = ([, , , , ownLength]: DocumentRow, { bytes, start, end }: StoredDocument) =>
+  bytes.toString("latin1", start + ownLength, end);
+
 /** Do id and time match the row, and do the document's own members end where the row says? */
-function isPlaced([, id, , updatedAt, ownLength, document]: DocumentRow): boolean {
-  const [start, end] = timeIn(document);
+function isPlaced(row: DocumentRow, document: StoredDocument): boolean {
+  const [, id, , updatedAt, ownLength] = row;
+  const { bytes, start, end } = document;
+  const beginning = `{"id":"${id}",`;
+  const ending = `${timeMember}${updatedAt}"`;
+  const ownEnd = start + ownLength;
   return (
-    document.startsWith(`{"id":"${id}",`) &&
-    document.slice(start, end) === updatedAt &&
-    Buffer.byteLength(document.slice(0, end + 1)) === ownLength
+    ownEnd <= end &&
+    bytes.toString("latin1", start, start + beginning.length) === beginning &&
+    bytes.toString("latin1", ownEnd - ending.length, ownEnd) === ending &&
+    // The last one is the record's own: no later member can hold another.
+    !tailOf(row, document).includes(timeMember)
   );
 }
 
 /** Does the content of the document have the hash of its row? */
-function isUnchanged([, , contentHash, , , document]: DocumentRow): boolean {
-  const [start, end] = timeIn(document);
-  const hash = hashOfContent(document.slice(0, start) + document.slice(end));
-  return hash === Buffer.from(contentHash).toString("hex");
+function isUnchanged(
+  [, , contentHash, updatedAt, ownLength]: DocumentRow,
+  { bytes, start, end }: StoredDocument,
+): boolean {
+  const timeEnd = start + ownLength - 1;
+  const content = [bytes.subarray(start, timeEnd - updatedAt.length), bytes.subarray(timeEnd, end)];
+  return hashOfContent(Buffer.concat(content)) === Buffer.from(contentHash).toString("hex");
 }
 
 /** Takes all documents as they are served, kind by kind, in the order in which they were written. */
 interface Tally {
   addGp(id: string, gp: Body): void;
-  addLinked(kind: LinkedKind, position: number, document: string): void;
+  /** @param tail ends with the record's GPs. */
+  addLinked(kind: LinkedKind, position: number, tail: string): void;
   /** A table that lacks rows or has some that lead nowhere; undefined where there is none. */
   firstWrongTable(db: DatabaseSync): string | undefined;
 }
@@ -175,8 +204,8 @@ function openTally(): Tally {
       for (const values of Object.values(carried)) facets += values.length;
       for (const market of carried.market) markets.add(market);
     },
-    addLinked(kind, position, document) {
-      for (const id of gpIdsIn(document)) links.push(kind, position, positionOfGp.get(id) ?? -1);
+    addLinked(kind, position, tail) {
+      for (const id of gpIdsIn(tail)) links.push(kind, position, positionOfGp.get(id) ?? -1);
     },
     firstWrongTable(db) {
       if (count(db, "(select source from canonical except select name from source)") !== 0)
@@ -210,12 +239,12 @@ const idMember = '{"id":"';
 const idLength = 19;
 
 /** Ids in the list at the end of a document. No text can look like a member, because its quotes are escaped. */
-function gpIdsIn(document: string): string[] {
+function gpIdsIn(tail: string): string[] {
   const ids: string[] = [];
-  let at = document.lastIndexOf(gpsMember);
-  while ((at = document.indexOf(idMember, at)) >= 0) {
+  let at = tail.lastIndexOf(gpsMember);
+  while ((at = tail.indexOf(idMember, at)) >= 0) {
     at += idMember.length;
-    ids.push(document.slice(at, at + idLength));
+    ids.push(tail.slice(at, at + idLength));
   }
   return ids;
 }

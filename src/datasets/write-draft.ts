@@ -3,29 +3,28 @@ import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import {
   type DatasetIndex,
-  type FacetName,
   facetNames,
   type LinkedKind,
   linkedKinds,
 } from "#search/dataset-parts.ts";
-import { type DocumentPlaces, placeDocuments } from "#search/documents.ts";
-import { type FacetIndex, indexFacet } from "#search/facet-index.ts";
-import { type IdIndex, indexIds } from "#search/id-index.ts";
+import type { DocumentPlaces } from "#search/documents.ts";
+import { indexFacet } from "#search/facet-index.ts";
+import { indexIds } from "#search/id-index.ts";
 import { indexSuggestions } from "#search/index-suggestions.ts";
-import { type Lists, packLists } from "#search/lists.ts";
+import { packLists } from "#search/lists.ts";
 import { indexNames } from "#search/name-index.ts";
 import { datasetHash } from "./dataset-hash.ts";
 import { type Changes, type DocumentWriter, openDocumentWriter } from "./document-writer.ts";
-import { type DraftRecords, eachOnce } from "./draft-record.ts";
+import { type DraftRecord, type DraftRecords, eachOnce, type StoredLinks } from "./draft-record.ts";
 import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
 import { formerIdsByGp } from "./former-ids.ts";
 import type { Previous } from "./previous.ts";
-import { renderLinked } from "./render.ts";
+import { linkedFrame } from "./render.ts";
 import { openRowWriter } from "./rows.ts";
 import { type Checksums, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
 import type { TextStore } from "./text-store.ts";
-import { writeGps, type WrittenGp, type WrittenGps } from "./write-gps.ts";
+import { type Findable, writeGps, type WrittenGp, type WrittenGps } from "./write-gps.ts";
 
 export interface Draft {
   /** All of the generation; the lists are empty afterwards. */
@@ -55,15 +54,16 @@ export function writeDraft(
   const db = new DatabaseSync(path, { defensive: false });
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
-    const writer = openDocumentWriter(db, previous, builtAt, onWritten);
-    const gps = writeGps(db, writer, texts, records.gp, formerIdsByGp(formerIds));
-    writeLinked(db, writer, texts, records, gps);
+    const writer = openDocumentWriter({ draft: db, previous, texts, builtAt, onWritten });
+    const written = writeGps(db, writer, records.gp, formerIdsByGp(formerIds));
+    const linked = writeLinked(db, writer, records, written.gps);
     texts.clear();
     const changes = writer.changes();
     if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
     writePairs(db, "source", sources);
     writePairs(db, "former_id", formerIds);
-    const checksums = { index_crc32: writeIndex(db), documents_crc32: writer.checksum() };
+    const index = indexOf(written, linked, formerIds);
+    const checksums = { index_crc32: writeIndex(db, index), documents_crc32: writer.checksum() };
     const meta = metaOf(datasetHash(writer.contentHash()), builtAt, checksums);
     writePairs(db, "meta", Object.entries(meta));
     db.exec(`commit; ${indexes}`);
@@ -92,28 +92,41 @@ const metaOf = (hash: string, builtAt: string, checksums: Checksums): Meta => ({
   ...checksums,
 });
 
+/** Where the documents of a kind stand, and which GPs they belong to. */
+interface WrittenKind {
+  places: DocumentPlaces;
+  /** Position of the GP and of the record of each link, in the order of records. */
+  links: { gps: number[]; records: number[] };
+}
+
 /** Writes the principals, projects and signals of a draft with their links to GPs. */
 function writeLinked(
   draft: DatabaseSync,
   writer: DocumentWriter,
-  texts: TextStore,
   records: DraftRecords,
   gps: WrittenGps,
-): void {
-  const links = openRowWriter(draft, "link", 3);
-  for (const kind of linkedKinds)
-    writer.write(kind, records[kind], ({ id, source, own, gps: ids }, position) => {
+): Record<LinkedKind, WrittenKind> {
+  const linkRows = openRowWriter(draft, "link", 3);
+  const written = forEach(linkedKinds, (kind) => {
+    const links: WrittenKind["links"] = { gps: [], records: [] };
+    const frameOf = ({ id, source }: DraftRecord, position: number, { gps: ids }: StoredLinks) => {
       const linked = ids.map((gp) => gps.get(source)!.get(gp)!);
-      for (const gp of linked) links.add(kind, position, gp.position);
+      for (const gp of linked) {
+        linkRows.add(kind, position, gp.position);
+        links.gps.push(gp.position);
+        links.records.push(position);
+      }
       const lists = kind === "principal" ? inheritedJson(linked) : null;
-      return renderLinked(
+      return linkedFrame(
         id,
-        texts.textOf(own),
         lists,
         linked.map(({ linkJson }) => linkJson),
       );
-    });
-  links.end();
+    };
+    return { places: writer.write(kind, records[kind], frameOf), links };
+  });
+  linkRows.end();
+  return written;
 }
 
 function inheritedJson(gps: readonly WrittenGp[]): string {
@@ -135,106 +148,54 @@ interface Inherited {
   markets: readonly string[];
 }
 
-/** Builds the indexes from the tables of a generation. */
-function indexTables(db: DatabaseSync): DatasetIndex {
-  const names = readNames(db);
-  const documents = forEach(["gp", ...linkedKinds], (kind) => readPlaces(db, kind));
-  const gpCount = documents.gp.ownLengths.length;
+/** Indexes what was written. */
+function indexOf(
+  { findable, places }: ReturnType<typeof writeGps>,
+  linked: Record<LinkedKind, WrittenKind>,
+  formerIds: ReadonlyMap<string, string>,
+): DatasetIndex {
+  const { names, carriers, spellings, positions } = findable;
+  const gpCount = positions.size;
   return {
-    documents,
-    names: indexNames(
-      names.map(({ folded }) => folded),
-      names.map(({ gp }) => gp),
-      gpCount,
-    ),
+    documents: { gp: places, ...forEach(linkedKinds, (kind) => linked[kind].places) },
+    names: indexNames(names.folded, names.gps, gpCount),
     nameSuggestions: indexSuggestions(eachNameOnce(names)),
-    facets: forEach(facetNames, (facet) => readFacet(db, facet)),
-    ids: readIds(db),
-    recordsOfGp: forEach(linkedKinds, (kind) => readLinks(db, kind, gpCount)),
+    facets: forEach(facetNames, (facet) => indexFacet(spellings[facet], carriers[facet])),
+    ids: indexIds(idsOf(positions, formerIds)),
+    recordsOfGp: forEach(linkedKinds, (kind) => {
+      const { gps, records } = linked[kind].links;
+      return packLists(gpCount, gps, records);
+    }),
   };
 }
 
 const forEach = <K extends string, V>(keys: readonly K[], make: (key: K) => V) =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
 
-/** All rows at once, as arrays: for this many, objects or an iterator would take twice as long. */
-function rowsOf<Row extends readonly unknown[]>(
-  db: DatabaseSync,
-  sql: string,
-  ...values: string[]
-): Row[] {
-  const statement = db.prepare(sql);
-  statement.setReturnArrays(true);
-  return statement.all(...values) as unknown as Row[];
+function eachNameOnce({ shown, folded }: Findable["names"]): { shown: string; folded: string }[] {
+  const once = new Map<string, string>();
+  shown.forEach((name, i) => {
+    if (!once.has(name)) once.set(name, folded[i]!);
+  });
+  return Array.from(once, ([name, ofName]) => ({ shown: name, folded: ofName }));
 }
 
-function readPlaces(db: DatabaseSync, kind: "gp" | LinkedKind): DocumentPlaces {
-  const rows = rowsOf<[length: number, ownLength: number]>(
-    db,
-    `select octet_length(document), own_length from ${kind} order by position`,
-  );
-  return placeDocuments(
-    rows.map(([length]) => length),
-    rows.map(([, ownLength]) => ownLength),
-  );
-}
-
-interface Name {
-  gp: number;
-  shown: string;
-  folded: string;
-}
-
-/** GP by GP, and within a GP as they were written: name, legal name, aliases. */
-const readNames = (db: DatabaseSync): Name[] =>
-  rowsOf<[gp: number, shown: string, folded: string]>(
-    db,
-    "select gp, name, folded from gp_name order by rowid",
-  ).map(([gp, shown, folded]) => ({ gp, shown, folded }));
-
-function eachNameOnce(names: readonly Name[]): Name[] {
-  const seen = new Set<string>();
-  return names.filter(({ shown }) => seen.size < seen.add(shown).size);
-}
-
-function readFacet(db: DatabaseSync, facet: FacetName): FacetIndex {
-  const spellings =
-    facet === "market"
-      ? "select market, folded, shown from market_spelling"
-      : `select distinct shown, folded, shown from facet where parameter = '${facet}'`;
-  return indexFacet(
-    rowsOf<[value: string, folded: string, shown: string]>(db, spellings).map(
-      ([value, folded, shown]) => ({ value, folded, shown }),
-    ),
-    rowsOf(db, "select shown, gp from facet where parameter = ? order by rowid", facet),
-  );
-}
-
-const readIds = (db: DatabaseSync): IdIndex =>
-  indexIds(
-    rowsOf<[id: string, gp: number]>(
-      db,
-      `select id, position from gp
-       union all select f.former_id, gp.position from former_id f join gp on gp.id = f.gp_id`,
-    ).map(([id, gp]) => ({ id, gp })),
-  );
-
-function readLinks(db: DatabaseSync, kind: LinkedKind, gpCount: number): Lists {
-  const rows = rowsOf<[gp: number, record: number]>(
-    db,
-    "select gp, record from link where kind = ? order by rowid",
-    kind,
-  );
-  return packLists(
-    gpCount,
-    rows.map(([gp]) => gp),
-    rows.map(([, record]) => record),
-  );
+/** Ids and former ids, the latter where their GP is there. */
+function idsOf(
+  positions: ReadonlyMap<string, number>,
+  formerIds: ReadonlyMap<string, string>,
+): { id: string; gp: number }[] {
+  const ids = Array.from(positions, ([id, gp]) => ({ id, gp }));
+  for (const [id, leadsTo] of formerIds) {
+    const gp = positions.get(leadsTo);
+    if (gp !== undefined) ids.push({ id, gp });
+  }
+  return ids;
 }
 
 /** @returns the checksum over what was written. */
-function writeIndex(draft: DatabaseSync): string {
-  const arrays = [...arraysIn(indexTables(draft))];
+function writeIndex(draft: DatabaseSync, index: DatasetIndex): string {
+  const arrays = [...arraysIn(index)];
   writeArrays(draft, arrays);
   return indexChecksum(arrays);
 }

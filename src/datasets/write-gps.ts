@@ -1,13 +1,14 @@
 /** Writes the GPs of a draft with what they are found by: names and facets. */
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "#records/fold.ts";
-import type { FacetName } from "#search/dataset-parts.ts";
+import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import type { DocumentPlaces } from "#search/documents.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { DocumentWriter } from "./document-writer.ts";
 import { type DraftRecord, eachOnce } from "./draft-record.ts";
-import { linkJson, renderGp } from "./render.ts";
+import { gpFrame, linkJson } from "./render.ts";
 import { openRowWriter } from "./rows.ts";
-import type { TextStore } from "./text-store.ts";
+import { ownIn } from "./text-store.ts";
 
 /** A document as it is served, or its own part. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -24,26 +25,35 @@ export interface WrittenGp {
 /** GPs by source, and by the source's own id. */
 export type WrittenGps = ReadonlyMap<string, ReadonlyMap<string, WrittenGp>>;
 
+/** What the GPs of a draft are found by, as its tables have it. */
+export interface Findable {
+  /** GP by GP, and within a GP: name, legal name, aliases. */
+  names: { gps: number[]; shown: string[]; folded: string[] };
+  /** In the order of GPs. */
+  carriers: Record<FacetName, { values: string[]; gps: number[] }>;
+  /** Each value once with its folded form; a market with each of its spellings. */
+  spellings: Record<FacetName, { value: string; folded: string; shown: string }[]>;
+  /** Position of each GP by its id. */
+  positions: Map<string, number>;
+}
+
 /** @param formerIds of each GP that has any. */
 export function writeGps(
   draft: DatabaseSync,
   writer: DocumentWriter,
-  texts: TextStore,
   records: DraftRecord[],
   formerIds: ReadonlyMap<string, readonly string[]>,
-): WrittenGps {
+): { gps: WrittenGps; findable: Findable; places: DocumentPlaces } {
   const find = openFindWriter(draft);
   const gps = new Map<string, Map<string, WrittenGp>>();
-  writer.write("gp", records, ({ id, source, sourceId, own: kept }, position) => {
-    const own = texts.textOf(kept);
-    const gp = JSON.parse(`{${own}}`) as Body;
-    find.add(position, gp);
+  const places = writer.write("gp", records, ({ id, source, sourceId }, position, _, stored) => {
+    const gp = JSON.parse(`{${ownIn(stored)}}`) as Body;
+    find.add(position, id, gp);
     if (!gps.has(source)) gps.set(source, new Map());
     gps.get(source)!.set(sourceId, writtenGp(id, position, gp));
-    return renderGp(id, formerIds.get(id) ?? [], own);
+    return gpFrame(id, formerIds.get(id) ?? []);
   });
-  find.end();
-  return gps;
+  return { gps, findable: find.end(), places };
 }
 
 function writtenGp(id: string, position: number, gp: Body): WrittenGp {
@@ -80,36 +90,60 @@ function openFindWriter(draft: DatabaseSync) {
   const nameRows = openRowWriter(draft, "gp_name", 3);
   const facetRows = openRowWriter(draft, "facet", 4);
   const spellingRows = openRowWriter(draft, "market_spelling", 3);
-  const spelled = new Set<string>();
-  const foldOnce = rememberedFold();
-  return {
-    add(gp: number, body: Body) {
-      for (const name of namesOf(body)) nameRows.add(gp, name, fold(name));
-      for (const [parameter, values] of Object.entries(facetsOf(body)))
-        for (const value of values) facetRows.add(parameter, foldOnce(value), value, gp);
-      for (const market of listOf(body, "markets")) {
-        if (spelled.has(market)) continue;
-        spelled.add(market);
-        for (const { folded, shown } of spellingsOfMarket(market))
-          spellingRows.add(market, folded, shown);
-      }
+  const findable: Findable = {
+    names: { gps: [], shown: [], folded: [] },
+    carriers: {
+      tag: { values: [], gps: [] },
+      theme: { values: [], gps: [] },
+      market: { values: [], gps: [] },
     },
-    end() {
+    spellings: { tag: [], theme: [], market: [] },
+    positions: new Map(),
+  };
+  const { names, carriers, spellings, positions } = findable;
+  /** The same few hundred values occur again and again. */
+  const folds = new Map<string, string>();
+  const spelled = { tag: new Set<string>(), theme: new Set<string>(), market: new Set<string>() };
+  const foldOnce = (value: string) => {
+    let folded = folds.get(value);
+    if (folded === undefined) folds.set(value, (folded = fold(value)));
+    return folded;
+  };
+  const spell = (facet: FacetName, value: string) => {
+    spelled[facet].add(value);
+    if (facet !== "market") {
+      spellings[facet].push({ value, folded: foldOnce(value), shown: value });
+      return;
+    }
+    for (const { folded, shown } of spellingsOfMarket(value)) {
+      spellings.market.push({ value, folded, shown });
+      spellingRows.add(value, folded, shown);
+    }
+  };
+  return {
+    add(gp: number, id: string, body: Body) {
+      positions.set(id, gp);
+      for (const shown of namesOf(body)) {
+        const folded = fold(shown);
+        nameRows.add(gp, shown, folded);
+        names.gps.push(gp);
+        names.shown.push(shown);
+        names.folded.push(folded);
+      }
+      const values = facetsOf(body);
+      for (const facet of facetNames)
+        for (const value of values[facet]) {
+          facetRows.add(facet, foldOnce(value), value, gp);
+          carriers[facet].values.push(value);
+          carriers[facet].gps.push(gp);
+          if (!spelled[facet].has(value)) spell(facet, value);
+        }
+    },
+    end(): Findable {
       nameRows.end();
       facetRows.end();
       spellingRows.end();
+      return findable;
     },
-  };
-}
-
-/** The same few hundred values occur again and again. */
-function rememberedFold(): (text: string) => string {
-  const folded = new Map<string, string>();
-  return (text) => {
-    const known = folded.get(text);
-    if (known !== undefined) return known;
-    const value = fold(text);
-    folded.set(text, value);
-    return value;
   };
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { draftFactsName, draftName, findUnconfirmed } from "#datasets/leftovers.ts";
+import { draftFactsName, draftName, draftTextsName, findUnconfirmed } from "#datasets/leftovers.ts";
 import { asideShape } from "#datasets/whole-file.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 import {
@@ -33,6 +33,7 @@ function findLeftovers(dataDir: string): Finding[] {
   const drafts = namesIn(folder).filter(
     (name) =>
       name === draftName ||
+      name === draftTextsName ||
       (name === draftFactsName && unpublished.length === 0) ||
       asideShape.test(name),
   );

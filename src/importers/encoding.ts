@@ -6,7 +6,7 @@ export const encodings = ["utf-8", "windows-1252", "iso-8859-1", "utf-16le"] as 
 export type Encoding = (typeof encodings)[number];
 
 /** The text of a line or a cell, or the byte that is not a character. */
-export type Decode = (bytes: Buffer) => string | Unreadable;
+type Decode = (bytes: Buffer) => string | Unreadable;
 
 /** C1 controls never occur in text: they are letters of another encoding. */
 const controls = /[\x80-\x9f]/;

@@ -1,7 +1,7 @@
 /** Reads canonical records from NDJSON: one JSON object a line, as docs/importing.md describes. */
 import { type CanonicalRecord, type RecordKind, recordKinds } from "#records/canonical.ts";
 import type { RecordName, SourceEntry } from "#records/source-entry.ts";
-import { type Decode, decoderOf, type Encoding } from "./encoding.ts";
+import { decoderOf, type Encoding } from "./encoding.ts";
 import { refuseEmpty } from "./import-fault.ts";
 import { readBytes } from "./source-bytes.ts";
 import { type ReadOptions, shownName } from "./source-file.ts";
@@ -17,28 +17,104 @@ const lineBytesMax = 1024 * 1024;
  */
 export async function* readNdjson(
   files: readonly string[],
-  { encoding = "utf-8", allowsEmpty = false }: ReadOptions = {},
+  options: ReadOptions = {},
 ): AsyncGenerator<SourceEntry, void> {
-  const decode = decoderOf(encoding);
+  const read = (block: LineBlock) => ({ entries: entriesOf(block) });
+  for await (const { entries } of readNdjsonBy(files, options, read)) yield* entries;
+}
+
+/**
+ * Likewise, all entries of a block at once.
+ * @param read makes entries of a block, or something of each; where it is another thread that does, some blocks ahead.
+ */
+export async function* readNdjsonBy<Read extends { entries: readonly unknown[] }>(
+  files: readonly string[],
+  { encoding = "utf-8", allowsEmpty = false }: ReadOptions,
+  read: (block: LineBlock) => Read | Promise<Read>,
+): AsyncGenerator<Read, void> {
   for (const file of files) {
     const name = shownName(file);
     let isEmpty = true;
-    for await (const lines of readLines(file, lineBytesMax, encoding))
-      for (const line of lines) {
-        const value = readLine(line, decode);
-        if (value === undefined) continue;
-        isEmpty = false;
-        yield entryOf(name, line, value);
-      }
+    for await (const some of inOrder(readBlocks(file, encoding), read)) {
+      if (some.entries.length === 0) continue;
+      isEmpty = false;
+      yield some;
+    }
     if (isEmpty && !allowsEmpty) refuseEmpty(name);
   }
 }
 
+/** Enough that two threads do not wait for a third, which takes what they give. */
+const blocksAhead = 6;
+
+/** What is made of each block, in the order of blocks. */
+async function* inOrder<Read>(
+  blocks: AsyncIterable<LineBlock>,
+  read: (block: LineBlock) => Read | Promise<Read>,
+): AsyncGenerator<Read, void> {
+  const pending: Promise<Read>[] = [];
+  let fault: { error: unknown } | null = null;
+  try {
+    for await (const block of blocks) {
+      const made = read(block);
+      if (!(made instanceof Promise)) {
+        yield made;
+        continue;
+      }
+      // A rejection is reported when its turn comes.
+      made.catch(() => {});
+      pending.push(made);
+      if (pending.length > blocksAhead) yield await pending.shift()!;
+    }
+  } catch (error) {
+    fault = { error };
+  }
+  // What was read before a file turned out to be unusable comes first.
+  for (const made of pending) yield await made;
+  if (fault !== null) throw fault.error;
+}
+
+/** Whole lines of a file. */
+export interface LineBlock {
+  /** As the operator named it. */
+  file: string;
+  encoding: Encoding;
+  /** Number of the first of its lines, from 1. */
+  firstLine: number;
+  /** Each line with its end; null where a single line is longer than allowed and was dropped. */
+  bytes: Uint8Array<ArrayBuffer> | null;
+  /** False where the last line has no end: the file may have been truncated there. */
+  ended: boolean;
+}
+
+/** One entry for each line of a block that is not blank. */
+export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock): SourceEntry[] {
+  const tooLong = new Unreadable(`is longer than ${lineBytesMax} bytes`);
+  if (bytes === null) return [entryOf(file, firstLine, ended, tooLong)];
+  const decode = decoderOf(encoding);
+  const block = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const entries: SourceEntry[] = [];
+  for (let start = 0, line = firstLine; start < block.length; line++) {
+    const newlineAt = block.indexOf(newline, start);
+    const lineEnd = newlineAt < 0 ? block.length : newlineAt;
+    const end = block[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd;
+    const text = end - start > lineBytesMax ? tooLong : decode(block.subarray(start, end));
+    const value = text instanceof Unreadable ? text : readLine(text);
+    if (value !== undefined) {
+      const entry = entryOf(file, line, newlineAt >= 0, value);
+      if (typeof text === "string" && isPlain(text)) entry.isPlain = true;
+      entries.push(entry);
+    }
+    start = lineEnd + 1;
+  }
+  return entries;
+}
+
+/** JSON has to escape every control character but DEL, and half a surrogate pair cannot be decoded from bytes. */
+const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
+
 /** The object of a line, why there is none, or undefined for a blank line. */
-function readLine({ bytes }: SourceLine, decode: Decode): object | Unreadable | undefined {
-  if (bytes === null) return new Unreadable(`is longer than ${lineBytesMax} bytes`);
-  const text = decode(bytes);
-  if (text instanceof Unreadable) return text;
+function readLine(text: string): object | Unreadable | undefined {
   if (text.trim() === "") return undefined;
   const value = parseStrictJson(text);
   if (value instanceof Unreadable) return value;
@@ -47,10 +123,11 @@ function readLine({ bytes }: SourceLine, decode: Decode): object | Unreadable | 
   return value;
 }
 
-function entryOf(file: string, line: SourceLine, value: object): SourceEntry {
-  const entry = { file, line: line.number, records: [], namedGps: [], faults: [] };
+/** @param ended false where the line has no end. */
+function entryOf(file: string, line: number, ended: boolean, value: object): SourceEntry {
+  const entry = { file, line, records: [], namedGps: [], faults: [] };
   if (value instanceof Unreadable) {
-    const cut = line.ended ? "" : "; the file ends here without a line end and may be cut off";
+    const cut = ended ? "" : "; the file ends here without a line end and may be cut off";
     return { ...entry, faults: [{ field: "line", reason: value.reason + cut }] };
   }
   if (!("deleted" in value)) return { ...entry, records: [value as CanonicalRecord] };
@@ -70,61 +147,51 @@ function isName(record: object): record is RecordName {
   return recordKinds.includes(kind as RecordKind) && typeof id === "string" && id !== "";
 }
 
-interface SourceLine {
-  /** From 1, blank lines counted. */
-  number: number;
-  /** Without its line end; null where the line is longer than allowed and was dropped. */
-  bytes: Buffer | null;
-  /** False for a last line without a line end: the file may have been truncated there. */
-  ended: boolean;
-}
-
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The lines of a file, a list for each chunk: one promise per chunk instead of one per line. */
-async function* readLines(
-  file: string,
-  lineBytesMax: number,
-  encoding: Encoding,
-): AsyncGenerator<SourceLine[]> {
-  const splitter = createLineSplitter(lineBytesMax);
-  for await (const chunk of readBytes(file, encoding)) yield splitter.push(chunk);
-  yield splitter.end();
+/** Cuts a file into blocks of whole lines, in bounded memory however long a line is. */
+async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<LineBlock> {
+  const common = { file: shownName(file), encoding };
+  // One byte more for a carriage return.
+  const isTooLong = (size: number) => size > lineBytesMax + 1;
+  let firstLine = 1;
+  /** What the chunks so far have of a line that they do not end; nothing of one that is too long. */
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  for await (const chunk of readBytes(file, encoding)) {
+    const end = chunk.lastIndexOf(newline) + 1;
+    let start = 0;
+    if (end > 0) {
+      const endOfBegun = chunk.indexOf(newline);
+      if (isTooLong(begunBytes + endOfBegun)) {
+        yield { ...common, firstLine: firstLine++, bytes: null, ended: true };
+        start = endOfBegun + 1;
+        begun = [];
+      }
+      const bytes = joined([...begun, chunk.subarray(start, end)]);
+      if (bytes.length > 0) yield { ...common, firstLine, bytes, ended: true };
+      for (let at = chunk.indexOf(newline, start); at >= 0; at = chunk.indexOf(newline, at + 1))
+        firstLine++;
+      begun = [];
+      begunBytes = 0;
+    }
+    begunBytes += chunk.length - end;
+    if (isTooLong(begunBytes)) begun = [];
+    else begun.push(chunk.subarray(end));
+  }
+  if (begunBytes === 0) return;
+  const bytes = isTooLong(begunBytes) ? null : joined(begun);
+  yield { ...common, firstLine, bytes, ended: false };
 }
 
-/** Splits a stream of bytes into lines, in bounded memory however long a line is. */
-function createLineSplitter(lineBytesMax: number) {
-  let number = 1;
-  let pieces: Buffer[] = [];
-  let size = 0;
-
-  const keep = (piece: Buffer) => {
-    size += piece.length;
-    if (size > lineBytesMax + 1) pieces = [];
-    else pieces.push(piece);
-  };
-  const take = (ended: boolean): SourceLine => {
-    const whole = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
-    const bytes = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
-    const dropped = size > lineBytesMax + 1 || bytes.length > lineBytesMax;
-    pieces = [];
-    size = 0;
-    return { number: number++, bytes: dropped ? null : bytes, ended };
-  };
-
-  return {
-    push(chunk: Buffer): SourceLine[] {
-      const lines: SourceLine[] = [];
-      let start = 0;
-      for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-        keep(chunk.subarray(start, end));
-        lines.push(take(true));
-        start = end + 1;
-      }
-      if (start < chunk.length) keep(chunk.subarray(start));
-      return lines;
-    },
-    end: (): SourceLine[] => (size > 0 ? [take(false)] : []),
-  };
+/** In memory of its own, so that another thread can be given it. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, end);
+    end += piece.length;
+  }
+  return bytes;
 }

@@ -23,7 +23,12 @@ const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
  * Everything wrong with one record, at most one fault a member; empty where it may be published.
  * @param record what an importer yields; any JSON value is allowed.
  */
-export function checkRecord(record: unknown): RecordFault[] {
+export const checkRecord = (record: unknown): RecordFault[] => faultsIn(record, false);
+
+/** The same for a record of an entry that is plain, see `SourceEntry`. */
+export const checkPlainRecord = (record: unknown): RecordFault[] => faultsIn(record, true);
+
+function faultsIn(record: unknown, isPlain: boolean): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return [{ field: "record", reason: "must be an object" }];
   const kind = (record as { record?: unknown }).record;
@@ -32,7 +37,7 @@ export function checkRecord(record: unknown): RecordFault[] {
   const validator = canonicalValidators[kind];
   if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record));
   const members = record as Record<string, unknown>;
-  return isFaultless(kind, members) ? [] : valueFaults(members);
+  return isFaultless(kind, members, isPlain) ? [] : valueFaults(members);
 }
 
 function isRecordKind(value: unknown): value is RecordKind {
@@ -129,9 +134,13 @@ const foldedMembers = chosenMembers(isFoldedMember);
  * Is it certain that `valueFaults` finds nothing? Most records have no fault, and checking the record as a whole takes a
  * fraction of the time.
  */
-function isFaultless(kind: RecordKind, record: Readonly<Record<string, unknown>>): boolean {
+function isFaultless(
+  kind: RecordKind,
+  record: Readonly<Record<string, unknown>>,
+  isPlain: boolean,
+): boolean {
   return (
-    isPlainJson(JSON.stringify(record)) &&
+    (isPlain || isPlainJson(JSON.stringify(record))) &&
     dateMembers[kind].every((name) => dayFault(record[name]) === undefined) &&
     foldedMembers[kind].every((name) => foldFault(record[name]) === undefined)
   );

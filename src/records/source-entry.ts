@@ -27,6 +27,8 @@ export interface SourceEntry {
   namedGps: CanonicalGp[];
   /** Records the line says are to be removed; only an import that merges takes them. */
   deleted?: readonly RecordName[];
+  /** Known to hold no control character and no half of a surrogate pair in any text, so that nobody need look for them. */
+  isPlain?: true;
   /** Why the line is rejected; empty where nothing is wrong so far. */
   faults: RecordFault[];
 }

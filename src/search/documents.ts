@@ -33,13 +33,10 @@ export const documentBytes = ({ starts }: DocumentPlaces) => starts.at(-1)!;
  * @param lengths bytes of UTF-8 of each document.
  * @param ownLengths see `DocumentPlaces`.
  */
-export function placeDocuments(
-  lengths: readonly number[],
-  ownLengths: readonly number[],
-): DocumentPlaces {
+export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): DocumentPlaces {
   const starts = new Float64Array(lengths.length + 1);
   lengths.forEach((length, i) => (starts[i + 1] = starts[i]! + length));
-  return { starts, ownLengths: Uint32Array.from(ownLengths) };
+  return { starts, ownLengths };
 }
 
 /**

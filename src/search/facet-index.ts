@@ -1,6 +1,6 @@
 /** Which GPs carry each value of a facet, by every spelling a query may use. */
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
-import { type Lists, packLists } from "./lists.ts";
+import { type Lists, openNumbers, packLists } from "./lists.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes } from "./packed-texts.ts";
 
 /** One way to ask for a value. */
@@ -10,8 +10,11 @@ interface ValueSpelling {
   shown: string;
 }
 
-/** A value and the position of one GP that carries it. */
-type Carrier = readonly [value: string, gp: number];
+/** Values, each with the position of one GP that carries it at the same place. */
+interface Carriers {
+  values: readonly string[];
+  gps: readonly number[];
+}
 
 export interface FacetIndex {
   /** Folded spellings in byte order. */
@@ -24,15 +27,19 @@ export interface FacetIndex {
 }
 
 /** @param carriers those of a value that has no spelling are never found. */
-export function indexFacet(
-  spellings: readonly ValueSpelling[],
-  carriers: readonly Carrier[],
-): FacetIndex {
+export function indexFacet(spellings: readonly ValueSpelling[], carriers: Carriers): FacetIndex {
   const shownOf = firstShown(spellings);
   const folded = sortByBytes(shownOf.keys());
   const spellingOf = numbersOf(folded);
   const valueOf = numbersOf(new Set(spellings.map(({ value }) => value)));
-  const found = carriers.filter(([value]) => valueOf.has(value));
+  const carried = openNumbers();
+  const gps = openNumbers();
+  carriers.values.forEach((value, i) => {
+    const number = valueOf.get(value);
+    if (number === undefined) return;
+    carried.add(number);
+    gps.add(carriers.gps[i]!);
+  });
   return {
     spellings: packTexts(folded),
     valuesOfSpelling: packLists(
@@ -40,11 +47,7 @@ export function indexFacet(
       spellings.map((spelling) => spellingOf.get(spelling.folded)!),
       spellings.map(({ value }) => valueOf.get(value)!),
     ),
-    gpsOfValue: packLists(
-      valueOf.size,
-      found.map(([value]) => valueOf.get(value)!),
-      found.map(([, gp]) => gp),
-    ),
+    gpsOfValue: packLists(valueOf.size, carried.take(), gps.take()),
     suggestions: indexSuggestions(
       folded.map((spelling) => ({ folded: spelling, shown: shownOf.get(spelling)! })),
     ),

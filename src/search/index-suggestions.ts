@@ -1,5 +1,5 @@
 /** Builds the trigram index behind spelling suggestions. */
-import { type Lists, packLists } from "./lists.ts";
+import { invertLists, type Lists, openNumbers, packLists } from "./lists.ts";
 import { type PackedTexts, packTexts } from "./packed-texts.ts";
 
 /** Texts are numbered by how many trigrams they have, equals in display order, so that the most similar are found first. */
@@ -29,21 +29,13 @@ export function indexSuggestions(
     counts,
     texts.map((_, place) => place),
   );
-  const owners: number[] = [];
-  const items: number[] = [];
-  inOrder.items.forEach((place, text) => {
-    for (let i = lists.starts[place]!; i < lists.starts[place + 1]!; i++) {
-      owners.push(lists.items[i]!);
-      items.push(text);
-    }
-  });
   return {
     shown: packTexts(Array.from(inOrder.items, (place) => texts[place]!.shown)),
     places: inOrder.items,
     firstOfCount: inOrder.starts,
     alphabet,
     trigrams,
-    textsOfTrigram: packLists(trigrams.length, owners, items),
+    textsOfTrigram: invertLists(lists, trigrams.length, inOrder.items),
   };
 }
 
@@ -55,23 +47,26 @@ function trigramsOfTexts(
   // Numbered in the order of appearance: faster than sorting every occurrence.
   const numberOf = new Map<number, number>();
   const lastTextOf: number[] = [];
-  const owners: number[] = [];
-  const numbers: number[] = [];
+  const starts = new Uint32Array(texts.length + 1);
+  const numbers = openNumbers();
+  let count = 0;
   texts.forEach(({ folded }, text) => {
     for (const trigram of trigramsIn(folded, digitOf)) {
       const number = numberOf.get(trigram) ?? numberOf.size;
       if (number === numberOf.size) numberOf.set(trigram, number);
       if (lastTextOf[number] === text) continue;
       lastTextOf[number] = text;
-      owners.push(text);
-      numbers.push(number);
+      numbers.add(number);
+      count++;
     }
+    starts[text + 1] = count;
   });
   const trigrams = Float64Array.from(numberOf.keys()).sort();
   const placeOfNumber = new Uint32Array(trigrams.length);
   trigrams.forEach((trigram, place) => (placeOfNumber[numberOf.get(trigram)!] = place));
-  const places = numbers.map((number) => placeOfNumber[number]!);
-  return { trigrams, lists: packLists(texts.length, owners, places) };
+  const items = numbers.take();
+  items.forEach((number, i) => (items[i] = placeOfNumber[number]!));
+  return { trigrams, lists: { starts, items } };
 }
 
 const space = 0x20;

@@ -26,6 +26,42 @@ export function packLists(
   return { starts, items: packed };
 }
 
+/** Numbers below 2^32 in a growing array outside the heap, which a list of JavaScript would hold in twice to four times the memory. */
+export function openNumbers(): { add(number: number): void; take(): Uint32Array<ArrayBuffer> } {
+  let numbers = new Uint32Array(1024);
+  let count = 0;
+  return {
+    add(number) {
+      if (count === numbers.length) {
+        const longer = new Uint32Array(count * 2);
+        longer.set(numbers);
+        // Freed now: the garbage collector sees no pressure on its own heap and would leave it.
+        numbers.buffer.transfer(0);
+        numbers = longer;
+      }
+      numbers[count++] = number;
+    },
+    take: () => numbers.slice(0, count),
+  };
+}
+
+/**
+ * The lists the other way round: for each item the lists that hold it.
+ * @param count one more than the greatest item.
+ * @param order the lists in the order in which they are numbered in the result.
+ */
+export function invertLists({ starts, items }: Lists, count: number, order: Uint32Array): Lists {
+  const ends = new Uint32Array(count + 1);
+  for (const item of items) ends[item + 1]!++;
+  for (let i = 0; i < count; i++) ends[i + 1]! += ends[i]!;
+  const next = ends.slice(0, count);
+  const lists = new Uint32Array(items.length);
+  order.forEach((list, number) => {
+    for (let i = starts[list]!; i < starts[list + 1]!; i++) lists[next[items[i]!]!++] = number;
+  });
+  return { starts: ends, items: lists };
+}
+
 /** A union of sets in the making: whole sets, and single positions in a set of its own, which is one of them. */
 export interface Union {
   sets: Bitset[];

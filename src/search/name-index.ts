@@ -1,5 +1,5 @@
 /** The index of folded GP names: a dictionary of their words, and who uses which. */
-import { packLists, type Lists } from "./lists.ts";
+import { type Lists, openNumbers, packLists } from "./lists.ts";
 import { packTexts, sortByBytes, textCount, type PackedTexts } from "./packed-texts.ts";
 
 export interface NameIndex {
@@ -26,19 +26,27 @@ export function indexNames(
   gpOfName: ArrayLike<number>,
   gpCount: number,
 ): NameIndex {
-  const wordsOfNames = foldedNames.map((name) => name.split(" "));
-  const dictionary = sortByBytes(new Set(wordsOfNames.flat()));
-  const numberOf = new Map(dictionary.map((word, number) => [word, number]));
-  const owners: number[] = [];
-  const used: number[] = [];
-  wordsOfNames.forEach((words, name) => {
-    for (const word of words) {
-      owners.push(name);
-      used.push(numberOf.get(word)!);
+  // Numbered in the order of appearance at first.
+  const numberOf = new Map<string, number>();
+  const starts = new Uint32Array(foldedNames.length + 1);
+  const used = openNumbers();
+  let count = 0;
+  foldedNames.forEach((name, i) => {
+    for (const word of name.split(" ")) {
+      let number = numberOf.get(word);
+      if (number === undefined) numberOf.set(word, (number = numberOf.size));
+      used.add(number);
+      count++;
     }
+    starts[i + 1] = count;
   });
+  const dictionary = sortByBytes(numberOf.keys());
+  const placeOfNumber = new Uint32Array(dictionary.length);
+  dictionary.forEach((word, place) => (placeOfNumber[numberOf.get(word)!] = place));
   const words = packTexts(dictionary);
-  const wordsOfName = packLists(foldedNames.length, owners, used);
+  const items = used.take();
+  items.forEach((number, i) => (items[i] = placeOfNumber[number]!));
+  const wordsOfName = { starts, items };
   return {
     words,
     gpsOfWord: indexWords(wordsOfName, gpOfName, dictionary.length),

@@ -31,6 +31,7 @@ test("everything that a killed import was writing is removed, and nothing else",
   for (const name of [
     ".draft.sqlite",
     ".draft.sqlite-journal",
+    ".draft.sqlite.texts",
     ".draft.json",
     "current.123.tmp",
     `${version}.json.9.tmp`,

@@ -1,0 +1,82 @@
+/** Reads NDJSON and drafts its records, the many of a large delivery with the help of other threads. */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { DraftedBlock, DraftedEntry } from "#datasets/draft-entry.ts";
+import { type LineBlock, readNdjsonBy } from "#importers/ndjson.ts";
+import { knownBytes, type ReadOptions } from "#importers/source-file.ts";
+import { draftBlock } from "./draft-block.ts";
+import type { DraftOrder, DraftReply } from "./draft-worker.ts";
+
+/** A third would wait for the thread that takes what they give. */
+const workerCount = 2;
+
+/** A thread has to load and compile all it runs, which for less than this takes longer than it saves. */
+const bytesForWorkers = 192 * 1024 * 1024;
+
+/** @throws ImportFault as `readNdjson` does. */
+export async function* draftNdjson(
+  files: readonly string[],
+  options: ReadOptions,
+  source: string,
+): AsyncGenerator<DraftedBlock, void> {
+  if (availableParallelism() === 1 || knownBytes(files) < bytesForWorkers)
+    yield* readNdjsonBy(files, options, (block) => draftBlock(block, source));
+  else yield* draftInWorkers(files, options, source);
+}
+
+/** The workers start when the first block is asked for, and are ended with the iteration. */
+export async function* draftInWorkers(
+  files: readonly string[],
+  options: ReadOptions,
+  source: string,
+): AsyncGenerator<DraftedBlock, void> {
+  const workers = Array.from({ length: workerCount }, () => startWorker({ source }));
+  let blocks = 0;
+  try {
+    const draft = (block: LineBlock) => workers[blocks++ % workers.length]!.draft(block);
+    yield* readNdjsonBy(files, options, draft);
+  } finally {
+    await Promise.all(workers.map((worker) => worker.close()));
+  }
+}
+
+interface DraftWorker {
+  /** @returns what it makes of the block, which it takes over. */
+  draft(block: LineBlock): Promise<DraftedBlock>;
+  close(): Promise<unknown>;
+}
+
+interface Waiting {
+  /** Name of the file, which each entry of the reply would otherwise have in a copy of its own. */
+  file: string;
+  resolve(drafted: DraftedBlock): void;
+  reject(error: Error): void;
+}
+
+function startWorker(workerData: DraftOrder): DraftWorker {
+  const worker = new Worker(new URL("./draft-worker.ts", import.meta.url), { workerData });
+  /** A worker answers in the order it is asked. */
+  const waiting: Waiting[] = [];
+  let fault: Error | null = null;
+  const fail = (error: Error) => {
+    fault ??= error;
+    for (const { reject } of waiting.splice(0)) reject(fault);
+  };
+  worker.on("message", ({ entries: json, packed }: DraftReply) => {
+    const { file, resolve } = waiting.shift()!;
+    const entries = JSON.parse(json) as DraftedEntry[];
+    for (const entry of entries) entry.file = file;
+    resolve({ entries, packed });
+  });
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("A thread that reads records ended without an answer.")));
+  return {
+    draft: (block) =>
+      new Promise((resolve, reject) => {
+        if (fault !== null) return reject(fault);
+        waiting.push({ file: block.file, resolve, reject });
+        worker.postMessage(block, block.bytes === null ? [] : [block.bytes.buffer]);
+      }),
+    close: () => worker.terminate(),
+  };
+}

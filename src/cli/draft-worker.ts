@@ -1,0 +1,23 @@
+/** The worker that drafts blocks of lines, so that an import uses more than one core. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { PackedRecords } from "#datasets/text-store.ts";
+import type { LineBlock } from "#importers/ndjson.ts";
+import { draftBlock } from "./draft-block.ts";
+
+export interface DraftOrder {
+  source: string;
+}
+
+/** What became of a block; its entries as JSON, which is cheaper to hand over than objects. */
+export interface DraftReply {
+  entries: string;
+  packed: PackedRecords;
+}
+
+const { source } = workerData as DraftOrder;
+
+parentPort!.on("message", (block: LineBlock) => {
+  const { entries, packed } = draftBlock(block, source);
+  const reply: DraftReply = { entries: JSON.stringify(entries), packed };
+  parentPort!.postMessage(reply, [packed.bytes.buffer]);
+});
