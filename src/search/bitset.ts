@@ -48,14 +48,11 @@ export function hasBit({ words }: Bitset, position: number): boolean {
 /** May it hold any bit? */
 export const isTouched = ({ touched }: Bitset): boolean => touched.includes(1);
 
+/** All at once, which for tens of kilobytes takes no longer than block by block. */
 export function clear(set: Bitset): void {
   if (!isTouched(set)) return;
-  const { words, touched } = set;
-  for (let block = 0; block < touched.length; block++) {
-    if (touched[block] === 0) continue;
-    touched[block] = 0;
-    words.fill(0, block * blockWords, (block + 1) * blockWords);
-  }
+  set.words.fill(0);
+  set.touched.fill(0);
 }
 
 /** How many bits each half byte has; Hacker's Delight, figure 5-2. */

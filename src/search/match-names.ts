@@ -121,9 +121,14 @@ function fewCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): r
   for (const match of more) {
     if (candidates.length === 0) break;
     const { sets } = gpsOf(names, match);
-    candidates = candidates.filter((gp) => sets.some((set) => hasBit(set, gp)));
+    candidates = candidates.filter((gp) => isInAny(sets, gp));
   }
   return candidates;
+}
+
+function isInAny(sets: readonly Bitset[], gp: number): boolean {
+  for (let i = 0; i < sets.length; i++) if (hasBit(sets[i]!, gp)) return true;
+  return false;
 }
 
 /** The same where even the rarest word is a common one. */
