@@ -325,7 +325,8 @@ test(
           process.send("ended");
         });
       if (!isChild) process.send("ready");
-      process.on("exit", () => held);`;
+      // Whoever listens for messages does not end by itself.
+      process.on("message", () => held);`;
     const file = join(mkdtempSync(join(tmpdir(), "gp-records-bench-test-")), "work.cjs");
     writeFileSync(file, program);
     const child = fork(file);
