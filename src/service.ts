@@ -10,6 +10,7 @@ import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { followCurrent } from "#datasets/follow-current.ts";
 import type { Generation } from "#datasets/generation.ts";
+import type { Load } from "#datasets/start-load.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain } from "#http/connections.ts";
@@ -54,12 +55,14 @@ interface Time {
 }
 
 /**
+ * @param ahead of the current dataset, where it is being read already.
  * @throws DomainError where another server holds the data folder, or it cannot be used.
  */
 export async function openService(
   config: Config,
   log: Logger,
   { clock, now }: Time = { clock: systemClock(), now: Date.now },
+  ahead: Load | null = null,
 ): Promise<Service> {
   const { dataDir } = config;
   const failing = openFailingParts(
@@ -90,6 +93,7 @@ export async function openService(
   });
   const follower = followCurrent({
     catalogue,
+    ahead,
     onModel({ parts }, from) {
       api?.forgetAnswers();
       accountWorker.show(from);

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Logger } from "pino";
 import { type Config, readConfig } from "#config.ts";
+import type { Load } from "#datasets/start-load.ts";
 import { ListenFault } from "#http/admin.ts";
 import type { Service } from "#service.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -21,10 +22,13 @@ export function addServeCommand(program: Command, context: CliContext): void {
       const given = readConfig(context.environment);
       const demo = options.demo === true ? await import("./demo.ts") : null;
       const config = demo?.demoConfig(given, context.environment) ?? given;
-      // Loaded here, so that no other command waits for it.
+      const catalogue = openDatasets(config.dataDir);
+      // Loaded here, so that no other command waits for it; a worker reads the dataset meanwhile.
+      const { loadAhead } = await import("#datasets/start-load.ts");
+      const ahead = loadAhead(catalogue);
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
-      const service = await open(config, log.logger);
+      const service = await open(config, log.logger, ahead);
       try {
         if (demo === null)
           await serve(service, config, (address) =>
@@ -59,12 +63,12 @@ async function serveDemo(
   }
 }
 
-async function open(config: Config, logger: Logger): Promise<Service> {
+async function open(config: Config, logger: Logger, ahead: Load | null): Promise<Service> {
   const { openService } = await import("#service.ts");
   try {
-    openDatasets(config.dataDir);
-    return await openService(config, logger);
+    return await openService(config, logger, undefined, ahead);
   } catch (error) {
+    ahead?.stop();
     throw dataFolderFault(error, config.dataDir);
   }
 }

@@ -1,9 +1,8 @@
 /** Keeps a read model of the current generation, and replaces it when the pointer moves. */
-import { Worker } from "node:worker_threads";
-import type { DatasetParts } from "#search/dataset-parts.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Loading, LoadOrder } from "./load-worker.ts";
+import type { LoadOrder } from "./load-worker.ts";
+import { type Load, type Loaded, startLoad } from "./start-load.ts";
 import { buffersIn } from "./stored-arrays.ts";
 
 export interface Follower {
@@ -19,6 +18,8 @@ export interface Follower {
 
 interface FollowRequest {
   catalogue: Catalogue;
+  /** Of the generation that was current a moment ago, already begun. */
+  ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
   /** A generation cannot be served, so the previous one stays. Reported once, however often it is tried. */
   onFault: (error: Error) => void;
@@ -36,7 +37,9 @@ export const tryAgainMilliseconds = 60_000;
 export const freeAfterMilliseconds = 2000;
 
 /** Starts loading the current generation at once. */
-export function followCurrent({ catalogue, onModel, onFault, now }: FollowRequest): Follower {
+export function followCurrent(request: FollowRequest): Follower {
+  const { catalogue, onModel, onFault, now } = request;
+  let { ahead = null } = request;
   let model: ReadModel | null = null;
   /** The model that was served before, until its memory is freed by the thread that loaded the present one. */
   let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
@@ -55,6 +58,20 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
     free(memory);
   }
 
+  /** Closing does not wait for it: it may take seconds. */
+  function load(order: LoadOrder): Promise<Loaded> {
+    const begun = ahead;
+    ahead = null;
+    const isAhead = begun?.order.generation.version === order.generation.version;
+    if (!isAhead) begun?.stop();
+    const { loaded, ended, stop } = isAhead
+      ? begun
+      : startLoad({ ...order, isTakeover: model !== null });
+    closing.signal.addEventListener("abort", stop);
+    void ended.then(() => closing.signal.removeEventListener("abort", stop));
+    return loaded;
+  }
+
   async function lookOnce(): Promise<void> {
     try {
       const generation = catalogue.current();
@@ -65,7 +82,7 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
       tryAgainAt = now() + tryAgainMilliseconds;
       const order = { path: catalogue.pathOf(generation.version), generation };
       freeReplaced();
-      const { parts, free } = await load({ ...order, isTakeover: model !== null }, closing.signal);
+      const { parts, free } = await load(order);
       if (model === null) free([]);
       else replaced = { model, at: now(), free };
       model = openReadModel(parts);
@@ -95,32 +112,8 @@ export function followCurrent({ catalogue, onModel, onFault, now }: FollowReques
     async close() {
       clearInterval(timer);
       closing.abort();
+      ahead?.stop();
       await looking;
     },
   };
-}
-
-interface Loaded {
-  parts: DatasetParts;
-  /**
-   * Ends the worker, which frees this memory by it. To free 700 MB takes 80 ms, for which the HTTP thread must not stop; left to
-   * the garbage collector it may stay for hours.
-   */
-  free(memory: ArrayBuffer[]): void;
-}
-
-/** Aborting does not wait for a load, which may take seconds. */
-function load(workerData: Loading, signal: AbortSignal): Promise<Loaded> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./load-worker.ts", import.meta.url), { workerData });
-    const stop = () => void worker.terminate();
-    signal.addEventListener("abort", stop);
-    const free = (memory: ArrayBuffer[]) => worker.postMessage(memory, memory);
-    worker.once("message", (parts: DatasetParts) => resolve({ parts, free }));
-    worker.once("error", reject);
-    worker.once("exit", () => {
-      signal.removeEventListener("abort", stop);
-      reject(new Error("The worker that loads datasets ended without an answer."));
-    });
-  });
 }

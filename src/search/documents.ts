@@ -53,22 +53,40 @@ export function makeRoom(
   const made = Object.fromEntries(
     kinds.map((kind) => [kind, unplaced(bytes, stored[kind])]),
   ) as EachKind<Documents>;
+  const { gp: gps, principal, signal } = made;
   let end = 0;
-  const place = ({ starts, lengths }: Documents, at: number) => {
-    if (starts[at] !== -1) return;
-    starts[at] = end;
-    end += lengths[at]!;
-  };
-  for (let gp = 0; gp < documentCount(made.gp); gp++) {
-    place(made.gp, gp);
-    for (const kind of ["principal", "signal"] as const) {
-      const { starts, items } = recordsOfGp[kind];
-      for (let i = starts[gp]!; i < starts[gp + 1]!; i++) place(made[kind], items[i]!);
-    }
+  for (let gp = 0; gp < documentCount(gps); gp++) {
+    gps.starts[gp] = end;
+    end += gps.lengths[gp]!;
+    end = placeLinked(principal, recordsOfGp.principal, gp, end);
+    end = placeLinked(signal, recordsOfGp.signal, gp, end);
   }
-  for (const kind of kinds)
-    for (let at = 0; at < documentCount(made[kind]); at++) place(made[kind], at);
+  for (const kind of kinds) end = placeOthers(made[kind], end);
   return made;
+}
+
+/** @returns where the next document begins. */
+function placeLinked(documents: Documents, { starts, items }: Lists, gp: number, end: number) {
+  const last = starts[gp + 1]!;
+  let next = end;
+  for (let i = starts[gp]!; i < last; i++) {
+    const at = items[i]!;
+    if (documents.starts[at] !== -1) continue;
+    documents.starts[at] = next;
+    next += documents.lengths[at]!;
+  }
+  return next;
+}
+
+/** Documents that no GP embeds. */
+function placeOthers({ starts, lengths }: Documents, end: number): number {
+  let next = end;
+  for (let at = 0; at < lengths.length; at++) {
+    if (starts[at] !== -1) continue;
+    starts[at] = next;
+    next += lengths[at]!;
+  }
+  return next;
 }
 
 function unplaced(bytes: Documents["bytes"], { starts, ownLengths }: DocumentPlaces): Documents {

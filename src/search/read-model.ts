@@ -41,15 +41,15 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   };
   let isClosed = false;
   const requireOpen = () => {
-    if (isClosed)
-      throw new Error(`The dataset ${parts.version} was replaced, and its memory is given back.`);
+    if (isClosed) refuse(parts.version);
   };
-  return {
-    get parts() {
-      requireOpen();
-      return parts;
+  const model: ReadModel = {
+    parts,
+    close() {
+      isClosed = true;
+      const { version } = parts;
+      Object.defineProperty(model, "parts", { get: () => refuse(version) });
     },
-    close: () => void (isClosed = true),
     selectGps(filter, bounds) {
       requireOpen();
       const { all, ranks, misses } = gps.find(filter);
@@ -70,6 +70,11 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return suggest(known, folded);
     },
   };
+  return model;
+}
+
+function refuse(version: string): never {
+  throw new Error(`The dataset ${version} was replaced, and its memory is given back.`);
 }
 
 function pageOf(total: number, parts: readonly Combination[], { limit, offset }: Bounds) {

@@ -9,6 +9,7 @@ import {
   freeAfterMilliseconds,
   tryAgainMilliseconds,
 } from "#datasets/follow-current.ts";
+import { type Load, loadAhead } from "#datasets/start-load.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { buffersIn } from "#datasets/stored-arrays.ts";
 import { quotaMax } from "#limits/policy.ts";
@@ -46,6 +47,35 @@ test("a follower serves the current generation from the start, and takes a new o
   await follower.look();
   assert.equal(served(), second);
   assert.deepEqual(told, [first, second]);
+});
+
+test("what was read ahead is served where it is still current, and ended where it is not", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const followFrom = async (ahead: Load) => {
+    const onFault = ({ message }: Error) => assert.fail(message);
+    const follower = followCurrent({ catalogue, ahead, onModel() {}, onFault, now: () => 0 });
+    t.after(() => follower.close());
+    await follower.look();
+    return follower.model()!.parts.version;
+  };
+  const first = await publish(catalogue, "a", 1);
+  const current = loadAhead(catalogue)!;
+  t.after(current.stop);
+  assert.equal(await followFrom(current), first);
+  assert.equal((await current.loaded).parts.version, first);
+
+  const outdated = loadAhead(catalogue)!;
+  t.after(outdated.stop);
+  const second = await publish(catalogue, "b", 2);
+  assert.equal(await followFrom(outdated), second);
+});
+
+test("nothing is read ahead where nothing is published, or the pointer cannot be read", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  assert.equal(loadAhead(catalogue), null);
+  await publish(catalogue, "a", 1);
+  writeFileSync(join(catalogue.folder, "current"), "not a version");
+  assert.equal(loadAhead(catalogue), null);
 });
 
 test("a model that was handed out stays whole when a new generation is taken over", async (t) => {
