@@ -23,6 +23,7 @@ import type { Figure, RowName } from "../bench/rows.ts";
 import { agree, type PeerFigure } from "../bench/rows/peers.ts";
 import { mergedReport, readRun, saveRun } from "../bench/runs.ts";
 import { openPublished } from "../bench/steps/asked.ts";
+import { optionFault } from "./support/option-fault.ts";
 
 function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "gp-records-bench-test-"));
@@ -54,20 +55,11 @@ test("figures are saved only where there are some, and merging names files and m
     "a.json",
     "b.json",
   ]);
-  const faultOf = (...args: string[]) => {
-    try {
-      readOptions(args);
-    } catch (error) {
-      assert.ok(error instanceof OptionFault);
-      return error.message;
-    }
-    return assert.fail(`${args.join(" ")} was taken`);
-  };
-  assert.match(faultOf("--merge"), /names of files/);
-  assert.match(faultOf("--merge", "a.json", "--quick"), /leave --quick out/);
-  assert.match(faultOf("a.json"), /'a\.json' belongs to no option/);
-  assert.match(faultOf("--save", "a.json", "--compare", "HEAD"), /leave --compare/);
-  assert.match(faultOf("--save", "a.json", "--profile", "warm"), /leave --compare, --profile/);
+  assert.match(optionFault("--merge"), /names of files/);
+  assert.match(optionFault("--merge", "a.json", "--quick"), /leave --quick out/);
+  assert.match(optionFault("a.json"), /'a\.json' belongs to no option/);
+  assert.match(optionFault("--save", "a.json", "--compare", "HEAD"), /leave --compare/);
+  assert.match(optionFault("--save", "a.json", "--profile", "warm"), /leave --compare, --profile/);
 });
 
 test("where PostgreSQL is missing one line says how to install it", () => {

@@ -12,7 +12,7 @@ import { importRecords, writeRecords } from "../bench/fixtures.ts";
 import { issueKeys } from "../bench/issue-keys.ts";
 import { watchRequests, watchSteal } from "../bench/machine.ts";
 import { makeMix } from "../bench/mix.ts";
-import { choices, OptionFault, optionsHelp, readOptions } from "../bench/options.ts";
+import { choices, optionsHelp, readOptions } from "../bench/options.ts";
 import { report, verdictOn } from "../bench/report.ts";
 import { answersTo, requestText } from "../bench/requests.ts";
 import { measureRounds, type Session } from "../bench/rounds.ts";
@@ -34,6 +34,7 @@ import {
   treeBytes,
 } from "../bench/servers.ts";
 import { estimate, median, quantile, uncertainty } from "../bench/statistics.ts";
+import { optionFault } from "./support/option-fault.ts";
 
 const page = readFileSync("docs/bench.md", "utf8");
 const sectionOf = (heading: string, next: string) =>
@@ -64,23 +65,14 @@ test("every row of the bench stands in docs/bench.md with its floor and goal, an
 });
 
 test("an option or a row that there is not is told by name, with those there are", () => {
-  const faultOf = (...args: string[]) => {
-    try {
-      readOptions(args);
-    } catch (error) {
-      assert.ok(error instanceof OptionFault);
-      return error.message;
-    }
-    return assert.fail(`${args.join(" ")} was taken`);
-  };
-  assert.match(faultOf("--fast"), /'--fast'/);
-  assert.match(faultOf("warm"), /'warm'/);
-  assert.match(faultOf("--only", "warm,hot"), /'hot'; it takes warm, log/);
-  assert.match(faultOf("--profile", "steps"), /'steps'; it takes warm/);
-  assert.match(faultOf("--compare", "HEAD", "--only", "steps"), /'steps'/);
-  assert.match(faultOf("--rounds", "5"), /from 6, which an interval needs.*'5'/);
-  assert.match(faultOf("--rounds", "many"), /'many'/);
-  assert.match(faultOf("--compare", "HEAD", "--profile", "warm"), /leave --compare out/);
+  assert.match(optionFault("--fast"), /'--fast'/);
+  assert.match(optionFault("warm"), /'warm'/);
+  assert.match(optionFault("--only", "warm,hot"), /'hot'; it takes warm, log/);
+  assert.match(optionFault("--profile", "steps"), /'steps'; it takes warm/);
+  assert.match(optionFault("--compare", "HEAD", "--only", "steps"), /'steps'/);
+  assert.match(optionFault("--rounds", "5"), /from 6, which an interval needs.*'5'/);
+  assert.match(optionFault("--rounds", "many"), /'many'/);
+  assert.match(optionFault("--compare", "HEAD", "--profile", "warm"), /leave --compare out/);
 });
 
 test("the rows of 650,000 records are measured only where they are asked for", () => {

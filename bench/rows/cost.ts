@@ -1,9 +1,10 @@
 /** Processor time of the server for each request of the mix, against a bare server or another commit asked in the same rounds. */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Checkout, Fixtures } from "../fixtures.ts";
-import { allServed } from "../load.ts";
+import { allServed, type LoadClient } from "../load.ts";
 import type { Effort } from "../options.ts";
-import type { Session } from "../rounds.ts";
+import { requestText } from "../requests.ts";
+import type { Candidate, Session } from "../rounds.ts";
 import { openProcessorMeter, type RunningServer, startBare } from "../servers.ts";
 import { median } from "../statistics.ts";
 
@@ -162,5 +163,47 @@ async function baseOf(row: CostRow, fixtures: Fixtures): Promise<Side> {
     linesLost: 0,
     answered: 0,
     server: null,
+  };
+}
+
+/** Paths and queries that are asked with one key. */
+interface CostOrder {
+  name: string;
+  targets: readonly string[];
+  key: string;
+  connections: number;
+  /** How many requests for one figure, through the targets and round again. */
+  count: number;
+}
+
+const candidateSecondsMax = 20;
+
+/** Its figures are µs of the server's processor time for a request. */
+export function costCandidate(
+  load: LoadClient,
+  server: RunningServer,
+  { name, targets, key, connections: used, count }: CostOrder,
+): Candidate<number> {
+  const requests = `${server.pid} ${targets[0]} ${name}`;
+  load.prepare(
+    requests,
+    targets.map((target) => requestText(target, { "x-api-key": key })),
+  );
+  return {
+    name,
+    async run() {
+      const meter = await openProcessorMeter(server);
+      const { answered } = allServed(
+        await load.run({
+          port: server.port,
+          requests,
+          connections: used,
+          count,
+          firstRequest: 0,
+          secondsMax: candidateSecondsMax,
+        }),
+      );
+      return (await meter.microseconds()) / answered;
+    },
   };
 }

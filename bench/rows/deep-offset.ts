@@ -1,11 +1,11 @@
 /** What a page deep in a list costs against the first one, with nothing cached (C19). */
 import type { Fixtures } from "../fixtures.ts";
-import { allServed, type LoadClient } from "../load.ts";
-import { fetchOnce, requestText } from "../requests.ts";
+import type { LoadClient } from "../load.ts";
+import { fetchOnce } from "../requests.ts";
 import { type Candidate, inTurn, openSession, type Session } from "../rounds.ts";
-import { openProcessorMeter, type RunningServer } from "../servers.ts";
+import type { RunningServer } from "../servers.ts";
 import { median } from "../statistics.ts";
-import { costSetups } from "./cost.ts";
+import { costCandidate, costSetups } from "./cost.ts";
 
 const lists = [
   "/fetch-gp?gp_name=partners",
@@ -72,28 +72,15 @@ async function candidatesOf(
   server: RunningServer,
   list: string,
 ): Promise<Candidate<number>[]> {
-  const headers = { "x-api-key": key };
-  const first = await fetchOnce(server.port, list, headers);
+  const first = await fetchOnce(server.port, list, { "x-api-key": key });
   const total = Number(first.headers["x-total-count"]);
-  return depths.map(({ name, offset }) => {
-    const requests = `${server.pid} ${list} ${name}`;
-    load.prepare(requests, [requestText(`${list}&offset=${offset(total)}`, headers)]);
-    return {
+  return depths.map(({ name, offset }) =>
+    costCandidate(load, server, {
       name,
-      async run() {
-        const meter = await openProcessorMeter(server);
-        const { answered } = allServed(
-          await load.run({
-            port: server.port,
-            requests,
-            connections: 1,
-            count: requestCount,
-            firstRequest: 0,
-            secondsMax: 20,
-          }),
-        );
-        return (await meter.microseconds()) / answered;
-      },
-    };
-  });
+      targets: [`${list}&offset=${offset(total)}`],
+      key,
+      connections: 1,
+      count: requestCount,
+    }),
+  );
 }

@@ -3,7 +3,6 @@ import { chance, pick, type Random, startRandom } from "#demo/random.ts";
 import { operations } from "#operations/index.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
 import type { Checkout, Fixtures } from "../fixtures.ts";
-import { allServed } from "../load.ts";
 import {
   beginning,
   misspelt,
@@ -13,11 +12,11 @@ import {
   twoWords,
   wholeName,
 } from "../mix.ts";
-import { fetchOnce, requestText } from "../requests.ts";
+import { fetchOnce } from "../requests.ts";
 import { type Candidate, inTurn, openSession, type Session } from "../rounds.ts";
-import { openProcessorMeter, type RunningServer } from "../servers.ts";
+import type { RunningServer } from "../servers.ts";
 import { median } from "../statistics.ts";
-import { costSetups } from "./cost.ts";
+import { costCandidate, costSetups } from "./cost.ts";
 
 /** Different questions of a kind, and how many are tried to find so many. */
 const questionCount = 60;
@@ -103,8 +102,14 @@ export const openOperations = (fixtures: Fixtures): Promise<Session> =>
     for (const { name } of operations)
       for (const [kind, ask] of Object.entries(kindsOf[name]!)) {
         const targets = await questionsOf(servers, { operation: name, kind, ask, gps });
-        const [small, large] = servers.map((server, size) =>
-          candidateOf(fixtures, server, { name: `${name} by ${kind} ${size}`, targets }),
+        const [small, large] = servers.map(({ server, key }, size) =>
+          costCandidate(fixtures.load, server, {
+            name: `${name} by ${kind} ${size}`,
+            targets,
+            key,
+            connections: 8,
+            count: questionCount * 2,
+          }),
         ) as [Candidate<number>, Candidate<number>];
         groups.push({ operation: name, kind, candidates: [small, large], costs: [[], []] });
       }
@@ -190,33 +195,4 @@ async function questionsOf(
   if (targets.size === 0)
     throw new Error(`No question to ${operation} by ${kind} finds as many at both sizes.`);
   return [...targets];
-}
-
-function candidateOf(
-  { load }: Fixtures,
-  { server, key }: Sized,
-  { name, targets }: { name: string; targets: readonly string[] },
-): Candidate<number> {
-  const requests = `${server.pid} ${name}`;
-  load.prepare(
-    requests,
-    targets.map((target) => requestText(target, { "x-api-key": key })),
-  );
-  return {
-    name,
-    async run() {
-      const meter = await openProcessorMeter(server);
-      const { answered } = allServed(
-        await load.run({
-          port: server.port,
-          requests,
-          connections: 8,
-          count: questionCount * 2,
-          firstRequest: 0,
-          secondsMax: 20,
-        }),
-      );
-      return (await meter.microseconds()) / answered;
-    },
-  };
 }
