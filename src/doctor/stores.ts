@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { immutableUri } from "#datasets/open-generation.ts";
+import { checkBlock } from "#store/request-block.ts";
 import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { primaryCode, sqliteCodes } from "#store/sqlite-fault.ts";
 import { bytesText, type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
@@ -78,6 +79,8 @@ function judgeContent(
     );
   const emptied = name === "control.sqlite" ? emptiedControl(database, file, steps) : null;
   if (emptied !== null) return emptied;
+  const damage = name === "usage.sqlite" ? blockDamage(database, isThorough) : undefined;
+  if (damage !== undefined) return fail(`${file} is damaged: ${damage}`, remedy(file));
   const missing = knownSteps[name].length - steps.length;
   return ok(
     missing === 0
@@ -85,6 +88,30 @@ function judgeContent(
       : `is whole (${pragma}); the next start takes ${missing} steps to the present schema`,
   );
 }
+
+const blocksLookedAt = 20;
+
+/** What is wrong with the first block of the request log that cannot be read: among the newest, or among all. */
+function blockDamage(database: DatabaseSync, isThorough: boolean): string | undefined {
+  for (const table of ["request_recent", "request_block"]) {
+    if (!hasTable(database, table)) continue;
+    const limit = isThorough ? -1 : blocksLookedAt;
+    const rows = database
+      .prepare(`select number, content from ${table} order by number desc limit ?`)
+      .iterate(limit);
+    for (const { number, content } of rows)
+      try {
+        checkBlock(content as Uint8Array);
+      } catch (error) {
+        return `row ${String(number)} of ${table} cannot be read: ${(error as Error).message}`;
+      }
+  }
+  return undefined;
+}
+
+const hasTable = (database: DatabaseSync, name: string) =>
+  database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !==
+  undefined;
 
 /** Less than that is not worth stopping a server for. */
 const freeBytesMax = 64 * 1024 ** 2;
@@ -242,11 +269,16 @@ const hasServed = (dataDir: string) =>
 /** A fault of that database is reported by a check of its own. */
 function hasTotals(dataDir: string): boolean {
   try {
-    return lookInto(join(dataDir, "usage.sqlite"), (usage) => hasRow(usage, "usage_hour"));
+    return lookInto(join(dataDir, "usage.sqlite"), (usage) => {
+      return (
+        hasRow(usage, "usage_hour") ||
+        (hasTable(usage, "usage_recent") && hasRow(usage, "usage_recent"))
+      );
+    });
   } catch {
     return false;
   }
 }
 
-const hasRow = (database: DatabaseSync, table: "account" | "usage_hour") =>
+const hasRow = (database: DatabaseSync, table: "account" | "usage_hour" | "usage_recent") =>
   database.prepare(`select 1 from ${table} limit 1`).get() !== undefined;

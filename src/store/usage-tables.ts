@@ -1,4 +1,4 @@
-/** The tables of `usage.sqlite`. Times are ISO 8601 text in UTC, except `request_log.at`. */
+/** The tables of `usage.sqlite`. Times are ISO 8601 text in UTC, except in the request log. */
 import type { Generated } from "kysely";
 
 export interface KeyUseTable {
@@ -23,30 +23,74 @@ export interface UsageHourTable {
   milliseconds: number;
 }
 
-/** One row for each request; the oldest go first. */
-export interface RequestLogTable {
-  /** In the order in which requests were written. */
+/** Sums of the last batches, which are not among those of their hour yet; in the form of `usage/recent-sums.ts`. */
+interface UsageRecentTable {
   number: Generated<number>;
-  /** Milliseconds since 1970, when it was answered. */
-  at: number;
+  hour: string;
+  sums: Uint8Array;
+}
+
+/** Which requests are in a block or a group of blocks. */
+interface RequestExtentColumns {
+  /** Of the first request. */
+  number: number;
+  /** Of the last request. */
+  last: number;
+  /** Milliseconds since 1970. */
+  first_at: number;
+  last_at: number;
+  /** When the first id was made that the service made; null where there is none. */
+  first_made: number | null;
+}
+
+/** The requests of the last batches, a block for each row, which are in no group yet. */
+interface RequestRecentTable extends RequestExtentColumns {
+  /** Their accounts, as `listAccounts` writes them. */
+  accounts: Uint8Array;
+  /** In the form of `request-block.ts`. */
+  content: Uint8Array;
+}
+
+/** Some ten thousand requests, ordered by account before they were cut into blocks. The oldest go first. */
+type RequestGroupTable = RequestExtentColumns;
+
+/** The blocks of a group: the first has its number, the next ones those that follow. */
+interface RequestBlockTable {
+  number: number;
+  content: Uint8Array;
+}
+
+/** In which block of a group an account has requests. */
+interface RequestRunTable {
   account: number;
-  key: string;
-  operation: string;
-  status: number;
-  milliseconds: number;
-  /** Size of the content it was answered with. */
-  bytes: number;
-  /** Version of the dataset it was answered from; null where it was refused before. */
-  dataset: string | null;
-  /** Code of the problem it was answered with. */
-  problem: string | null;
-  request_id: string;
-  /** As it was sent, with keys masked; null unless the operator stores it. */
-  query: string | null;
+  /** Of its requests there, in milliseconds since 1970. */
+  last_at: number;
+  block: number;
+  first_at: number;
+}
+
+/** In which blocks of a group ids are that the service did not make, by the first byte of their hash. */
+interface RequestTextIdTable {
+  bucket: number;
+  group_number: number;
+  /** Four bytes for each id: three of its hash, one for the place of its block in the group. */
+  entries: Uint8Array;
+}
+
+/** The one row says what is still to be seen of the log: whole blocks are removed some time after their requests became too old. */
+interface RequestLogStartTable {
+  number: number;
+  at: number;
 }
 
 export interface UsageTables {
   key_use: KeyUseTable;
   usage_hour: UsageHourTable;
-  request_log: RequestLogTable;
+  usage_recent: UsageRecentTable;
+  request_recent: RequestRecentTable;
+  request_group: RequestGroupTable;
+  request_block: RequestBlockTable;
+  request_run: RequestRunTable;
+  request_text_id: RequestTextIdTable;
+  request_log_start: RequestLogStartTable;
 }

@@ -1,5 +1,6 @@
 /** The requests of a month, by account, operation and key. */
 import type { UsageStore } from "#store/stores.ts";
+import { readSums } from "./recent-sums.ts";
 import { monthAfter } from "./time.ts";
 import { addTo, emptyTotals, type StatusSums, type Totals } from "./totals.ts";
 
@@ -36,26 +37,53 @@ export async function exportMonth(usage: UsageStore, order: ExportOrder): Promis
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));
   const groups = [...parts, "status"] as const;
-  let query = usage.database
-    .selectFrom("usage_hour")
-    .select((columns) => [
-      columns.fn.sum<number>("requests").as("requests"),
-      columns.fn.sum<number>("bytes").as("bytes"),
-      columns.fn.sum<number>("milliseconds").as("milliseconds"),
-    ])
-    .select(groups)
-    .where("hour", ">=", month)
-    .where("hour", "<", monthAfter(month))
-    .groupBy(groups);
-  for (const group of groups) query = query.orderBy(group);
-  if (account !== undefined) query = query.where("account", "=", account);
+  const until = monthAfter(month);
+  const rows = await readSums<ExportRow>(
+    usage,
+    { account, from: month, to: until },
+    {
+      async settled(database) {
+        let query = database
+          .selectFrom("usage_hour")
+          .select((columns) => [
+            columns.fn.sum<number>("requests").as("requests"),
+            columns.fn.sum<number>("bytes").as("bytes"),
+            columns.fn.sum<number>("milliseconds").as("milliseconds"),
+          ])
+          .select(groups)
+          .where("hour", ">=", month)
+          .where("hour", "<", until)
+          .groupBy(groups);
+        if (account !== undefined) query = query.where("account", "=", account);
+        return (await query.execute()) as ExportRow[];
+      },
+      recent: (sums) => sums,
+    },
+  );
   const found = new Map<string, ExportedUsage>();
-  for (const row of (await query.execute()) as ExportRow[]) {
-    const { account: number = null, operation = null, key = null } = row;
-    const name = `${number} ${operation} ${key}`;
-    const exported = found.get(name) ?? { account: number, operation, key, totals: emptyTotals() };
+  const only = <Value>(part: ExportPart, value: Value | undefined): Value | null =>
+    by.includes(part) ? value! : null;
+  for (const row of rows) {
+    const account = only("account", row.account);
+    const operation = only("operation", row.operation);
+    const key = only("key", row.key);
+    const name = `${account} ${operation} ${key}`;
+    const exported = found.get(name) ?? { account, operation, key, totals: emptyTotals() };
     found.set(name, exported);
     addTo(exported.totals, row);
   }
-  return [...found.values()];
+  return [...found.values()].toSorted(inOrder);
+}
+
+/** By the numbers of accounts, and by the bytes of names, as the database orders them. */
+function inOrder(one: ExportedUsage, other: ExportedUsage): number {
+  const names = ({ operation, key }: ExportedUsage) =>
+    [operation ?? "", key ?? ""].map((name) => Buffer.from(name));
+  const [operation, key] = names(one);
+  const [otherOperation, otherKey] = names(other);
+  return (
+    (one.account ?? 0) - (other.account ?? 0) ||
+    Buffer.compare(operation!, otherOperation!) ||
+    Buffer.compare(key!, otherKey!)
+  );
 }

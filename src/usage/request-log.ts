@@ -1,9 +1,13 @@
 /** The request log of an account, newest first, page by page; and a request by its id. */
-import type { Selectable, SelectQueryBuilder } from "kysely";
+import { sql } from "kysely";
+import { StoreFault } from "#store/domain-error.ts";
+import { randomBytes, readOwnId } from "#store/own-request-id.ts";
+import { decodeBlock, isListed } from "#store/request-block.ts";
+import { requestAt, type RequestColumns } from "#store/request-columns.ts";
 import type { UsageStore } from "#store/stores.ts";
-import type { RequestLogTable, UsageTables } from "#store/usage-tables.ts";
+import { blocksWith, hashOfId } from "./groups.ts";
 import type { AnsweredRequest } from "./request-chunk.ts";
-import { type StatusClass, statusRange } from "./status-class.ts";
+import { type StatusClass, statusClassOf } from "./status-class.ts";
 
 /** In place of the id of a key, for calls made in the explorer of the account pages. */
 export const explorerKey = "explorer";
@@ -40,20 +44,30 @@ interface RequestPage {
 
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
-  const place = after === undefined ? undefined : readPlace(after);
-  let query = filtered(rowsOf(usage), filter).where("account", "=", account);
-  if (place !== undefined)
-    query = query.where((where) =>
-      where(where.refTuple("at", "number"), "<", where.tuple(place.at, place.number)),
-    );
-  const rows = await newestFirst(query)
-    .limit(limit + 1)
-    .execute();
-  const last = rows[limit - 1];
+  const newest = await openNewest(usage, {
+    account,
+    filter,
+    limit: limit + 1,
+    after: after === undefined ? undefined : readPlace(after),
+  });
+  await addAll(newest, usage, account, filter);
+  const found = newest.found();
+  const last = found[limit - 1];
   return {
-    requests: rows.slice(0, limit).map(requestOf),
-    next: rows.length > limit ? `${last!.at}-${last!.number}` : null,
+    requests: found.slice(0, limit).map(requestOf),
+    next: found.length > limit ? `${last!.at}-${last!.number}` : null,
   };
+}
+
+async function addAll(
+  newest: Newest,
+  usage: UsageStore,
+  account: number,
+  filter: RequestFilter,
+): Promise<void> {
+  if (filter.requestId !== undefined) return addWithId(newest, usage, filter.requestId);
+  await addRecent(newest, usage, account);
+  await addGrouped(newest, usage, account);
 }
 
 const pageSize = 1000;
@@ -85,47 +99,218 @@ export async function findRequests(
   usage: UsageStore,
   { account, filter, limit }: FindOrder,
 ): Promise<LoggedRequest[]> {
-  const all = filtered(rowsOf(usage), filter);
-  const query = account === undefined ? all : all.where("account", "=", account);
-  const rows = await newestFirst(query).limit(limit).execute();
-  return rows.map(requestOf);
+  const newest = await openNewest(usage, { account, filter, limit });
+  await addWithId(newest, usage, filter.requestId);
+  return newest.found().map(requestOf);
 }
 
-type Rows = SelectQueryBuilder<UsageTables, "request_log", Selectable<RequestLogTable>>;
+/** A request in the order of the log: the newest is the greatest. */
+interface Place {
+  at: number;
+  number: number;
+}
 
-const rowsOf = (usage: UsageStore): Rows => usage.database.selectFrom("request_log").selectAll();
+const isBefore = (one: Place, other: Place): boolean =>
+  one.at < other.at || (one.at === other.at && one.number < other.number);
 
-const newestFirst = (query: Rows): Rows => query.orderBy("at", "desc").orderBy("number", "desc");
+/** The newest requests of blocks that come in any order. A request that comes twice is taken once. */
+interface Newest {
+  /** Only requests of this time can be among them: from the first up to and including the second. */
+  span(): [number, number];
+  /** @param name of the block, for the error if it cannot be read. */
+  add(name: string, content: Uint8Array): void;
+  /** The newest first. */
+  found(): Found[];
+}
 
-function filtered(rows: Rows, filter: RequestFilter): Rows {
-  const { key, operation, statusClass, requestId, since, until } = filter;
-  let query = rows;
-  if (key !== undefined) query = query.where("key", "=", key);
-  if (operation !== undefined) query = query.where("operation", "=", operation);
-  if (requestId !== undefined) query = query.where("request_id", "=", requestId);
-  if (since !== undefined) query = query.where("at", ">=", since);
-  if (until !== undefined) query = query.where("at", "<", until);
-  if (statusClass === undefined) return query;
-  const [first, end] = statusRange(statusClass);
-  return query.where("status", ">=", first).where("status", "<", end);
+/** Where a request that may be among the newest is. */
+interface Found extends Place {
+  columns: RequestColumns;
+  i: number;
+}
+
+interface NewestOrder {
+  account: number | undefined;
+  filter: RequestFilter;
+  limit: number;
+  after?: Place | undefined;
+}
+
+async function openNewest(usage: UsageStore, order: NewestOrder): Promise<Newest> {
+  const { account, filter, limit, after } = order;
+  const { rows } = await sql<Place>`select number, at from request_log_start`.execute(
+    usage.database,
+  );
+  const start = rows[0]!;
+  let since = Math.max(start.at, filter.since ?? 0);
+  const until = Math.min(after?.at ?? maxTime, (filter.until ?? maxTime) - 1);
+  let found: Found[] = [];
+
+  /** Sorts out what more than the limit are older than; now and then, as it costs more than to keep it. */
+  const cut = () => {
+    const numbers = new Set<number>();
+    found = found
+      .toSorted((one, other) => (isBefore(one, other) ? 1 : -1))
+      .filter(({ number }) => !numbers.has(number) && numbers.add(number))
+      .slice(0, limit);
+    if (found.length === limit) since = Math.max(since, found.at(-1)!.at);
+  };
+  const addFrom = (columns: RequestColumns) => {
+    const isFit = filterOf(columns, filter);
+    if (isFit === undefined) return;
+    let least = found.length >= limit ? found[limit - 1]! : undefined;
+    for (let i = columns.count - 1; i >= 0; i--) {
+      const at = columns.at[i]!;
+      if (at < since || at > until) continue;
+      const place = { at, number: columns.number[i]! };
+      if (place.number < start.number || !isFit(i)) continue;
+      if (after !== undefined && !isBefore(place, after)) continue;
+      if (least !== undefined && isBefore(place, least)) continue;
+      found.push({ ...place, columns, i });
+      if (found.length < 2 * limit + 100) continue;
+      cut();
+      least = found.length >= limit ? found[limit - 1]! : undefined;
+    }
+    cut();
+  };
+  return {
+    span: () => [since, until],
+    add(name, content) {
+      try {
+        const columns = decodeBlock(content, account);
+        if (columns !== undefined) addFrom(columns);
+      } catch (error) {
+        throw new StoreFault(
+          "unusable",
+          `${name} of usage.sqlite is damaged: ${(error as Error).message}. Restore a backup, or see what 'gp-records doctor' says.`,
+          { cause: error },
+        );
+      }
+    },
+    found: () => found,
+  };
+}
+
+const maxTime = Number.MAX_SAFE_INTEGER;
+
+/** Tells whether a request is to be shown, whatever its time; undefined where none of them is. */
+function filterOf(
+  columns: RequestColumns,
+  { key, operation, statusClass, requestId }: RequestFilter,
+): ((i: number) => boolean) | undefined {
+  const { kinds, keys } = columns;
+  const kindsFit = kinds.map(
+    (kind) =>
+      (operation === undefined || kind.operation === operation) &&
+      (statusClass === undefined || statusClassOf(kind.status) === statusClass),
+  );
+  const keysFit = keys.map((one) => key === undefined || one === key);
+  if (!kindsFit.includes(true) || !keysFit.includes(true)) return undefined;
+  const isId = requestId === undefined ? undefined : idTest(columns, requestId);
+  return (i) =>
+    kindsFit[columns.kind[i]!]! && keysFit[columns.key[i]!]! && (isId === undefined || isId(i));
+}
+
+function idTest(columns: RequestColumns, id: string): (i: number) => boolean {
+  const wanted = new Uint8Array(randomBytes);
+  const made = readOwnId(id, wanted, 0);
+  const texts = columns.texts?.();
+  const { at, sinceMade, random } = columns;
+  return (i) => {
+    if (sinceMade[i] === 0) return texts!.ids[i] === id;
+    if (at[i]! - sinceMade[i]! + 1 !== made) return false;
+    return wanted.every((byte, place) => random[i * randomBytes + place] === byte);
+  };
+}
+
+const recentName = (number: number) => `Row ${number} of request_recent`;
+const blockName = (number: number) => `Row ${number} of request_block`;
+
+interface BlockRow {
+  number: number;
+  content: Uint8Array;
+}
+
+async function addRecent(newest: Newest, usage: UsageStore, account: number): Promise<void> {
+  const [since, until] = newest.span();
+  const { rows } = await sql<{ number: number; lastAt: number; accounts: Uint8Array }>`
+    select number, last_at as "lastAt", accounts from request_recent
+    where last_at >= ${since} and first_at <= ${until} order by number desc`.execute(
+    usage.database,
+  );
+  for (const { number, lastAt, accounts } of rows) {
+    if (lastAt < newest.span()[0] || !isListed(account, accounts)) continue;
+    const { rows: blocks } = await sql<BlockRow>`
+      select content from request_recent where number = ${number}`.execute(usage.database);
+    // Without one it is in a group by now, which is read afterwards.
+    for (const { content } of blocks) newest.add(recentName(number), content);
+  }
+}
+
+/** The first few are enough for most pages. */
+const blocksAtOnce = [2, 16] as const;
+
+async function addGrouped(newest: Newest, usage: UsageStore, account: number): Promise<void> {
+  let before = { lastAt: maxTime, block: maxTime };
+  for (let limit: number = blocksAtOnce[0]; ; limit = blocksAtOnce[1]) {
+    const [since, until] = newest.span();
+    const { rows } = await sql<BlockRow & { lastAt: number }>`
+      select block as number, last_at as "lastAt", content
+      from request_run cross join request_block on request_block.number = block
+      where account = ${account} and (last_at, block) < (${before.lastAt}, ${before.block})
+        and last_at >= ${since} and first_at <= ${until}
+      order by last_at desc, block desc limit ${limit}`.execute(usage.database);
+    for (const { number, lastAt, content } of rows) {
+      if (lastAt < newest.span()[0]) return;
+      newest.add(blockName(number), content);
+      before = { lastAt, block: number };
+    }
+    if (rows.length < limit) return;
+  }
+}
+
+/** Only blocks that have the bytes of the id in them are read, and those that may have it compressed. */
+async function addWithId(newest: Newest, usage: UsageStore, id: string): Promise<void> {
+  const bytes = new Uint8Array(randomBytes);
+  const made = readOwnId(id, bytes, 0);
+  const [since, until] = newest.span();
+  const { rows: recent } = await sql<BlockRow>`
+    select number, content from request_recent
+    where last_at >= ${since} and first_at <= ${until} and (
+      instr(content, ${Buffer.from(JSON.stringify(id))}) > 0
+      or first_made <= ${made} and last_at >= ${made} and instr(content, ${bytes}) > 0)`.execute(
+    usage.database,
+  );
+  for (const { number, content } of recent) newest.add(recentName(number), content);
+  const { rows: own } = await sql<BlockRow>`
+    select request_block.number, content
+    from request_group cross join request_block
+      on request_block.number between request_group.number and request_group.last
+    where first_made <= ${made} and last_at >= ${Math.max(made, since)} and first_at <= ${until}
+      and instr(content, ${bytes}) > 0`.execute(usage.database);
+  for (const { number, content } of own) newest.add(blockName(number), content);
+  const { bucket, rest } = hashOfId(id);
+  const { rows: texts } = await sql<{ group: number; entries: Uint8Array }>`
+    select group_number as "group", entries from request_text_id where bucket = ${bucket}`.execute(
+    usage.database,
+  );
+  for (const { group, entries } of texts)
+    for (const place of blocksWith(rest, entries)) {
+      const { rows: blocks } = await sql<BlockRow>`
+        select number, content from request_block where number = ${group + place}`.execute(
+        usage.database,
+      );
+      for (const { number, content } of blocks) newest.add(blockName(number), content);
+    }
 }
 
 /** The position after a page: time and number of its last request. */
-function readPlace(text: string): { at: number; number: number } | undefined {
+function readPlace(text: string): Place | undefined {
   const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
-const requestOf = (row: Selectable<RequestLogTable>): LoggedRequest => ({
-  at: new Date(row.at).toISOString(),
-  account: row.account,
-  key: row.key,
-  operation: row.operation,
-  status: row.status,
-  milliseconds: row.milliseconds,
-  bytes: row.bytes,
-  dataset: row.dataset,
-  problem: row.problem,
-  requestId: row.request_id,
-  query: row.query,
-});
+function requestOf({ columns, i }: Found): LoggedRequest {
+  const { number: _number, ...request } = requestAt(columns, i);
+  return { ...request, at: new Date(request.at).toISOString() };
+}

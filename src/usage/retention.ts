@@ -4,8 +4,11 @@
  */
 import { statfsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { dayMilliseconds } from "#store/durations.ts";
+import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import { requestsSince } from "#store/request-columns.ts";
+import { openGrouping, openGroups } from "./groups.ts";
 import { hourOf } from "./time.ts";
+import { inTransaction, newestNumber } from "./writes.ts";
 
 /** How much of the request log is kept. */
 export interface Retention {
@@ -16,44 +19,89 @@ export interface Retention {
 
 /** How long the sums of each hour are kept. */
 export const hoursKeptDays = 400;
-const rowsPerStep = 2000;
 
 /**
- * @returns a function that removes at most 2,000 requests or the sums of one hour, or where there are none makes the file
- *   smaller by at most 1 MiB, and tells whether it did. `now` is milliseconds since 1970. It throws what node:sqlite throws.
+ * @returns a function that puts a part of what was written in order (see `openGrouping`), or removes some thousand requests or
+ *   the sums of one hour, or where there is nothing of it makes the file smaller by at most 1 MiB, and tells whether it did.
+ *   `now` is milliseconds since 1970. It throws what node:sqlite throws.
  */
 export function openRetention(
   connection: DatabaseSync,
   { logDays, logRowsMax }: Retention,
 ): (now: number) => boolean {
-  const logEnds = connection.prepare(
-    "select (select min(number) from request_log) as oldest, (select max(number) from request_log) as newest",
+  const newest = connection.prepare(newestNumber);
+  const moveStart = connection.prepare(
+    "update request_log_start set number = :number, at = :at where number <> :number or at <> :at",
   );
-  const removeBelow = connection.prepare("delete from request_log where number < ?");
-  const stepEnd = connection.prepare(
-    "select number from request_log order by number limit 1 offset ?",
+  const outdated = (table: "request_recent" | "request_group") =>
+    connection.prepare(`
+      select number, last, last_at as lastAt from ${table} where last < ? or last_at < ?
+      order by number limit 1`);
+  const outdatedRecent = outdated("request_recent");
+  const outdatedGroup = outdated("request_group");
+  const partlyOutdated = connection.prepare(
+    "select number, last, last_at as lastAt from request_group where first_at < ? order by number limit 1",
   );
-  const removeOld = connection.prepare("delete from request_log where number < ? and at < ?");
+  const removeRecent = connection.prepare("delete from request_recent where number = ?");
   const removeHour = connection.prepare(
     "delete from usage_hour where hour = (select min(hour) from usage_hour) and hour < ?",
   );
+  const groups = openGroups(connection);
+  const group = openGrouping(connection);
+  const giveBack = openGiveBack(connection);
 
-  /** Rows come and go in the order of their numbers, so the numbers tell how many there are. */
-  const removeSurplus = () => {
-    const { oldest, newest } = logEnds.get() as { oldest: number | null; newest: number | null };
-    const surplus = oldest === null ? 0 : newest! - oldest + 1 - logRowsMax;
-    return surplus > 0 && removeBelow.run(oldest! + Math.min(surplus, rowsPerStep)).changes > 0;
+  /** What is older is not shown any more, whether it is still stored or not. */
+  const startAt = (now: number): LogStart => {
+    const last = Number(newest.get()!["number"]);
+    if (logDays === 0) return { number: last + 1, at: Number.MAX_SAFE_INTEGER };
+    return {
+      number: Math.max(last + 1 - logRowsMax, 0),
+      at: Math.max(wholeMinutes(now) - logDays * dayMilliseconds, 0),
+    };
   };
-  /** Requests dated by a clock that was ahead stay until their day has come, as do later ones; `removeSurplus` bounds both. */
-  const removeOutdated = (now: number) => {
-    const end = stepEnd.get(rowsPerStep) as { number: number } | undefined;
-    const before = logDays === 0 ? Number.MAX_SAFE_INTEGER : now - logDays * dayMilliseconds;
-    return removeOld.run(end?.number ?? Number.MAX_SAFE_INTEGER, before).changes > 0;
+  const removeRequests = (start: LogStart): boolean => {
+    const recent = outdatedRecent.get(start.number, start.at);
+    if (recent !== undefined) return removeRecent.run(recent["number"]!).changes > 0;
+    const found = outdatedGroup.get(start.number, start.at) as GroupRow | undefined;
+    if (found !== undefined) {
+      inTransaction(connection, () => groups.remove(found));
+      return true;
+    }
+    return removePart(start.at);
+  };
+  /** Requests that a wrong clock dated ahead would keep those that were written with them for as long. */
+  const removePart = (at: number): boolean => {
+    const found = partlyOutdated.get(at - 2 * dayMilliseconds) as GroupRow | undefined;
+    if (found === undefined) return false;
+    inTransaction(connection, () => {
+      const left = requestsSince(groups.read(found), at);
+      groups.remove(found);
+      groups.add(left);
+    });
+    return true;
   };
   const removeHours = (now: number) =>
     removeHour.run(hourOf(now - hoursKeptDays * dayMilliseconds)).changes > 0;
-  const giveBack = openGiveBack(connection);
-  return (now) => removeSurplus() || removeOutdated(now) || removeHours(now) || giveBack();
+  return (now) => {
+    const start = startAt(now);
+    moveStart.run({ number: start.number, at: start.at });
+    return removeRequests(start) || group(now) || removeHours(now) || giveBack();
+  };
+}
+
+/** Or each batch would move the beginning of the log. */
+const wholeMinutes = (milliseconds: number) => milliseconds - (milliseconds % minuteMilliseconds);
+
+interface LogStart {
+  /** Of the oldest request that is kept. */
+  number: number;
+  at: number;
+}
+
+interface GroupRow {
+  number: number;
+  last: number;
+  lastAt: number;
 }
 
 const pagesPerStep = 256;

@@ -5,9 +5,3 @@ export type StatusClass = (typeof statusClasses)[number];
 
 export const statusClassOf = (status: number): StatusClass =>
   `${Math.floor(status / 100)}xx` as StatusClass;
-
-/** The statuses of a class: from the first, up to but excluding the second. */
-export function statusRange(statusClass: StatusClass): [number, number] {
-  const first = Number(statusClass[0]) * 100;
-  return [first, first + 100];
-}

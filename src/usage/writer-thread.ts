@@ -29,8 +29,8 @@ export type WriterReply = { isReady: true } | WriterOutcome;
 
 interface OpenStore {
   write(batch: Batch): void;
-  /** Removes some of the records that are too old; false where there are none. */
-  remove(now: number): boolean;
+  /** Puts some of what was written in order, or removes some that is too old; false where there is none. */
+  tidy(now: number): boolean;
   close(): void;
 }
 
@@ -41,7 +41,7 @@ const kept = openKeptBatches(keptBytesMax);
 let arrived: WriterMessage[] = [];
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
-let isRemoving = false;
+let isTidying = false;
 
 port.on("message", (message: WriterMessage) => {
   // Messages that arrive while one waits for a lock are handled together, or each would wait again and the queue grow.
@@ -60,15 +60,15 @@ async function answerArrived(): Promise<void> {
     store?.close();
     store = undefined;
     port.close();
-  } else removeAsOf(messages);
+  } else tidyAsOf(messages);
 }
 
 /** The time is that of the last batch of requests. */
-function removeAsOf(messages: readonly WriterMessage[]): void {
+function tidyAsOf(messages: readonly WriterMessage[]): void {
   const times = messages.flatMap((message) =>
     "batch" in message && "now" in message.batch ? [message.batch.now] : [],
   );
-  if (times.length > 0 && !isRemoving) removeFrom(times.at(-1)!);
+  if (times.length > 0 && !isTidying) tidy(times.at(-1)!);
 }
 
 /** Stops at the first failure: trying every batch again and again would keep a CPU busy. */
@@ -83,14 +83,14 @@ async function writeKept(): Promise<void> {
 }
 
 /** Step by step, each after the messages that arrived meanwhile. */
-function removeFrom(now: number): void {
-  isRemoving = true;
+function tidy(now: number): void {
+  isTidying = true;
   setImmediate(() => {
     queue = queue.then(async () => {
-      isRemoving = false;
+      isTidying = false;
       // An error here comes again with the next batch, which reports it.
       await faultOf(async () => {
-        if (store?.remove(now) === true) removeFrom(now);
+        if (store?.tidy(now) === true) tidy(now);
       });
     });
   });
@@ -100,7 +100,7 @@ async function openStore(): Promise<OpenStore> {
   const connection = await connectUsage(dataDir, busyMilliseconds);
   return {
     write: openWrites(connection, retention.logDays > 0),
-    remove: openRetention(connection, retention),
+    tidy: openRetention(connection, retention),
     close: () => connection.close(),
   };
 }

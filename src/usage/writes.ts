@@ -1,9 +1,16 @@
 /** Writes each kind of batch in one transaction, with statements that are prepared once. */
 import type { DatabaseSync } from "node:sqlite";
-import { hourMilliseconds } from "#store/durations.ts";
-import type { KeyUseTable, UsageHourTable } from "#store/usage-tables.ts";
-import { readChunk, type RecordedRequest, type RequestChunk } from "./request-chunk.ts";
-import { hourOf } from "./time.ts";
+import {
+  type AccountOrder,
+  decodeBlock,
+  encodeBlocks,
+  listAccounts,
+  orderByAccount,
+} from "#store/request-block.ts";
+import { extentOf, freeColumns, joinColumns, type RequestColumns } from "#store/request-columns.ts";
+import type { KeyUseTable } from "#store/usage-tables.ts";
+import { sumRequests } from "./recent-sums.ts";
+import { columnsOf, type RequestChunk } from "./request-chunk.ts";
 
 /** One batch on its way to the thread; `now` is milliseconds since 1970. */
 export type Batch =
@@ -16,94 +23,91 @@ const rememberKeyUse = `
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
   where key_use.last_used_at < excluded.last_used_at`;
 
-const addToHour = `
-  insert into usage_hour (account, hour, key, operation, status, requests, bytes, milliseconds)
-  values (?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict (account, hour, key, operation, status) do update set
-    requests = requests + excluded.requests,
-    bytes = bytes + excluded.bytes,
-    milliseconds = milliseconds + excluded.milliseconds`;
-
-const logRequest = `
-  insert into request_log
-    (at, account, key, operation, status, milliseconds, bytes, dataset, problem, request_id, query)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
 /**
  * @param keepsLog whether each request is logged, not only added to the sums.
  * @returns a function that writes one batch in one transaction, and throws what node:sqlite throws.
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
   const keyUse = connection.prepare(rememberKeyUse);
-  const hour = connection.prepare(addToHour);
-  const log = connection.prepare(logRequest);
+  const addSums = connection.prepare("insert into usage_recent (hour, sums) values (?, ?)");
+  const log = openLogWrites(connection);
 
-  const writeRequests = (requests: readonly RecordedRequest[]) => {
-    for (const sum of sumHours(requests))
-      hour.run(
-        sum.account,
-        sum.hour,
-        sum.key,
-        sum.operation,
-        sum.status,
-        sum.requests,
-        sum.bytes,
-        sum.milliseconds,
-      );
-    if (!keepsLog) return;
-    for (const one of requests)
-      log.run(
-        one.at,
-        one.account,
-        one.key,
-        one.operation,
-        one.status,
-        one.milliseconds,
-        one.bytes,
-        one.dataset,
-        one.problem,
-        one.requestId,
-        one.query,
-      );
+  const writeRequests = (chunk: RequestChunk) => {
+    if (chunk.count === 0) return;
+    const columns = columnsOf(chunk, log.next());
+    const ordered = orderByAccount(columns);
+    for (const { hour, sums } of sumRequests(columns, ordered)) addSums.run(hour, sums);
+    if (keepsLog) log.add(columns, ordered);
+    freeColumns(columns);
   };
   const write = (batch: Batch) => {
-    if (batch.kind === "requests") return writeRequests(readChunk(batch.rows));
+    if (batch.kind === "requests") return writeRequests(batch.rows);
     for (const { key_id, last_used_at, network } of batch.rows)
       keyUse.run(key_id, last_used_at, network);
   };
-  return (batch) => {
-    connection.exec("begin immediate");
-    try {
-      write(batch);
-      connection.exec("commit");
-    } catch (error) {
-      // A full disk makes SQLite roll back by itself.
-      if (connection.isTransaction) connection.exec("rollback");
-      throw error;
-    }
-  };
+  return (batch) => inTransaction(connection, () => write(batch));
 }
 
-/** The requests added up by hour, account, key, operation and status. */
-function sumHours(requests: readonly RecordedRequest[]): Iterable<UsageHourTable> {
-  const sums = new Map<string, UsageHourTable>();
-  let hourNumber = Number.NaN;
-  let hour = "";
-  for (const { at, account, key, operation, status, bytes, milliseconds } of requests) {
-    const number = Math.floor(at / hourMilliseconds);
-    if (number !== hourNumber) {
-      hourNumber = number;
-      hour = hourOf(at);
-    }
-    const name = `${hour} ${account} ${key} ${operation} ${status}`;
-    let sum = sums.get(name);
-    if (sum === undefined) {
-      sum = { account, hour, key, operation, status, requests: 0, bytes: 0, milliseconds: 0 };
-      sums.set(name, sum);
-    }
-    sum.requests++;
-    sum.bytes += bytes;
-    sum.milliseconds += milliseconds;
+/** @throws what `work` throws, after which nothing of it is in the database. */
+export function inTransaction<R>(connection: DatabaseSync, work: () => R): R {
+  connection.exec("begin immediate");
+  try {
+    const result = work();
+    connection.exec("commit");
+    return result;
+  } catch (error) {
+    // A full disk makes SQLite roll back by itself.
+    if (connection.isTransaction) connection.exec("rollback");
+    throw error;
   }
-  return sums.values();
+}
+
+/** Smaller blocks are written anew together with the next batch, so that few requests do not make many blocks. */
+const smallBlock = 256;
+const recentBlockMax = 8192;
+
+/** Numbers go on where the log began anew, too. */
+export const newestNumber = `
+  select max(
+    (select number - 1 from request_log_start),
+    coalesce((select last from request_recent order by number desc limit 1), 0),
+    coalesce((select last from request_group order by number desc limit 1), 0)) as number`;
+
+function openLogWrites(connection: DatabaseSync) {
+  const newest = connection.prepare(newestNumber);
+  const latest = connection.prepare(
+    "select number, last, content from request_recent order by number desc limit 1",
+  );
+  const remove = connection.prepare("delete from request_recent where number = ?");
+  const insert = connection.prepare(`
+    insert into request_recent (number, last, first_at, last_at, first_made, accounts, content)
+    values (?, ?, ?, ?, ?, ?, ?)`);
+
+  const put = (columns: RequestColumns, ordered: AccountOrder) => {
+    const [block] = encodeBlocks(columns, ordered, ordered.order.length, false);
+    const { number, last, firstAt, lastAt, firstMade } = extentOf(columns, ordered.order);
+    const accounts = listAccounts(ordered.accounts);
+    insert.run(number, last, firstAt, lastAt, firstMade, accounts, block!.content);
+  };
+  /** The latest block, removed from the log, if it is to be written anew. */
+  const takeSmall = (): RequestColumns | undefined => {
+    const row = latest.get() as { number: number; last: number; content: Uint8Array } | undefined;
+    if (row === undefined || row.last - row.number + 1 >= smallBlock) return undefined;
+    remove.run(row.number);
+    return decodeBlock(row.content);
+  };
+  return {
+    /** Number of the next request. */
+    next: () => Number(newest.get()!["number"]) + 1,
+    add(columns: RequestColumns, ordered: AccountOrder): void {
+      const small = columns.count < smallBlock ? takeSmall() : undefined;
+      if (small !== undefined) {
+        const joined = joinColumns([small, columns]);
+        return put(joined, orderByAccount(joined));
+      }
+      if (columns.count <= recentBlockMax) return put(columns, ordered);
+      for (let start = 0; start < columns.count; start += recentBlockMax)
+        put(columns, orderByAccount(columns, start, start + recentBlockMax));
+    },
+  };
 }

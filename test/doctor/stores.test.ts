@@ -15,6 +15,7 @@ import { finding, look } from "../support/doctor.ts";
 import { holdDatabase } from "../support/holder-process.ts";
 import { canSetLimits, whyNot } from "../support/process-limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { putRequests, request } from "../support/usage.ts";
 
 async function folderWithStores(t: TestContext) {
   const dataDir = temporaryFolder(t);
@@ -61,6 +62,17 @@ test("a database of usage that an earlier version made and that cannot shrink is
     (await look(usageStore, dataDir)).map(({ status }) => status),
     ["ok"],
   );
+});
+
+test("a block of the request log that cannot be read is told of", async (t) => {
+  const { dataDir, usage } = await folderWithStores(t);
+  await putRequests(dataDir, [request()]);
+  await finding("ok", usageStore, dataDir);
+  const database = new DatabaseSync(usage);
+  database.exec("update request_recent set content = x'09'");
+  database.close();
+  const { found } = await finding("fail", usageStore, dataDir);
+  assert.match(found, /row 1 of request_recent cannot be read: its format is 9/);
 });
 
 test("databases that are not there yet are no fault, nor made", async (t) => {

@@ -1,7 +1,13 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import { connectUsage } from "#usage/connection.ts";
-import { type AnsweredRequest, openChunkDraft, type RequestChunk } from "#usage/request-chunk.ts";
+import { requestAt } from "#store/request-columns.ts";
+import {
+  type AnsweredRequest,
+  columnsOf,
+  openChunkDraft,
+  type RequestChunk,
+} from "#usage/request-chunk.ts";
 import { openWrites } from "#usage/writes.ts";
 import { noon } from "./control.ts";
 
@@ -30,6 +36,14 @@ export function chunkOf(requests: readonly TimedRequest[]): RequestChunk {
   for (const one of requests)
     if (!draft.add(one.at, one)) throw new Error("too many requests for one chunk");
   return draft.take();
+}
+
+export function readChunk(chunk: RequestChunk): TimedRequest[] {
+  const columns = columnsOf(chunk, 1);
+  return Array.from({ length: columns.count }, (_, i) => {
+    const { number: _number, ...read } = requestAt(columns, i);
+    return read;
+  });
 }
 
 export async function putRequests(

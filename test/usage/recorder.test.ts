@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { openRecorder } from "#usage/recording.ts";
-import { readChunk, type RecordedRequest } from "#usage/request-chunk.ts";
 import type { Writer } from "#usage/writer.ts";
 import { hour, noon } from "../support/control.ts";
-import { request } from "../support/usage.ts";
+import { readChunk, request, type TimedRequest } from "../support/usage.ts";
 
 /** Keeps what is handed over, since only the times of it are of interest here. */
 function recorderOf(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const batches: { requests: RecordedRequest[]; now: number }[] = [];
+  const batches: { requests: TimedRequest[]; now: number }[] = [];
   const writer: Pick<Writer, "write" | "settled"> = {
     write(batch) {
       assert.ok(batch.kind === "requests");

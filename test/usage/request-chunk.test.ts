@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openChunkDraft, readChunk } from "#usage/request-chunk.ts";
-import { chunkOf, request } from "../support/usage.ts";
+import { openChunkDraft } from "#usage/request-chunk.ts";
+import { chunkOf, readChunk, request } from "../support/usage.ts";
 
 test("what is laid into a chunk is read from it, in its order", () => {
   const requests = [

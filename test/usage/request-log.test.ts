@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import fc from "fast-check";
 import { CompiledQuery } from "kysely";
+import { makeRequestId } from "#http/request-id.ts";
 import { openUsage } from "#store/stores.ts";
 import {
   findRequests,
@@ -9,9 +11,11 @@ import {
   type RequestFilter,
   requestsInPages,
 } from "#usage/request-log.ts";
-import { noon } from "../support/control.ts";
+import { connectUsage } from "#usage/connection.ts";
+import { openRetention } from "#usage/retention.ts";
+import { day, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { putRequests, request, type TimedRequest } from "../support/usage.ts";
+import { putRequests, readUsage, request, type TimedRequest } from "../support/usage.ts";
 
 async function usageOf(t: TestContext, requests: readonly TimedRequest[]) {
   const dataDir = temporaryFolder(t);
@@ -163,18 +167,134 @@ test("an export gives as many requests as asked for, over as many pages as it ta
   }
 });
 
-test("pages and ids are found through the indexes, however long the log", async (t) => {
-  const usage = await usageOf(t, [request()]);
-  const planOf = async (sqlText: string) => {
-    const { rows } = await usage.database.executeQuery<{ detail: string }>(
-      CompiledQuery.raw(`explain query plan ${sqlText}`),
-    );
-    return rows.map(({ detail }) => detail).join("; ");
-  };
-  const paged = await planOf(
-    "select * from request_log where account = 1 and (at, number) < (5, 5) order by at desc, number desc limit 5",
+/** What a plain list of all requests says, read from its beginning to its end. */
+function naive(all: readonly TimedRequest[], account: number | undefined, filter: RequestFilter) {
+  const { key, operation, statusClass, requestId, since = 0, until = Infinity } = filter;
+  return all
+    .map((one, number) => ({ one, number }))
+    .filter(
+      ({ one }) =>
+        (account === undefined || one.account === account) &&
+        (key === undefined || one.key === key) &&
+        (operation === undefined || one.operation === operation) &&
+        (statusClass === undefined || `${Math.floor(one.status / 100)}xx` === statusClass) &&
+        (requestId === undefined || one.requestId === requestId) &&
+        one.at >= since &&
+        one.at < until,
+    )
+    .toSorted((a, b) => b.one.at - a.one.at || b.number - a.number)
+    .map(({ one }) => ({ ...one, at: new Date(one.at).toISOString() }));
+}
+
+const requestOfAny = fc.record({
+  step: fc.integer({ min: -3, max: 4000 }),
+  account: fc.constantFrom(1, 1, 1, 2, 3, 4_000_000_000),
+  key: fc.constantFrom("key_a", "key_b", "explorer"),
+  operation: fc.constantFrom("fetch-gp", "fetch-signals"),
+  status: fc.constantFrom(200, 304, 400, 429, 500),
+  milliseconds: fc.integer({ min: 0, max: 9_000_000 }).map((hundredths) => hundredths / 100),
+  bytes: fc.integer({ min: 0, max: 4_294_967_295 }),
+  dataset: fc.constantFrom(null, "20261121T090000Z-1"),
+  problem: fc.constantFrom(null, "invalid-parameters"),
+  id: fc.constantFrom("own", "own", "mine-1", "mine-2", "req_00000000000000000000000000"),
+  query: fc.constantFrom(null, null, "", "gp_name=\ud800 ä"),
+});
+
+const filterOfAny = fc.record(
+  {
+    key: fc.constantFrom("key_a", "explorer", "none"),
+    operation: fc.constantFrom("fetch-gp", "fetch-signals"),
+    statusClass: fc.constantFrom("2xx" as const, "4xx" as const),
+    since: fc.integer({ min: noon - 1000, max: noon + 100_000 }),
+    until: fc.integer({ min: noon - 1000, max: noon + 200_000 }),
+  },
+  { requiredKeys: [] },
+);
+
+test("the log says what a plain list of the same requests says, whatever is asked and however it is stored", async (t) => {
+  const anything = fc.record({
+    batches: fc.array(fc.array(requestOfAny, { minLength: 1, maxLength: 120 }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    grouped: fc.integer({ min: 0, max: 6 }),
+    filters: fc.array(filterOfAny, { minLength: 4, maxLength: 4 }),
+    limit: fc.integer({ min: 1, max: 60 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(anything, async ({ batches, grouped, filters, limit }) => {
+      const dataDir = temporaryFolder(t);
+      const all: TimedRequest[] = [];
+      let at = noon;
+      for (const [i, batch] of batches.entries()) {
+        const requests = batch.map(({ step, id, ...rest }) => {
+          at += step;
+          const requestId = id === "own" ? makeRequestId(at - Math.max(step, 0)) : id;
+          return request({ ...rest, at, requestId });
+        });
+        all.push(...requests);
+        await putRequests(dataDir, requests);
+        // A day later what was written until then is put into groups.
+        if (i < grouped) await tidy(dataDir, at + 2 * day);
+      }
+      await readUsage(dataDir, async (usage) => {
+        for (const filter of filters)
+          for (const account of [1, 3, 5]) {
+            const seen: LoggedRequest[] = [];
+            let after: string | undefined;
+            do {
+              const page = await readRequests(usage, { account, filter, limit, after });
+              seen.push(...page.requests);
+              after = page.next ?? undefined;
+            } while (after !== undefined);
+            assert.deepEqual(seen, naive(all, account, filter));
+          }
+        const ids = [all[0]!, all.at(-1)!].map(({ requestId }) => requestId);
+        for (const requestId of ["mine-1", "none", "req_00000000000000000000000000", ...ids]) {
+          const filter = { ...filters[0]!, requestId };
+          const found = await findRequests(usage, { filter, limit: 1000 });
+          assert.deepEqual(found, naive(all, undefined, filter));
+          const page = await readRequests(usage, { account: 1, filter, limit: 1000 });
+          assert.deepEqual(page.requests, naive(all, 1, filter));
+        }
+      });
+    }),
+    { numRuns: 40 },
   );
-  assert.match(paged, /request_log_account \(account=\? AND at</);
-  assert.doesNotMatch(paged, /TEMP B-TREE/);
-  assert.match(await planOf("select * from request_log where request_id = 'x'"), /request_id=\?/);
+});
+
+async function tidy(dataDir: string, now: number): Promise<void> {
+  const connection = await connectUsage(dataDir, 1000);
+  const step = openRetention(connection, { logDays: 14, logRowsMax: 1_000_000 });
+  while (step(now)) continue;
+  connection.close();
+}
+
+test("a request that is in no group when a page is read and in one a moment later is shown once on the pages", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await putRequests(
+    dataDir,
+    Array.from({ length: 50 }, (_, i) => request({ requestId: `req_${i}`, account: 1 + (i % 2) })),
+  );
+  const usage = await openUsage(dataDir);
+  t.after(() => usage.close());
+  const first = await readRequests(usage, { account: 1, limit: 10 });
+  await tidy(dataDir, noon + 2 * day);
+  const second = await readRequests(usage, { account: 1, limit: 100, after: first.next! });
+  assert.equal(new Set(idsOf([...first.requests, ...second.requests])).size, 25);
+});
+
+test("pages are found through the index of accounts, however long the log", async (t) => {
+  const usage = await usageOf(t, [request()]);
+  const { rows } = await usage.database.executeQuery<{ detail: string }>(
+    CompiledQuery.raw(
+      `explain query plan select content from request_run
+       cross join request_block on request_block.number = block
+       where account = 1 and (last_at, block) < (5, 5) and last_at >= 1 and first_at <= 5
+       order by last_at desc, block desc limit 2`,
+    ),
+  );
+  const plan = rows.map(({ detail }) => detail).join("; ");
+  assert.match(plan, /request_run USING PRIMARY KEY \(account=\? AND last_at/);
+  assert.doesNotMatch(plan, /TEMP B-TREE/);
 });

@@ -3,9 +3,14 @@ import * as accountsAndKeys from "./control-0001-accounts-and-keys.ts";
 import * as people from "./control-0002-people.ts";
 import * as keyUse from "./usage-0001-key-use.ts";
 import * as requests from "./usage-0002-requests.ts";
+import * as requestBlocks from "./usage-0003-request-blocks.ts";
 
 export const controlMigrations = {
   "0001-accounts-and-keys": accountsAndKeys,
   "0002-people": people,
 };
-export const usageMigrations = { "0001-key-use": keyUse, "0002-requests": requests };
+export const usageMigrations = {
+  "0001-key-use": keyUse,
+  "0002-requests": requests,
+  "0003-request-blocks": requestBlocks,
+};
