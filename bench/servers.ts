@@ -35,26 +35,18 @@ const stopMillisecondsMax = 20_000;
 /** Resolves as soon as it can answer. */
 export async function startProgram(order: ProgramOrder): Promise<RunningServer> {
   const { root, dataDir, settings = {}, isWatched = !hasProc, nodeArgs = [] } = order;
-  const memory = isWatched ? memoryOf(root) : noMemory;
   const child = endWithUs(
     spawn(
       process.execPath,
       [
         ...nodeArgs,
-        ...memory.flags,
         ...(isWatched ? ["--import", insidePath] : []),
         join(root, "bin/gp-records"),
         "serve",
       ],
       {
         // Nothing else of this environment: a setting of the developer's own must not decide a figure.
-        env: {
-          PATH: process.env["PATH"],
-          DATA_DIR: dataDir,
-          PORT: "0",
-          ...memory.environment,
-          ...settings,
-        },
+        env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings },
         cwd: import.meta.dirname,
         stdio: ["ignore", "pipe", "pipe", ...(isWatched ? (["ipc"] as const) : [])],
       },
@@ -63,20 +55,6 @@ export async function startProgram(order: ProgramOrder): Promise<RunningServer> 
   const output = readOutput(child);
   const port = await output.port;
   return { child, pid: child.pid!, port, lineCount: output.lineCount, stop: () => stop(child) };
-}
-
-/** What the launcher gives a server by replacing its own process. */
-interface ServerMemory {
-  flags: string[];
-  environment: Record<string, string>;
-}
-
-const noMemory: ServerMemory = { flags: [], environment: {} };
-
-/** Given to a watched server at once, which would lose the channel to us if the launcher had to; none in commits older than the file. */
-function memoryOf(root: string): ServerMemory {
-  const text = textOf(join(root, "bin/server-memory.json"));
-  return text === null ? noMemory : (JSON.parse(text) as ServerMemory);
 }
 
 /** Reads on for ever, as whoever collects a log does. */

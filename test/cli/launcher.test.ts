@@ -50,8 +50,7 @@ function installation(t: TestContext, main: string) {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(dirname(bundled), "package.json"), "{}");
   writeFileSync(join(folder, "src", "cli", "main.ts"), main);
-  for (const name of ["gp-records", "server-memory.json"])
-    copyFileSync(join(dirname(launcher), name), join(folder, "bin", name));
+  copyFileSync(launcher, join(folder, "bin", "gp-records"));
   symlinkSync(process.execPath, join(bundled, "node"));
   return { folder, bin: join(folder, "bin", "gp-records") };
 }
@@ -95,41 +94,6 @@ test(
     assert.equal(exitCode, 5);
   },
 );
-
-for (const node of oldNode === undefined ? [process.execPath] : [process.execPath, oldNode])
-  test(`${node === oldNode ? "an old" : "a new"} Node starts a server with little memory to spare, and nothing else`, async (t) => {
-    const { bin } = installation(
-      t,
-      `const { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ } = process.env;
-       const args = process.argv.slice(2);
-       console.log(JSON.stringify({ flags: process.execArgv, args, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ }));`,
-    );
-    const { flags, environment } = JSON.parse(
-      readFileSync(join(dirname(launcher), "server-memory.json"), "utf8"),
-    ) as { flags: string[]; environment: Record<string, string> };
-    const { MALLOC_ARENA_MAX: _, MALLOC_TRIM_THRESHOLD_: __, ...bare } = process.env;
-    const started = async (args: string[], env: NodeJS.ProcessEnv = bare) =>
-      JSON.parse((await outcomeOf(node, [bin, ...args], env)).out) as unknown;
-
-    const args = ["serve", "--demo"];
-    assert.deepEqual(await started(args), { flags, args, ...environment });
-    assert.deepEqual(await started(["keys"]), { flags: [], args: ["keys"] });
-    assert.deepEqual(await started(args, { ...bare, MALLOC_ARENA_MAX: "3" }), {
-      flags,
-      args,
-      ...environment,
-      MALLOC_ARENA_MAX: "3",
-    });
-    const own = { ...bare, NODE_OPTIONS: "--max-semi-space-size=16" };
-    assert.deepEqual(await started(args, own), { flags: [], args });
-  });
-
-test("a server keeps the process id of its launcher", async (t) => {
-  const { bin } = installation(t, "console.log(process.pid);");
-  const child = spawn(process.execPath, [bin, "serve"], { stdio: ["ignore", "pipe", "inherit"] });
-  const [text] = (await once(child.stdout, "data")) as [Buffer];
-  assert.equal(Number(text), child.pid);
-});
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
   test(`${signal} reaches the bundled Node, whose exit code is kept`, { skip }, async (t) => {
