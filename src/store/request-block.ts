@@ -64,15 +64,9 @@ export interface AccountOrder {
   ends: readonly number[];
 }
 
-/** Of the requests from `start` to `end`. */
-export function orderByAccount(
-  { account, count }: RequestColumns,
-  start = 0,
-  end = count,
-): AccountOrder {
-  const stop = Math.min(end, count);
+export function orderByAccount({ account, count }: RequestColumns): AccountOrder {
   const counts = new Map<number, number>();
-  for (let i = start; i < stop; i++) counts.set(account[i]!, (counts.get(account[i]!) ?? 0) + 1);
+  for (let i = 0; i < count; i++) counts.set(account[i]!, (counts.get(account[i]!) ?? 0) + 1);
   const accounts = [...counts.keys()].toSorted((one, other) => one - other);
   let ordered = 0;
   const places = new Map<number, number>();
@@ -81,7 +75,7 @@ export function orderByAccount(
     return (ordered += counts.get(one)!);
   });
   const order = new Uint32Array(ordered);
-  for (let i = start; i < stop; i++) {
+  for (let i = 0; i < count; i++) {
     const place = places.get(account[i]!)!;
     order[place] = i;
     places.set(account[i]!, place + 1);
@@ -360,18 +354,4 @@ export function listAccounts(accounts: readonly number[]): Uint8Array {
   const list = Buffer.alloc(accounts.length * accountBytes);
   for (const [i, account] of accounts.entries()) list.writeUInt32LE(account, i * accountBytes);
   return list;
-}
-
-export function isListed(account: number, list: Uint8Array): boolean {
-  const view = new DataView(list.buffer, list.byteOffset, list.byteLength);
-  let from = 0;
-  let to = list.byteLength / accountBytes;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    const found = view.getUint32(middle * accountBytes, true);
-    if (found === account) return true;
-    if (found < account) from = middle + 1;
-    else to = middle;
-  }
-  return false;
 }

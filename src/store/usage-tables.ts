@@ -23,10 +23,15 @@ export interface UsageHourTable {
   milliseconds: number;
 }
 
-/** Sums of the last batches, which are not among those of their hour yet; in the form of `usage/recent-sums.ts`. */
+/** Sums of the last batches, which are not among those of their hour yet. */
 interface UsageRecentTable {
   number: Generated<number>;
+  /** Counts the batches. */
+  batch: number;
   hour: string;
+  /** As `listAccounts` writes them. */
+  accounts: Uint8Array;
+  /** In the form of `usage/recent-sums.ts`. */
   sums: Uint8Array;
 }
 

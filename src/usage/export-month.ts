@@ -1,8 +1,8 @@
 /** The requests of a month, by account, operation and key. */
 import type { UsageStore } from "#store/stores.ts";
-import { readSums } from "./recent-sums.ts";
+import { readSums, type StatusSums } from "./recent-sums.ts";
 import { monthAfter } from "./time.ts";
-import { addTo, emptyTotals, type StatusSums, type Totals } from "./totals.ts";
+import { addTo, emptyTotals, type Totals } from "./totals.ts";
 
 export const exportParts = ["account", "operation", "key"] as const;
 export type ExportPart = (typeof exportParts)[number];
@@ -36,30 +36,12 @@ interface ExportRow extends StatusSums {
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));
-  const groups = [...parts, "status"] as const;
-  const until = monthAfter(month);
-  const rows = await readSums<ExportRow>(
-    usage,
-    { account, from: month, to: until },
-    {
-      async settled(database) {
-        let query = database
-          .selectFrom("usage_hour")
-          .select((columns) => [
-            columns.fn.sum<number>("requests").as("requests"),
-            columns.fn.sum<number>("bytes").as("bytes"),
-            columns.fn.sum<number>("milliseconds").as("milliseconds"),
-          ])
-          .select(groups)
-          .where("hour", ">=", month)
-          .where("hour", "<", until)
-          .groupBy(groups);
-        if (account !== undefined) query = query.where("account", "=", account);
-        return (await query.execute()) as ExportRow[];
-      },
-      recent: (sums) => sums,
-    },
-  );
+  const rows: ExportRow[] = await readSums(usage, {
+    by: parts,
+    account,
+    from: month,
+    to: monthAfter(month),
+  });
   const found = new Map<string, ExportedUsage>();
   const only = <Value>(part: ExportPart, value: Value | undefined): Value | null =>
     by.includes(part) ? value! : null;

@@ -36,9 +36,9 @@ const addToHour = `
 
 /** @returns a function that does a part of it in one transaction, and tells whether there was any. It throws what node:sqlite throws. */
 export function openGrouping(connection: DatabaseSync): (now: number) => boolean {
-  const sumsWaiting = connection.prepare(
-    "select (select max(number) from usage_recent) - (select min(number) from usage_recent) + 1 as count",
-  );
+  const sumsWaiting = connection.prepare(`
+    select (select batch from usage_recent order by number desc limit 1)
+      - (select batch from usage_recent order by number limit 1) + 1 as count`);
   const recentSums = connection.prepare("select hour, sums from usage_recent order by number");
   const removeSums = connection.prepare("delete from usage_recent");
   const addSums = connection.prepare(addToHour);
@@ -71,11 +71,12 @@ export function openGrouping(connection: DatabaseSync): (now: number) => boolean
     let count = 0;
     let last = 0;
     for (const row of recent.iterate()) {
+      // The blocks of a batch have the same last number, and go into one group.
+      if (count >= groupRequests && row["last"] !== last) break;
       const part = decodeBlock(row["content"] as Uint8Array)!;
       parts.push(part);
       count += part.count;
       last = Number(row["last"]);
-      if (count >= groupRequests) break;
     }
     const all = joinColumns(parts);
     for (const part of parts) freeColumns(part);

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { StoreFault } from "#store/domain-error.ts";
 import { randomBytes, readOwnId } from "#store/own-request-id.ts";
-import { decodeBlock, isListed } from "#store/request-block.ts";
+import { decodeBlock, listAccounts } from "#store/request-block.ts";
 import { requestAt, type RequestColumns } from "#store/request-columns.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { blocksWith, hashOfId } from "./groups.ts";
@@ -44,7 +44,7 @@ interface RequestPage {
 
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
-  const newest = await openNewest(usage, {
+  const newest = openNewest({
     account,
     filter,
     limit: limit + 1,
@@ -66,8 +66,8 @@ async function addAll(
   filter: RequestFilter,
 ): Promise<void> {
   if (filter.requestId !== undefined) return addWithId(newest, usage, filter.requestId);
-  await addRecent(newest, usage, account);
-  await addGrouped(newest, usage, account);
+  const groupedAt = await addRecent(newest, usage, account);
+  if (groupedAt >= newest.span()[0]) await addGrouped(newest, usage, account);
 }
 
 const pageSize = 1000;
@@ -99,7 +99,7 @@ export async function findRequests(
   usage: UsageStore,
   { account, filter, limit }: FindOrder,
 ): Promise<LoggedRequest[]> {
-  const newest = await openNewest(usage, { account, filter, limit });
+  const newest = openNewest({ account, filter, limit });
   await addWithId(newest, usage, filter.requestId);
   return newest.found().map(requestOf);
 }
@@ -115,6 +115,8 @@ const isBefore = (one: Place, other: Place): boolean =>
 
 /** The newest requests of blocks that come in any order. A request that comes twice is taken once. */
 interface Newest {
+  /** What is older is not shown. To be told before anything is added. */
+  startAt(start: Place): void;
   /** Only requests of this time can be among them: from the first up to and including the second. */
   span(): [number, number];
   /** @param name of the block, for the error if it cannot be read. */
@@ -136,13 +138,9 @@ interface NewestOrder {
   after?: Place | undefined;
 }
 
-async function openNewest(usage: UsageStore, order: NewestOrder): Promise<Newest> {
-  const { account, filter, limit, after } = order;
-  const { rows } = await sql<Place>`select number, at from request_log_start`.execute(
-    usage.database,
-  );
-  const start = rows[0]!;
-  let since = Math.max(start.at, filter.since ?? 0);
+function openNewest({ account, filter, limit, after }: NewestOrder): Newest {
+  let firstNumber = 0;
+  let since = filter.since ?? 0;
   const until = Math.min(after?.at ?? maxTime, (filter.until ?? maxTime) - 1);
   let found: Found[] = [];
 
@@ -163,7 +161,7 @@ async function openNewest(usage: UsageStore, order: NewestOrder): Promise<Newest
       const at = columns.at[i]!;
       if (at < since || at > until) continue;
       const place = { at, number: columns.number[i]! };
-      if (place.number < start.number || !isFit(i)) continue;
+      if (place.number < firstNumber || !isFit(i)) continue;
       if (after !== undefined && !isBefore(place, after)) continue;
       if (least !== undefined && isBefore(place, least)) continue;
       found.push({ ...place, columns, i });
@@ -174,6 +172,10 @@ async function openNewest(usage: UsageStore, order: NewestOrder): Promise<Newest
     cut();
   };
   return {
+    startAt({ number, at }) {
+      firstNumber = number;
+      since = Math.max(since, at);
+    },
     span: () => [since, until],
     add(name, content) {
       try {
@@ -231,24 +233,46 @@ interface BlockRow {
   content: Uint8Array;
 }
 
-async function addRecent(newest: Newest, usage: UsageStore, account: number): Promise<void> {
-  const [since, until] = newest.span();
-  const { rows } = await sql<{ number: number; lastAt: number; accounts: Uint8Array }>`
-    select number, last_at as "lastAt", accounts from request_recent
-    where last_at >= ${since} and first_at <= ${until} order by number desc`.execute(
-    usage.database,
-  );
-  for (const { number, lastAt, accounts } of rows) {
-    if (lastAt < newest.span()[0] || !isListed(account, accounts)) continue;
-    const { rows: blocks } = await sql<BlockRow>`
-      select content from request_recent where number = ${number}`.execute(usage.database);
-    // Without one it is in a group by now, which is read afterwards.
-    for (const { content } of blocks) newest.add(recentName(number), content);
-  }
-}
-
 /** The first few are enough for most pages. */
 const blocksAtOnce = [2, 16] as const;
+
+interface RecentRow {
+  startNumber: number;
+  startAt: number;
+  groupedAt: number | null;
+  /** The members of a block are null where there is none. */
+  number: number | null;
+  lastAt: number;
+  content: Uint8Array;
+}
+
+/** @returns the time of the newest request of the account that is in a group; 0 where none is. */
+async function addRecent(newest: Newest, usage: UsageStore, account: number): Promise<number> {
+  // Its four bytes may also be found across two others: a block without the account adds nothing.
+  const isListed = sql`instr(accounts, ${listAccounts([account])}) > 0`;
+  let before = maxTime;
+  let groupedAt = 0;
+  for (let limit: number = blocksAtOnce[0]; ; limit = blocksAtOnce[1]) {
+    const [since, until] = newest.span();
+    const { rows } = await sql<RecentRow>`
+      select log.number as "startNumber", log.at as "startAt",
+        (select max(last_at) from request_run where account = ${account}) as "groupedAt",
+        recent.number, recent.last_at as "lastAt", content
+      from request_log_start as log left join (
+        select number, last_at, content from request_recent
+        where number < ${before} and last_at >= ${since} and first_at <= ${until} and ${isListed}
+        order by number desc limit ${limit}) as recent on true
+      order by recent.number desc`.execute(usage.database);
+    for (const { startNumber, startAt, number, lastAt, content, ...row } of rows) {
+      newest.startAt({ number: startNumber, at: startAt });
+      groupedAt = Math.max(groupedAt, row.groupedAt ?? 0);
+      if (number === null) return groupedAt;
+      if (lastAt >= newest.span()[0]) newest.add(recentName(number), content);
+      before = number;
+    }
+    if (rows.length < limit) return groupedAt;
+  }
+}
 
 async function addGrouped(newest: Newest, usage: UsageStore, account: number): Promise<void> {
   let before = { lastAt: maxTime, block: maxTime };
@@ -273,6 +297,10 @@ async function addGrouped(newest: Newest, usage: UsageStore, account: number): P
 async function addWithId(newest: Newest, usage: UsageStore, id: string): Promise<void> {
   const bytes = new Uint8Array(randomBytes);
   const made = readOwnId(id, bytes, 0);
+  const { rows: starts } = await sql<Place>`select number, at from request_log_start`.execute(
+    usage.database,
+  );
+  newest.startAt(starts[0]!);
   const [since, until] = newest.span();
   const { rows: recent } = await sql<BlockRow>`
     select number, content from request_recent
@@ -310,7 +338,20 @@ function readPlace(text: string): Place | undefined {
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
+/** Each member is named, because to copy all but one takes several times as long. */
 function requestOf({ columns, i }: Found): LoggedRequest {
-  const { number: _number, ...request } = requestAt(columns, i);
-  return { ...request, at: new Date(request.at).toISOString() };
+  const request = requestAt(columns, i);
+  return {
+    at: new Date(request.at).toISOString(),
+    account: request.account,
+    key: request.key,
+    operation: request.operation,
+    status: request.status,
+    milliseconds: request.milliseconds,
+    bytes: request.bytes,
+    dataset: request.dataset,
+    problem: request.problem,
+    requestId: request.requestId,
+    query: request.query,
+  };
 }

@@ -1,9 +1,8 @@
 /** The requests of an account, added up by hour, day, key or operation. Hours and days are those of UTC. */
-import { sql } from "kysely";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { type StatusClass, statusClasses, statusClassOf } from "./status-class.ts";
-import { readSums } from "./recent-sums.ts";
+import { readSums, type StatusSums } from "./recent-sums.ts";
 import { hourAfter, hourOf } from "./time.ts";
 
 export interface Totals {
@@ -122,17 +121,7 @@ export interface Span {
   until: number;
 }
 
-/** Sums of one status. */
-export interface StatusSums {
-  status: number;
-  requests: number;
-  bytes: number;
-  milliseconds: number;
-}
-
 type PartSums = StatusSums & { part: string };
-
-const unitLength = { hour: "2026-11-21T09".length, day: "2026-11-21".length };
 
 /** A row for each part and status, and more for what is of the last seconds. */
 async function sumsBy(
@@ -140,33 +129,7 @@ async function sumsBy(
   { account, since, until }: Span,
   by: "hour" | "day" | "key" | "operation",
 ): Promise<PartSums[]> {
-  const isTime = by === "hour" || by === "day";
-  const part = isTime
-    ? sql<string>`substr(hour, 1, ${sql.lit(unitLength[by])})`
-    : sql.ref<string>(by);
-  const order = { account, from: hourOf(since), to: hourAfter(until) };
-  return readSums(usage, order, {
-    settled: (database) =>
-      database
-        .selectFrom("usage_hour")
-        .select((columns) => [
-          part.as("part"),
-          "status",
-          columns.fn.sum<number>("requests").as("requests"),
-          columns.fn.sum<number>("bytes").as("bytes"),
-          columns.fn.sum<number>("milliseconds").as("milliseconds"),
-        ])
-        .where("account", "=", account)
-        .where("hour", ">=", order.from)
-        .where("hour", "<", order.to)
-        .groupBy([part, "status"])
-        .execute(),
-    recent: (row) => ({
-      part: isTime ? row.hour.slice(0, unitLength[by]) : row[by],
-      status: row.status,
-      requests: row.requests,
-      bytes: row.bytes,
-      milliseconds: row.milliseconds,
-    }),
-  });
+  const span = { from: hourOf(since), to: hourAfter(until) };
+  const rows = await readSums(usage, { by: [by], account, ...span });
+  return rows.map((row) => ({ ...row, part: row[by] }));
 }

@@ -29,14 +29,21 @@ const rememberKeyUse = `
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
   const keyUse = connection.prepare(rememberKeyUse);
-  const addSums = connection.prepare("insert into usage_recent (hour, sums) values (?, ?)");
+  const newestBatch = connection.prepare(
+    "select batch from usage_recent order by number desc limit 1",
+  );
+  const addSums = connection.prepare(
+    "insert into usage_recent (batch, hour, accounts, sums) values (?, ?, ?, ?)",
+  );
   const log = openLogWrites(connection);
 
   const writeRequests = (chunk: RequestChunk) => {
     if (chunk.count === 0) return;
     const columns = columnsOf(chunk, log.next());
     const ordered = orderByAccount(columns);
-    for (const { hour, sums } of sumRequests(columns, ordered)) addSums.run(hour, sums);
+    const batch = Number(newestBatch.get()?.["batch"] ?? 0) + 1;
+    for (const { hour, accounts, sums } of sumRequests(columns, ordered))
+      addSums.run(batch, hour, accounts, sums);
     if (keepsLog) log.add(columns, ordered);
     freeColumns(columns);
   };
@@ -64,7 +71,8 @@ export function inTransaction<R>(connection: DatabaseSync, work: () => R): R {
 
 /** Smaller blocks are written anew together with the next batch, so that few requests do not make many blocks. */
 const smallBlock = 256;
-const recentBlockMax = 8192;
+/** A page reads whole blocks, so one of the most requests is cut by account. */
+const recentBlockMax = 1024;
 
 /** Numbers go on where the log began anew, too. */
 export const newestNumber = `
@@ -83,11 +91,14 @@ function openLogWrites(connection: DatabaseSync) {
     insert into request_recent (number, last, first_at, last_at, first_made, accounts, content)
     values (?, ?, ?, ?, ?, ?, ?)`);
 
+  /** Each block has a number of its own among those of its requests, and the last of all of them. */
   const put = (columns: RequestColumns, ordered: AccountOrder) => {
-    const [block] = encodeBlocks(columns, ordered, ordered.order.length, false);
     const { number, last, firstAt, lastAt, firstMade } = extentOf(columns, ordered.order);
-    const accounts = listAccounts(ordered.accounts);
-    insert.run(number, last, firstAt, lastAt, firstMade, accounts, block!.content);
+    const blocks = encodeBlocks(columns, ordered, recentBlockMax, false);
+    for (const [i, { content, runs }] of blocks.entries()) {
+      const accounts = listAccounts(runs.map(({ account }) => account));
+      insert.run(number + i, last, firstAt, lastAt, firstMade, accounts, content);
+    }
   };
   /** The latest block, removed from the log, if it is to be written anew. */
   const takeSmall = (): RequestColumns | undefined => {
@@ -105,9 +116,7 @@ function openLogWrites(connection: DatabaseSync) {
         const joined = joinColumns([small, columns]);
         return put(joined, orderByAccount(joined));
       }
-      if (columns.count <= recentBlockMax) return put(columns, ordered);
-      for (let start = 0; start < columns.count; start += recentBlockMax)
-        put(columns, orderByAccount(columns, start, start + recentBlockMax));
+      put(columns, ordered);
     },
   };
 }

@@ -8,7 +8,9 @@ export async function up(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable("usage_recent")
     .addColumn("number", "integer", (column) => column.primaryKey())
+    .addColumn("batch", "integer", (column) => column.notNull())
     .addColumn("hour", "text", (column) => column.notNull())
+    .addColumn("accounts", "bytea", (column) => column.notNull())
     .addColumn("sums", "bytea", (column) => column.notNull())
     .execute();
   await database.schema
