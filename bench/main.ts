@@ -13,6 +13,7 @@ import { findPostgres, NoPostgres } from "./postgres.ts";
 import { profileBesideImport } from "./profiles/beside-import.ts";
 import { profileMemory } from "./profiles/memory.ts";
 import { profileProcessor } from "./profiles/processor.ts";
+import { profileUsagePages } from "./profiles/usage-pages.ts";
 import { describeRun, type Measured, report } from "./report.ts";
 import { sizesOf } from "./requests.ts";
 import { measureRounds, type Session } from "./rounds.ts";
@@ -80,6 +81,7 @@ async function runWith(options: Options): Promise<number> {
 
 function profile(fixtures: Fixtures, row: Profiled, effort: Effort): Promise<string> {
   if (row === "memory") return profileMemory(fixtures);
+  if (row === "usage-pages") return profileUsagePages(fixtures);
   if (row === "import-p99") return profileBesideImport(fixtures, effort);
   return profileProcessor(fixtures, row, effort);
 }

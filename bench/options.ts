@@ -43,7 +43,7 @@ const quick: Effort = {
 export const choices = [...(Object.keys(rows) as RowName[]), "steps"] as const;
 export type Choice = (typeof choices)[number];
 
-/** Rows `--profile` can look into. */
+/** What `--profile` can look into: rows, and the pages of usage. */
 const profiled = [
   "warm",
   "log",
@@ -54,6 +54,7 @@ const profiled = [
   "memory",
   "import",
   "import-p99",
+  "usage-pages",
 ] as const;
 export type Profiled = (typeof profiled)[number];
 
@@ -78,7 +79,7 @@ export const optionsHelp = {
   peers:
     "what users would take instead: Fastify with pg, the same with an LRU of answers, PostGraphile; without --only nothing else",
   compare: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
-  profile: `where the time or the memory of one row goes, or what its slowest requests waited for: ${profiled.join(", ")}`,
+  profile: `where the time or the memory of one row goes, what its slowest requests waited for, or what reading usage takes: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
   save: "keep the figures in a file, too",
   merge:
