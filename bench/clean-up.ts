@@ -20,7 +20,10 @@ for (const [signal, exitCode] of [
   process.on(signal, () => process.exit(exitCode));
 
 /** @param what the run is, for whoever finds its folder. */
-export function temporaryFolder(what: "bench" | "faults" | "fuzz", parent = tmpdir()): string {
+export function temporaryFolder(
+  what: "bench" | "faults" | "fuzz" | "test",
+  parent = tmpdir(),
+): string {
   const folder = mkdtempSync(join(parent, `gp-records-${what}-`));
   // A child killed just before may still be about to write.
   whenDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));

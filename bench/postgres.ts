@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs, temporaryFolder } from "./clean-up.ts";
 import { hasProc } from "./servers.ts";
 
-/** There is no PostgreSQL that a run could start; the message is for whoever runs it. */
+/** There is no PostgreSQL that a run could start; the message says what is missing. */
 export class NoPostgres extends Error {}
 
 export interface Postgres {
@@ -32,15 +32,13 @@ export interface Cluster {
 export function findPostgres(folders: readonly string[] = usualFolders()): string {
   if (!hasProc)
     throw new NoPostgres(
-      "--peers needs Linux: elsewhere the processor time of a database cannot be seen from outside.",
+      "PostgreSQL is only started on Linux: elsewhere its processor time cannot be seen from outside.",
     );
   const found = folders.find((folder) =>
     ["postgres", "initdb", "psql"].every((name) => existsSync(join(folder, name))),
   );
   if (found !== undefined) return found;
-  throw new NoPostgres(
-    "--peers needs PostgreSQL, which is not installed here: apt-get install postgresql",
-  );
+  throw new NoPostgres("PostgreSQL is not installed here: apt-get install postgresql");
 }
 
 /** Debian's, the newest version first, then those of the search path. */
@@ -69,14 +67,13 @@ function unprivilegedUser(): User | undefined {
     .find((user) => user !== undefined);
   if (found === undefined)
     throw new NoPostgres(
-      "--peers needs a user other than root for PostgreSQL: apt-get install postgresql",
+      "PostgreSQL needs a user other than root, which apt-get install postgresql makes.",
     );
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 
 /** As somebody sets it who read the manual: memory for all records, an SSD, no compilation and no parallel workers for short queries. */
-const settings = {
-  listen_addresses: "",
+const measuredSettings = {
   shared_buffers: "256MB",
   effective_cache_size: "1GB",
   work_mem: "16MB",
@@ -84,8 +81,6 @@ const settings = {
   jit: "off",
   max_parallel_workers_per_gather: "0",
   max_connections: "40",
-  // Nothing is written while it is measured; a folder that goes with the run needs no safety.
-  fsync: "off",
 };
 
 const startMillisecondsMax = 60_000;
@@ -97,10 +92,27 @@ const stopMillisecondsMax = 20_000;
  * @throws NoPostgres
  */
 export async function makeCluster(script: string, input: string): Promise<Cluster> {
+  const cluster = initCluster(temporaryFolder("bench"), measuredSettings);
+  const server = await cluster.start();
+  execFileSync(
+    join(findPostgres(), "psql"),
+    ["--quiet", "--no-psqlrc", "-d", server.url, "-f", script],
+    { input, stdio: ["pipe", "ignore", "inherit"] },
+  );
+  await server.stop();
+  return cluster;
+}
+
+/**
+ * Makes an empty data folder.
+ * @param folder for it and its copies, which becomes PostgreSQL's.
+ * @param settings besides those of a folder that goes with the run.
+ * @throws NoPostgres
+ */
+export function initCluster(folder: string, settings: Readonly<Record<string, string>>): Cluster {
   const bin = findPostgres();
   const user = unprivilegedUser();
   // PostgreSQL reaches a folder only through folders it may enter, and those of a run are root's.
-  const folder = temporaryFolder("bench");
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const original = join(folder, "original");
   const options = ["--auth=trust", "--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8"];
@@ -111,7 +123,8 @@ export async function makeCluster(script: string, input: string): Promise<Cluste
   });
   writeFileSync(
     join(original, "postgresql.auto.conf"),
-    Object.entries(settings)
+    // Reached by its socket; and nothing in it outlives the run, so nothing has to be synced.
+    Object.entries({ listen_addresses: "", fsync: "off", ...settings })
       .map(([name, value]) => `${name} = '${value}'\n`)
       .join(""),
   );
@@ -125,14 +138,7 @@ export async function makeCluster(script: string, input: string): Promise<Cluste
       return clusterIn(copy);
     },
   });
-  const cluster = clusterIn(original);
-  const server = await cluster.start();
-  execFileSync(join(bin, "psql"), ["--quiet", "--no-psqlrc", "-d", server.url, "-f", script], {
-    input,
-    stdio: ["pipe", "ignore", "inherit"],
-  });
-  await server.stop();
-  return cluster;
+  return clusterIn(original);
 }
 
 /** Resolves as soon as it takes connections. */

@@ -2,7 +2,7 @@
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import type { Quotas } from "./policy.ts";
-import { lookAt, openWindows, shrink, type SlidingLog, takeFrom } from "./sliding-log.ts";
+import { countAt, lookAt, openWindows, shrink, type SlidingLog, takeFrom } from "./sliding-log.ts";
 
 interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   /** Where the journal is kept; null for none. */
@@ -12,6 +12,8 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
 export interface MemoryCounters extends Counters {
   take(account: number, quotas: Quotas): QuotaStatus;
   look(account: number, quotas: Quotas): QuotaStatus;
+  /** Counts a request that was admitted elsewhere, whatever the quotas are; without writing it to the journal. */
+  count(account: number): void;
   /** Never fails: a journal that cannot be written is reported to `onFault` and stops no response. */
   commit(): void;
   close(): void;
@@ -41,6 +43,11 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       now = Math.max(now, clock.monotonicMicroseconds());
       return lookAt(logs.get(account) ?? openWindows(), quotas, now);
     },
+    count(account) {
+      now = Math.max(now, clock.monotonicMicroseconds());
+      countAt(logs.get(account) ?? addLog(logs, account), now);
+      forgetOne(now);
+    },
     commit() {
       journal?.write();
     },
@@ -52,11 +59,16 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
 }
 
 function addLog(logs: Map<number, SlidingLog>, account: number): SlidingLog {
-  if (!Number.isInteger(account) || account < 1 || account > accountMax)
-    throw new RangeError(`An account number must be 1 to ${accountMax}, but is ${account}.`);
+  assertAccount(account);
   const log = openWindows();
   logs.set(account, log);
   return log;
+}
+
+/** @throws RangeError for what cannot be the number of an account. */
+export function assertAccount(account: number): void {
+  if (!Number.isInteger(account) || account < 1 || account > accountMax)
+    throw new RangeError(`An account number must be 1 to ${accountMax}, but is ${account}.`);
 }
 
 /** Checks one account a call, round robin, and forgets it if it counts nothing, so that no request pays for all accounts. */

@@ -103,23 +103,32 @@ export function takeFrom(log: SlidingLog, quotas: Quotas, now: number): QuotaSta
   return statusOf(log, quotas, now, admitted);
 }
 
+/** Counts a request at `now` in all windows, whatever their quotas are. */
+export function countAt(log: SlidingLog, now: number): void {
+  for (let index = 0; index < windows.length; index++) countIn(log, index, now);
+  append(log, now);
+}
+
 /** What `takeFrom` would decide now, without counting. */
 export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatus =>
   statusOf(log, quotas, now, isAdmitted(log, quotas, now));
 
 function statusOf(log: SlidingLog, quotas: Quotas, now: number, admitted: boolean): QuotaStatus {
   // Not mapped, because this runs on every request.
-  const statuses = [
+  return quotaStatus(admitted, [
     statusIn(log, 0, quotas, now, admitted),
     statusIn(log, 1, quotas, now, admitted),
     statusIn(log, 2, quotas, now, admitted),
-  ];
-  return admitted
-    ? { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 }
-    : refusal(statuses);
+  ]);
 }
 
-function refusal(statuses: WindowStatus[]): QuotaStatus {
+/** @param statuses of minute, hour and day. */
+export const quotaStatus = (admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus =>
+  admitted
+    ? { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 }
+    : refusal(statuses);
+
+function refusal(statuses: readonly WindowStatus[]): QuotaStatus {
   const violated: WindowName[] = [];
   let retryAfterSeconds = 0;
   for (const { name, waitSeconds } of statuses) {
@@ -144,16 +153,34 @@ function statusIn(
   now: number,
   admitted: boolean,
 ): WindowStatus {
+  const quota = quotas[windows[index]!.name];
+  return windowStatus(index, quota, {
+    count: log.end - log.firsts[index]!,
+    resetMicroseconds: resetIn(log, index, now),
+    waitMicroseconds: admitted ? 0 : waitIn(log, index, quota, now),
+  });
+}
+
+/** What is known of a window: how many requests it counts, and the µs until one leaves and until one is admitted. */
+export interface WindowCount {
+  count: number;
+  /** 0 if there is none to leave. */
+  resetMicroseconds: number;
+  /** 0 if one is admitted now. */
+  waitMicroseconds: number;
+}
+
+/** @param index of the window among `windows`. */
+export function windowStatus(index: number, quota: number, window: WindowCount): WindowStatus {
   const { name, seconds } = windows[index]!;
-  const quota = quotas[name];
   return {
     name,
     quota,
     windowSeconds: seconds,
     // Would be below zero after an operator has lowered the quota.
-    remaining: Math.max(0, quota - (log.end - log.firsts[index]!)),
-    resetSeconds: wholeSeconds(resetIn(log, index, now)),
-    waitSeconds: admitted ? 0 : wholeSeconds(waitIn(log, index, quota, now)),
+    remaining: Math.max(0, quota - window.count),
+    resetSeconds: wholeSeconds(window.resetMicroseconds),
+    waitSeconds: wholeSeconds(window.waitMicroseconds),
   };
 }
 

@@ -1,11 +1,21 @@
 /** The life of one limiter in a random world: what happened to it, and every answer held against the oracle. */
-import assert from "node:assert/strict";
-import type { QuotaStatus } from "#limits/counters.ts";
-import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import { assertRight } from "./limits-oracle.ts";
 import type { Random } from "./limits-random.ts";
-import { clockOf, day, openWorld, type World } from "./limits-world.ts";
+import { day, openWorld, type World } from "./limits-world.ts";
+
+/** Counters of one kind, and what can happen to them. */
+export interface CountersKind {
+  /** Begins a run. `dir` is the life's own, and ends in its number. */
+  open(world: World, dir: string): Counters | Promise<Counters>;
+  /** The time these counters count by, in µs; it may step. */
+  now(world: World): number;
+  /** Tells them the time, where they cannot see the world. */
+  setClock?(world: World): Promise<void>;
+  /** What else happens to them, as often as listed. */
+  events: readonly ((life: Life) => void | Promise<void>)[];
+}
 
 /** What happened in schedules, so that a test sees that all of it did. */
 export const emptyTally = () => ({
@@ -32,7 +42,8 @@ export interface Life {
   world: World;
   dir: string;
   tally: Tally;
-  counters: MemoryCounters;
+  kind: CountersKind;
+  counters: Counters;
   /** By account, as are the admitted requests. */
   quotas: Quotas[];
   admitted: { at: number; epoch: string }[][];
@@ -44,7 +55,12 @@ export interface Life {
 /** A wall clock read twice, in whole ms, tells a span of time but for this much. */
 const bridgeMicroseconds = 2000;
 
-export function beginLife(random: Random, dir: string, tally: Tally): Life {
+export async function beginLife(
+  kind: CountersKind,
+  random: Random,
+  dir: string,
+  tally: Tally,
+): Promise<Life> {
   const world = openWorld();
   world.hasBootId = random.chance(0.8);
   const accounts = random.between(1, 3);
@@ -53,7 +69,8 @@ export function beginLife(random: Random, dir: string, tally: Tally): Life {
     world,
     dir,
     tally,
-    counters: openCounters(world, dir),
+    kind,
+    counters: await kind.open(world, dir),
     quotas: Array.from({ length: accounts }, () => someQuotas(random)),
     admitted: Array.from({ length: accounts }, () => []),
     epochs: new Map(),
@@ -62,29 +79,34 @@ export function beginLife(random: Random, dir: string, tally: Tally): Life {
   };
 }
 
-export function openCounters(world: World, dir: string): MemoryCounters {
-  const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
-  return openMemoryCounters({ dir, clock: clockOf(world), onFault });
-}
-
 export const someQuotas = (random: Random): Quotas => ({
   minute: random.between(1, 6),
   hour: random.between(1, 15),
   day: random.between(1, 25),
 });
 
-export function take(life: Life, account: number): QuotaStatus {
-  const { world, tally } = life;
+/** The time an account is counted by: a clock that was set back stands still until it has caught up. */
+export function nowOf({ kind, world, admitted }: Life, account: number): number {
+  return Math.max(kind.now(world), admitted[account]!.at(-1)?.at ?? Number.NEGATIVE_INFINITY);
+}
+
+/** Lets time pass, as the account is counted by it. */
+export function pass(life: Life, account: number, microseconds: number): void {
+  life.world.now += nowOf(life, account) - life.kind.now(life.world) + microseconds;
+}
+
+export async function take(life: Life, account: number): Promise<QuotaStatus> {
+  const { kind, world, tally } = life;
   const quotas = life.quotas[account]!;
   const epoch = epochOf(life);
-  const before = life.admitted[account]!.filter(
-    ({ at }) => world.now - at < day + bridgeMicroseconds,
-  );
-  const quotaStatus = life.counters.take(account + 1, quotas);
-  life.counters.commit();
+  const now = nowOf(life, account);
+  const before = life.admitted[account]!.filter(({ at }) => now - at < day + bridgeMicroseconds);
+  await kind.setClock?.(world);
+  const quotaStatus = await life.counters.take(account + 1, quotas);
+  await life.counters.commit();
   assertRight(quotaStatus, {
     quotas,
-    now: world.now,
+    now,
     truly: before.map(({ at }) => at),
     atTheLatest: life.isClockSetBack
       ? null
@@ -92,7 +114,7 @@ export function take(life: Life, account: number): QuotaStatus {
   });
   tally[quotaStatus.admitted ? "admitted" : "refused"]++;
   if (!quotaStatus.admitted) return quotaStatus;
-  life.admitted[account] = [...before, { at: world.now, epoch }];
+  life.admitted[account] = [...before, { at: now, epoch }];
   life.epochs.set(epoch, {
     wallOffsetMilliseconds: world.wallOffsetMilliseconds,
     lastAt: world.now,

@@ -1,38 +1,50 @@
-/** What ends one run of a limiter and begins the next. */
+/** Counters of one process, and what ends one run of them and begins the next. */
+import assert from "node:assert/strict";
 import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type EpochEnd, epochOf, type Life, openCounters } from "./limits-life.ts";
-import { day, hour, minute, reboot, second, type World } from "./limits-world.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { type CountersKind, type EpochEnd, epochOf, type Life } from "./limits-life.ts";
+import { clockOf, day, hour, minute, reboot, second, type World } from "./limits-world.ts";
 
-export function restart(life: Life): void {
+/** Counted by a clock that never steps, with a journal. */
+export const inMemory: CountersKind = {
+  open: (world, dir) => {
+    const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
+    return openMemoryCounters({ dir, clock: clockOf(world), onFault });
+  },
+  now: (world) => world.now,
+  events: [restart, startAgainElsewhere],
+};
+
+async function restart(life: Life): Promise<void> {
   life.tally.restarts++;
-  reopen(life, () => {
+  await reopen(life, () => {
     life.world.now += life.random.pick([0, 1000, second, minute]);
   });
 }
 
 /** A reboot, or a new container: another boot id, but the monotonic clock goes on. */
-export function startAgainElsewhere(life: Life): void {
+async function startAgainElsewhere(life: Life): Promise<void> {
   const { random, world } = life;
   life.tally.reboots++;
-  reopen(life, () => {
+  await reopen(life, () => {
     if (random.chance(0.8)) reboot(world, random.pick([0, second, 30 * second, minute, hour]));
     else world.boot++;
     world.now += random.pick([0, second, 20 * second, hour]);
   });
 }
 
-function reopen(life: Life, meanwhile: () => void): void {
+async function reopen(life: Life, meanwhile: () => void): Promise<void> {
   const old = life.counters;
   const isKilled = life.random.chance(0.7);
-  if (!isKilled) old.close();
+  if (!isKilled) await old.close();
   else if (life.random.chance(0.5)) tearNewestFile(life);
   life.runs++;
   meanwhile();
   setWallClock(life);
-  life.counters = openCounters(life.world, life.dir);
+  life.counters = await inMemory.open(life.world, life.dir);
   // A killed process closes nothing, so the next one has been opened before. Closing writes nothing either.
-  if (isKilled) old.close();
+  if (isKilled) await old.close();
 }
 
 /** What a write that a crash cut off may leave: a part of a record, or space without content. */

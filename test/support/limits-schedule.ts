@@ -4,12 +4,21 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { windows } from "#limits/policy.ts";
-import { beginLife, type Life, someQuotas, take, type Tally } from "./limits-life.ts";
+import {
+  beginLife,
+  type CountersKind,
+  type Life,
+  nowOf,
+  pass,
+  someQuotas,
+  take,
+  type Tally,
+} from "./limits-life.ts";
 import { randomFrom } from "./limits-random.ts";
-import { restart, startAgainElsewhere } from "./limits-restarts.ts";
 import { day, hour, minute, second } from "./limits-world.ts";
 
 export interface Schedules {
+  kind: CountersKind;
   firstSeed: number;
   schedules: number;
   /** Empty, and left empty. */
@@ -19,6 +28,7 @@ export interface Schedules {
 
 /** @throws an error that names the seed of the first schedule that went wrong. */
 export async function runSchedules({
+  kind,
   firstSeed,
   schedules,
   folder,
@@ -26,30 +36,33 @@ export async function runSchedules({
 }: Schedules): Promise<void> {
   for (let seed = firstSeed; seed < firstSeed + schedules; seed++) {
     const dir = join(folder, String(seed));
-    runSchedule(seed, dir, tally);
+    await runSchedule(kind, seed, dir, tally);
     // Files that were being synced are closed only when the event loop comes round.
     await setImmediate();
-    rmSync(dir, { recursive: true });
+    rmSync(dir, { recursive: true, force: true });
   }
 }
 
-/**
- * One schedule: bursts, pauses, freezes, quotas that change, a wall clock that steps, restarts by kill and by close,
- * reboots and new containers.
- */
-function runSchedule(seed: number, dir: string, tally: Tally): void {
-  const life = beginLife(randomFrom(seed), dir, tally);
+/** One schedule: bursts, pauses, freezes, quotas that change, a wall clock that steps, and the kind's own events. */
+async function runSchedule(
+  kind: CountersKind,
+  seed: number,
+  dir: string,
+  tally: Tally,
+): Promise<void> {
+  const life = await beginLife(kind, randomFrom(seed), dir, tally);
+  const possible = [...events, ...kind.events];
   try {
     const steps = life.random.between(20, 100);
-    for (let step = 0; step < steps; step++) life.random.pick(events)(life);
+    for (let step = 0; step < steps; step++) await life.random.pick(possible)(life);
   } catch (error) {
     throw new Error(`Schedule of seed ${seed}: ${(error as Error).message}`, { cause: error });
   } finally {
-    life.counters.close();
+    await life.counters.close();
   }
 }
 
-const events: readonly ((life: Life) => void)[] = [
+const events: CountersKind["events"] = [
   burst,
   burst,
   burst,
@@ -62,33 +75,31 @@ const events: readonly ((life: Life) => void)[] = [
   waitForABorder,
   changeQuotas,
   stepWallClock,
-  restart,
-  startAgainElsewhere,
 ];
 
-function burst(life: Life): void {
+async function burst(life: Life): Promise<void> {
   const account = life.random.between(0, life.quotas.length - 1);
   const requests = life.random.between(1, 8);
   for (let request = 0; request < requests; request++) {
-    const quotaStatus = take(life, account);
+    const quotaStatus = await take(life, account);
     if (!quotaStatus.admitted && life.random.chance(0.3))
-      retry(life, account, quotaStatus.retryAfterSeconds);
+      await retry(life, account, quotaStatus.retryAfterSeconds);
     if (life.random.chance(0.5)) life.world.now += life.random.between(0, 2 * second);
   }
 }
 
-function retry(life: Life, account: number, seconds: number): void {
+async function retry(life: Life, account: number, seconds: number): Promise<void> {
   if (seconds > 1 && life.random.chance(0.5)) {
-    life.world.now += (seconds - 1) * second;
-    const early = take(life, account);
+    pass(life, account, (seconds - 1) * second);
+    const early = await take(life, account);
     assert.ok(
       !early.admitted && early.retryAfterSeconds === 1,
       "Retry-After was a second too long",
     );
     life.tally.retriesASecondEarly++;
-    life.world.now += second;
-  } else life.world.now += seconds * second;
-  assert.ok(take(life, account).admitted, "Retry-After was not true at the first try");
+    pass(life, account, second);
+  } else pass(life, account, seconds * second);
+  assert.ok((await take(life, account)).admitted, "Retry-After was not true at the first try");
   life.tally.retriesOnTheSecond++;
 }
 
@@ -109,12 +120,14 @@ function wait({ random, world }: Life): void {
 }
 
 /** Until a request is about to leave a window, leaves it, or has just left. */
-function waitForABorder({ random, world, admitted }: Life): void {
+function waitForABorder(life: Life): void {
+  const { random, world, kind, admitted } = life;
+  const account = random.between(0, admitted.length - 1);
   const request = random.pick(
-    random.pick(admitted).slice(-10).concat({ at: world.now, epoch: "" }),
+    admitted[account]!.slice(-10).concat({ at: nowOf(life, account), epoch: "" }),
   );
   const border = request.at + random.pick(windows).seconds * second + random.between(-1, 1);
-  world.now = Math.max(world.now, border);
+  world.now += Math.max(0, border - kind.now(world));
 }
 
 function changeQuotas({ random, quotas }: Life): void {

@@ -1,0 +1,372 @@
+/** The counters that several instances share, in PostgreSQL or Valkey, and what one instance does while those are away. */
+import { randomUUID } from "node:crypto";
+import { StoreFault } from "#store/domain-error.ts";
+import type { Clock } from "./clocks.ts";
+import type { Counters, QuotaStatus } from "./counters.ts";
+import { type Charge, type Engine, type Group, statusOf } from "./engine.ts";
+import { assertAccount, openMemoryCounters } from "./memory-counters.ts";
+import { defaultQuotas, type Quotas } from "./policy.ts";
+import { dayMicroseconds } from "./sliding-log.ts";
+
+/** During an outage: every instance counts by itself, or requests are refused. */
+export const outageModes = ["local", "deny"] as const;
+export type OutageMode = (typeof outageModes)[number];
+
+export interface SharedCounters extends Counters {
+  /** Who counts now: the engine, or what the outage mode says. */
+  mode(): "shared" | OutageMode;
+}
+
+interface SharedCountersOptions {
+  engine: Engine;
+  outage: OutageMode;
+  clock: Clock;
+  /**
+   * Called with the reason when counts can no longer be shared, also at the start, and again when the reason is one that
+   * somebody has to mend; with null when they are shared again. Never after `close`. Must not throw.
+   */
+  onFault: (fault: Error | null) => void;
+  patience?: Patience;
+}
+
+/** How long an instance waits, in ms. */
+export interface Patience {
+  /** For an answer, before it counts by itself. */
+  answer: number;
+  /** For a connection. */
+  connection: number;
+  /** For requests to be charged. */
+  charge: number;
+  /** Between two attempts to reach an engine that is away. */
+  retry: number;
+}
+
+const usualPatience: Patience = { answer: 50, connection: 500, charge: 1000, retry: 250 };
+
+/**
+ * Connects once, and counts as the outage mode says until that works.
+ * @throws StoreFault where the engine answers but must be set up first, or refuses user or password.
+ */
+export async function openSharedCounters({
+  engine,
+  outage,
+  clock,
+  onFault,
+  patience = usualPatience,
+}: SharedCountersOptions): Promise<SharedCounters> {
+  // What this instance admitted, whoever counted it: during an outage no window of it may admit more than its quota.
+  const own = openMemoryCounters({ dir: null, clock, onFault() {} });
+  const debts = openDebts(engine, clock);
+  let state: "shared" | "away" | "returning" = "away";
+  /** Groups not sent yet: of this turn of the event loop, or of those that passed since a batch was sent. */
+  let collected: AskedGroup[] = [];
+  let openGroups = new Map<number, AskedGroup>();
+  let isFlushDue = false;
+  let sent: AskedGroup[] | null = null;
+  let reported: string | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const ask = (account: number, quotas: Quotas, isLook: boolean): Promise<QuotaStatus> => {
+    const answered = Promise.withResolvers<QuotaStatus>();
+    let group = isLook ? undefined : openGroups.get(account);
+    if (group?.quotas !== quotas) {
+      group = { account, quotas, requests: 0, waiting: [] };
+      collected.push(group);
+      if (!isLook) openGroups.set(account, group);
+    }
+    if (!isLook) group!.requests++;
+    group!.waiting.push(answered);
+    if (!isFlushDue && sent === null) {
+      isFlushDue = true;
+      setImmediate(flush);
+    }
+    return answered.promise;
+  };
+
+  /** Sends what was collected. One batch is under way at a time, so that batches grow as an engine gets slower. */
+  const flush = () => {
+    isFlushDue = false;
+    if (state !== "shared" || sent !== null || collected.length === 0) return;
+    const batch = collected.splice(0, engine.groupsMax);
+    batch.sort((a, b) => a.account - b.account);
+    sent = batch;
+    openGroups = new Map();
+    within(patience.answer, engine.decide(batch)).then(
+      (decisions) => {
+        if (sent !== batch) return;
+        sent = null;
+        for (const [i, group] of batch.entries()) {
+          for (let counted = 0; counted < decisions[i]!.admitted; counted++)
+            own.count(group.account);
+          for (const [position, { resolve }] of group.waiting.entries())
+            resolve(statusOf(group, decisions[i]!, position));
+        }
+        flush();
+      },
+      (fault: Error) => {
+        if (sent === batch) lose(fault);
+      },
+    );
+  };
+
+  /** Counts what waits for an answer by itself, and so whatever comes, until the engine is there again. */
+  const lose = (fault: Error) => {
+    if (state === "away") return;
+    state = "away";
+    engine.disconnect();
+    report(fault);
+    const groups = [...(sent ?? []), ...collected];
+    sent = null;
+    collected = [];
+    openGroups = new Map();
+    for (const group of groups) answerAlone(group);
+    retrySoon();
+  };
+
+  const answerAlone = ({ account, quotas, requests, waiting }: AskedGroup) => {
+    for (const { resolve, reject } of waiting)
+      if (requests === 0) resolve(own.look(account, quotas));
+      else if (outage === "deny") reject(new CountersAway());
+      else resolve(takeAlone(account, quotas));
+  };
+
+  const takeAlone = (account: number, quotas: Quotas): QuotaStatus => {
+    const status = own.take(account, quotas);
+    if (status.admitted) debts.add(account);
+    return status;
+  };
+
+  const report = (fault: Error) => {
+    if (isClosed) return;
+    const meanwhile =
+      outage === "deny"
+        ? "Requests are refused until they are."
+        : "This instance counts by itself until they are.";
+    const message = `Counts are not shared: ${engine.place} ${reasonOf(fault)}. ${meanwhile}`;
+    if (reported !== null && (message === reported || !(fault instanceof StoreFault))) return;
+    reported = message;
+    onFault(new Error(message, { cause: fault }));
+  };
+
+  const retrySoon = () => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      comeBack().catch((fault: Error) => {
+        giveUp(fault);
+      });
+    }, patience.retry);
+    timer.unref();
+  };
+
+  const giveUp = (fault: Error) => {
+    // What was asked while the last charges were under way is answered here.
+    if (state === "returning") return lose(fault);
+    engine.disconnect();
+    report(fault);
+    retrySoon();
+  };
+
+  /** Connects, charges what was admitted alone, and shares again. */
+  const comeBack = async () => {
+    const connection = { isLost: false };
+    await within(
+      patience.connection,
+      engine.connect((fault) => {
+        connection.isLost = true;
+        if (state === "shared") lose(fault);
+      }),
+    );
+    // Its first answer, which may have to be prepared, is no measure of the next.
+    await within(patience.connection, engine.decide(probe));
+    await within(patience.answer, engine.decide(probe));
+    for (let round = 0; round < roundsMax && debts.count() > fewDebts; round++)
+      await within(patience.charge, debts.pay());
+    // New requests wait from here on, so that none is admitted beside the last charges.
+    state = "returning";
+    await within(patience.answer, debts.pay());
+    if (connection.isLost || isClosed) throw new Error("The connection ended.");
+    state = "shared";
+    if (reported !== null) onFault(null);
+    reported = null;
+    flush();
+  };
+
+  try {
+    await comeBack();
+  } catch (error) {
+    if (error instanceof StoreFault) {
+      engine.disconnect();
+      throw new StoreFault(
+        error.kind,
+        `Counts cannot be shared: ${engine.place} ${error.message}.`,
+        {
+          cause: error,
+        },
+      );
+    }
+    giveUp(error as Error);
+  }
+
+  return {
+    take(account, quotas) {
+      assertAccount(account);
+      if (state !== "away") return ask(account, quotas, false);
+      if (outage === "deny") return Promise.reject(new CountersAway());
+      return takeAlone(account, quotas);
+    },
+    look(account, quotas) {
+      return state === "away" ? own.look(account, quotas) : ask(account, quotas, true);
+    },
+    // What was answered is counted already.
+    commit() {},
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      engine.disconnect();
+      own.close();
+    },
+    mode: () => (state === "shared" ? "shared" : outage),
+  };
+}
+
+/** Requests of one turn that are decided together, with those who wait for each. */
+interface AskedGroup extends Group {
+  waiting: PromiseWithResolvers<QuotaStatus>[];
+}
+
+/** Why a request is refused during an outage, in the mode `deny`. */
+class CountersAway extends Error {
+  constructor() {
+    super("Requests cannot be counted: the shared counters are away.");
+    this.name = "CountersAway";
+  }
+}
+
+/** Counts nothing. */
+const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
+
+const roundsMax = 8;
+/** So few are charged within the time of an answer. */
+const fewDebts = 256;
+/** Requests and accounts in one charge. */
+const chargedMax = 1000;
+const chargedAccountsMax = 128;
+
+/** Requests that this instance admitted by itself, and that the engine does not count yet. */
+interface Debts {
+  /** Adds a request of now. */
+  add(account: number): void;
+  count(): number;
+  /** Has all of them charged. What fails stays, and is charged under the same numbers the next time. */
+  pay(): Promise<void>;
+}
+
+interface Debt {
+  number: number;
+  part: number;
+  accounts: { account: number; times: number[] }[];
+}
+
+function openDebts(engine: Engine, clock: Clock): Debts {
+  const instance = randomUUID();
+  const times = new Map<number, number[]>();
+  let unnumbered = 0;
+  let lastNumber = 0;
+  /** By part, oldest first. */
+  const numbered = new Map<number, Debt[]>();
+
+  const numberAll = () => {
+    for (const account of [...times.keys()].toSorted((a, b) => a - b)) {
+      const ofAccount = times.get(account)!;
+      const part = engine.partOf(account);
+      const ofPart = numbered.getOrInsertComputed(part, () => []);
+      for (let from = 0; from < ofAccount.length; from += chargedMax) {
+        const some = ofAccount.slice(from, from + chargedMax);
+        const last = ofPart.at(-1);
+        if (last !== undefined && isOpen(last, some.length))
+          last.accounts.push({ account, times: some });
+        else ofPart.push({ number: ++lastNumber, part, accounts: [{ account, times: some }] });
+      }
+    }
+    times.clear();
+    unnumbered = 0;
+  };
+  /** A charge that was sent once must not change. */
+  const sentNumbers = new Set<number>();
+  const isOpen = ({ number, accounts }: Debt, more: number) =>
+    !sentNumbers.has(number) &&
+    accounts.length < chargedAccountsMax &&
+    accounts.reduce((sum, { times: some }) => sum + some.length, more) <= chargedMax;
+
+  const payPart = async (ofPart: Debt[]) => {
+    // One after the other: a later number would make an earlier one look done.
+    while (ofPart.length > 0) {
+      const [debt] = ofPart as [Debt];
+      sentNumbers.add(debt.number);
+      await engine.charge(chargeOf(debt));
+      sentNumbers.delete(debt.number);
+      ofPart.shift();
+    }
+  };
+  const chargeOf = ({ number, part, accounts }: Debt): Charge => {
+    const now = clock.monotonicMicroseconds();
+    return {
+      instance,
+      number,
+      part,
+      accounts: accounts.map(({ account, times: some }) => ({
+        account,
+        ages: some.map((time) => now - time),
+      })),
+    };
+  };
+  return {
+    add(account) {
+      const now = clock.monotonicMicroseconds();
+      const ofAccount = times.getOrInsertComputed(account, () => []);
+      ofAccount.push(now);
+      unnumbered++;
+      // What has left the day is owed no more.
+      while (now - ofAccount[0]! >= dayMicroseconds) {
+        ofAccount.shift();
+        unnumbered--;
+      }
+    },
+    count: () => unnumbered + numbered.values().reduce((sum, ofPart) => sum + ofPart.length, 0),
+    async pay() {
+      numberAll();
+      await Promise.all([...numbered.values()].map(payPart));
+    },
+  };
+}
+
+/**
+ * Rejects after this many ms. A timer that is due at once with the answer, as after a long turn of the event loop, must
+ * not win: the answer that has already arrived is read first.
+ */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    setImmediate(() => late.reject(new TooSlow(milliseconds)));
+  }, milliseconds);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    late.promise.catch(() => {});
+    promise.catch(() => {});
+  }
+}
+
+class TooSlow extends Error {
+  constructor(milliseconds: number) {
+    super(`does not answer within ${milliseconds} ms`);
+    this.name = "TooSlow";
+  }
+}
+
+function reasonOf(fault: Error): string {
+  if (fault instanceof TooSlow || fault instanceof StoreFault) return fault.message;
+  return `cannot be reached (${fault.message || (fault as NodeJS.ErrnoException).code})`;
+}

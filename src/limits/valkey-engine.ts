@@ -1,0 +1,191 @@
+/** Counts in Valkey or Redis, by a script for all requests of a turn. */
+import { createHash } from "node:crypto";
+import type { Cluster, Redis } from "iovalkey";
+import { StoreFault } from "#store/domain-error.ts";
+import { type Charge, decisionFrom, decisionNumbers, type Engine, type Group } from "./engine.ts";
+import { chargeScript, takeScript } from "./valkey-scripts.ts";
+
+/** Accounts in one call. */
+const callMax = 128;
+/** Keys with the same text in braces are on one node of a cluster, and so may be in one call. */
+const parts = 64;
+
+/**
+ * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
+ * @param readClock Lua that sets `clock`, for tests.
+ */
+export async function openValkeyEngine(url: string, readClock?: string): Promise<Engine> {
+  const { Cluster, Redis } = await import("iovalkey");
+  const take = scriptOf(takeScript(readClock));
+  const charge = scriptOf(chargeScript(readClock));
+  const address = url.replace(/^valkey/, "redis");
+  const place = placeOf(url);
+  let client: Redis | Cluster | null = null;
+
+  /** Commands are refused while it is not connected, and it never connects again by itself: `connect` does. */
+  const options = {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 500,
+  };
+  const call = async (
+    script: Script,
+    keys: readonly string[],
+    values: readonly (string | Buffer)[],
+  ): Promise<Buffer> => {
+    if (client === null) throw new Error("There is no connection.");
+    const given = [keys.length, ...keys, ...values];
+    try {
+      return (await client.callBuffer("EVALSHA", script.digest, ...given)) as Buffer;
+    } catch (error) {
+      // A server that was restarted, or a replica that took over, does not have it yet.
+      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+      return (await client.callBuffer("EVAL", script.text, ...given)) as Buffer;
+    }
+  };
+
+  const engine: Engine = {
+    place,
+    groupsMax: 1024,
+    partOf: (account) => account % parts,
+    async connect(onLost) {
+      engine.disconnect();
+      const single = new Redis(address, options);
+      client = single;
+      const info = await connected(single, () => single.info());
+      refuseEviction(info, place);
+      let current: Redis | Cluster = single;
+      if (/^redis_mode:cluster/m.test(info)) {
+        const { host, port, username, password, tls } = single.options;
+        current = new Cluster([{ host: host!, port: port! }], {
+          ...options,
+          clusterRetryStrategy: () => null,
+          redisOptions: { ...options, username, password, tls, lazyConnect: false },
+        } as ConstructorParameters<typeof Cluster>[1]);
+        single.disconnect();
+        client = current;
+        await connected(current, () => current.call("PING"));
+      }
+      current.once("end", () => {
+        if (client === current) onLost(new Error("The connection ended."));
+      });
+    },
+    async decide(groups) {
+      const answers = await Promise.all(
+        calls(groups).map(async (called) => {
+          const keys = called.map(({ account }) => keyOf(account));
+          return { called, reply: await call(take, keys, [bytesOf(called)]) };
+        }),
+      );
+      const decided = answers.flatMap(({ called, reply }) => {
+        const numbers = doublesOf(reply);
+        return called.map(
+          (group, i) => [group, decisionFrom(numbers, i * decisionNumbers)] as const,
+        );
+      });
+      const byGroup = new Map(decided);
+      return groups.map((group) => byGroup.get(group)!);
+    },
+    async charge({ instance, number, part, accounts }: Charge) {
+      const keys = [`q:{${part}}:charged:${instance}`];
+      await call(
+        charge,
+        [...keys, ...accounts.map(({ account }) => keyOf(account))],
+        [String(number), ...accounts.map(({ ages }) => bytesOfDoubles(ages))],
+      );
+    },
+    disconnect() {
+      const old = client;
+      client = null;
+      old?.disconnect();
+    },
+  };
+  return engine;
+}
+
+interface Script {
+  text: string;
+  digest: string;
+}
+
+const scriptOf = (text: string): Script => ({
+  text,
+  digest: createHash("sha1").update(text).digest("hex"),
+});
+
+/** Connects, and asks a first question. @throws StoreFault where user or password are not accepted. */
+async function connected<T>(client: Redis | Cluster, ask: () => Promise<T>): Promise<T> {
+  let fault: Error | undefined;
+  // Without a listener it would print what it cannot do.
+  client.on("error", (error: Error) => void (fault = error));
+  try {
+    await client.connect();
+    return await ask();
+  } catch (error) {
+    const cause = fault ?? (error as Error);
+    if (/^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password|ERR AUTH)/.test(cause.message))
+      throw new StoreFault(
+        "unusable",
+        `refuses user or password of COUNTERS_URL: ${cause.message}`,
+        {
+          cause,
+        },
+      );
+    throw cause;
+  }
+}
+
+/** An evicted account would have its whole quota again. Managed services hide the configuration, but not this line. */
+function refuseEviction(info: string, place: string): void {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  if (policy === "noeviction") return;
+  throw new StoreFault(
+    "unusable",
+    `has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set it to noeviction: redis-cli -u ${place} config set maxmemory-policy noeviction`,
+  );
+}
+
+function placeOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname.length > 1 ? pathname : ""}`;
+}
+
+const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
+
+/** The groups of one call each: of one part, and not too many. */
+function calls(groups: readonly Group[]): Group[][] {
+  const found = new Map<number, Group[][]>();
+  for (const group of groups) {
+    const part = group.account % parts;
+    const ofPart = found.get(part) ?? [];
+    if (ofPart.length === 0) found.set(part, ofPart);
+    const last = ofPart.at(-1);
+    if (last === undefined || last.length === callMax) ofPart.push([group]);
+    else last.push(group);
+  }
+  return [...found.values()].flat();
+}
+
+/** As the script reads it. */
+function bytesOf(groups: readonly Group[]): Buffer {
+  const bytes = Buffer.allocUnsafe(16 * groups.length);
+  for (const [i, { requests, quotas }] of groups.entries()) {
+    bytes.writeUInt32BE(requests, 16 * i);
+    bytes.writeUInt32BE(quotas.minute, 16 * i + 4);
+    bytes.writeUInt32BE(quotas.hour, 16 * i + 8);
+    bytes.writeUInt32BE(quotas.day, 16 * i + 12);
+  }
+  return bytes;
+}
+
+function bytesOfDoubles(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(8 * numbers.length);
+  for (const [i, number] of numbers.entries()) bytes.writeDoubleBE(number, 8 * i);
+  return bytes;
+}
+
+const doublesOf = (bytes: Buffer): number[] =>
+  Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(8 * i));

@@ -1,0 +1,167 @@
+/** The Lua scripts that count in Valkey or Redis: one decides requests, one adds those that were admitted without it. */
+
+/**
+ * An account is one string: a head of 24 bytes and a ring of times.
+ *
+ * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: the slot `next` is written to, and the
+ *       requests that minute, hour and day counted when the newest was added
+ * ring  5 bytes a slot: the µs of a request modulo 2^40, which 12.7 days are; the newest one makes it a whole time
+ *
+ * The k-th request from the end is in the slot `next - k`. Only a request that is counted writes anything, so time
+ * never goes back behind one that was forgotten: a clock that ran ahead and came back frees no quota.
+ */
+const shared = `
+local HEAD, SLOT, WRAP = 24, 5, 2 ^ 40
+local SIZES = {60e6, 3600e6, 86400e6}
+local DAY = SIZES[3]
+local call, pack, unpack = redis.call, struct.pack, struct.unpack
+
+local function load(key)
+  local head = call('GETRANGE', key, 0, HEAD - 1)
+  if #head == 0 then return {key = key, newest = 0, next = 0, counts = {0, 0, 0}, slots = 0, known = {}} end
+  local newest, next, minute, hour, day = unpack('>dI4I4I4I4', head)
+  return {key = key, newest = newest, next = next, counts = {minute, hour, day}, known = {},
+    slots = (call('STRLEN', key) - HEAD) / SLOT}
+end
+
+-- The time of the k-th request from the end.
+local function timeOf(log, k)
+  local time = log.known[k]
+  if time == nil then
+    local at = HEAD + SLOT * ((log.next - k) % log.slots)
+    local low = unpack('>I5', call('GETRANGE', log.key, at, at + SLOT - 1))
+    time = log.newest - (log.newest - low) % WRAP
+    log.known[k] = time
+  end
+  return time
+end
+
+-- How many requests from the end a window of this size counts: at most \`most\`, which it once counted.
+local function countIn(log, most, size, now)
+  if most == 0 or now - timeOf(log, most) < size then return most end
+  local outside, inside, step = most, 0, 1
+  while outside - step > inside do
+    local k = outside - step
+    if now - timeOf(log, k) < size then inside = k else outside = k step = step * 2 end
+  end
+  while outside - inside > 1 do
+    local k = math.floor((outside + inside) / 2)
+    if now - timeOf(log, k) < size then inside = k else outside = k end
+  end
+  return inside
+end
+
+-- The bytes of the newest requests, oldest first.
+local function bytesOf(log, count)
+  if count == 0 then return '' end
+  local first = (log.next - count) % log.slots
+  local function slice(from, to) return call('GETRANGE', log.key, HEAD + SLOT * from, HEAD + SLOT * to - 1) end
+  if first + count <= log.slots then return slice(first, first + count) end
+  return slice(first, log.slots) .. slice(0, first + count - log.slots)
+end
+
+local function headOf(newest, next, counts)
+  return pack('>dI4I4I4I4', newest, next, counts[1], counts[2], counts[3])
+end
+
+-- Forgets an account an hour or two after its newest request has left the day.
+local function expire(log, now)
+  if math.floor(now / 3600e6) ~= math.floor(log.newest / 3600e6) then call('EXPIRE', log.key, 90000) end
+end
+
+-- Writes the requests anew, oldest first, with room for an eighth more.
+local function rewrite(log, bytes, newest, counts)
+  local count = #bytes / SLOT
+  local slots = count + math.floor(count / 8) + 4
+  call('SET', log.key, headOf(newest, count, counts) .. bytes .. string.rep('\\0', SLOT * (slots - count)), 'KEEPTTL')
+end
+
+-- Adds bytes of requests of one moment to those that the day still counts.
+local function append(log, bytes, now, kept, counts)
+  local added = #bytes / SLOT
+  local needed = kept + added
+  if needed > log.slots or (log.slots > 64 and needed * 4 < log.slots) then
+    rewrite(log, bytesOf(log, kept) .. bytes, now, counts)
+  else
+    local until_end = math.min(added, log.slots - log.next)
+    call('SETRANGE', log.key, HEAD + SLOT * log.next, string.sub(bytes, 1, SLOT * until_end))
+    if added > until_end then call('SETRANGE', log.key, HEAD, string.sub(bytes, SLOT * until_end + 1)) end
+    call('SETRANGE', log.key, 0, headOf(now, (log.next + added) % log.slots, counts))
+  end
+  expire(log, now)
+end
+`;
+
+/** The server's clock, in µs since 1970. */
+const serverTime = `local time = call('TIME')
+local clock = time[1] * 1e6 + time[2]`;
+
+/**
+ * KEYS: of accounts, one for each group. ARGV[1]: for each group requests and the quotas of minute, hour and day, in 4
+ * bytes each. Answers the numbers of each decision as doubles.
+ * @param readClock Lua that sets `clock`, which a test replaces by its own.
+ */
+export const takeScript = (readClock: string = serverTime): string => `${shared}
+${readClock}
+local replies = {}
+for i, key in ipairs(KEYS) do
+  local requests, minute, hour, day = unpack('>I4I4I4I4', ARGV[1], 16 * i - 15)
+  local quotas = {minute, hour, day}
+  local log = load(key)
+  local now = math.max(clock, log.newest)
+  local counts, admitted = {}, requests
+  for w = 1, 3 do
+    counts[w] = countIn(log, log.counts[w], SIZES[w], now)
+    admitted = math.min(admitted, math.max(0, quotas[w] - counts[w]))
+  end
+  local kept = counts[3]
+  for w = 1, 3 do counts[w] = counts[w] + admitted end
+  local function ageOf(k) return k <= admitted and 0 or now - timeOf(log, k - admitted) end
+  local numbers = {admitted}
+  for w = 1, 3 do
+    numbers[#numbers + 1] = counts[w]
+    numbers[#numbers + 1] = counts[w] == 0 and 0 or SIZES[w] - ageOf(counts[w])
+    numbers[#numbers + 1] = counts[w] < quotas[w] and 0 or SIZES[w] - ageOf(quotas[w])
+  end
+  replies[i] = pack('>dddddddddd', numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6],
+    numbers[7], numbers[8], numbers[9], numbers[10])
+  if admitted > 0 then append(log, string.rep(pack('>I5', now % WRAP), admitted), now, kept, counts) end
+end
+return table.concat(replies)
+`;
+
+/**
+ * KEYS[1]: the number of the newest charge of one instance; then of accounts. ARGV[1]: the number of this charge, of
+ * which one that was done already changes nothing; then for each account the ages in µs of what was admitted, oldest
+ * first, as doubles.
+ */
+export const chargeScript = (readClock: string = serverTime): string => `${shared}
+${readClock}
+if tonumber(call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then return 0 end
+for i = 2, #KEYS do
+  local log = load(KEYS[i])
+  local now = math.max(clock, log.newest)
+  local added = {}
+  for at = 1, #ARGV[i], 8 do
+    local age = unpack('>d', ARGV[i], at)
+    if age < DAY then added[#added + 1] = now - math.max(0, age) end
+  end
+  if #added > 0 then
+    local kept = countIn(log, log.counts[3], DAY, math.max(log.newest, added[#added]))
+    -- Those counted later than the oldest of them are put in order with them.
+    local later = 0
+    while later < kept and timeOf(log, later + 1) > added[1] do
+      later = later + 1
+      added[#added + 1] = timeOf(log, later)
+    end
+    table.sort(added)
+    local parts = {string.sub(bytesOf(log, kept), 1, SLOT * (kept - later))}
+    for _, time in ipairs(added) do parts[#parts + 1] = pack('>I5', time % WRAP) end
+    local count = kept - later + #added
+    rewrite(log, table.concat(parts), added[#added], {count, count, count})
+    call('EXPIRE', KEYS[i], 90000)
+  end
+end
+call('SET', KEYS[1], ARGV[1], 'EX', 90000)
+return 1
+`;

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import { type Engine, type Group, statusOf } from "#limits/engine.ts";
+import { systemClock } from "#limits/clocks.ts";
+import { defaultQuotas, type Quotas, windows } from "#limits/policy.ts";
+import {
+  type CountingServer,
+  startPostgres,
+  startRedis,
+  whyNot,
+} from "../support/counting-servers.ts";
+import { assertRight } from "../support/limits-oracle.ts";
+import { type Random, randomFrom } from "../support/limits-random.ts";
+import { emptyTally } from "../support/limits-life.ts";
+import { runSchedules } from "../support/limits-schedule.ts";
+import { openInstance, sharedOn } from "../support/limits-shared.ts";
+import { temporaryFolder, day, hour, minute, second } from "../support/limits-world.ts";
+
+/** What the counts of an account are, said one by one. */
+interface Plain {
+  /** Times of admitted requests, the newest last. */
+  times: number[];
+}
+
+const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
+
+const start = Date.UTC(2026, 10, 21) * 1000;
+
+const engines = [
+  {
+    name: "Redis",
+    skip: whyNot("redis"),
+    startServer: () => startRedis(),
+    turns: 3000,
+    lives: 100,
+  },
+  {
+    name: "PostgreSQL",
+    skip: whyNot("postgres"),
+    startServer: startPostgres,
+    turns: 1500,
+    lives: 60,
+  },
+];
+
+for (const { name, skip, startServer, turns, lives } of engines)
+  suite(`counting in ${name}`, { skip }, () => {
+    let server: CountingServer;
+    before(async () => {
+      server = await startServer();
+    });
+    after(() => server.stop());
+
+    test("each of thousands of turns is decided as by counting one by one, whatever the clock does", async (t) => {
+      await server.empty();
+      const engine = await server.openEngineWithClock();
+      await engine.connect(() => {});
+      t.after(() => engine.disconnect());
+      const random = randomFrom(7);
+      const accounts = Array.from({ length: 6 }, (): Plain => ({ times: [] }));
+      const tally = { admitted: 0, refused: 0, looks: 0, setBack: 0, charged: 0 };
+      let clock = start;
+      for (let turn = 0; turn < turns; turn++) {
+        const step = stepOf(random);
+        if (step < 0) tally.setBack++;
+        clock += step;
+        await server.setClock(clock);
+        if (random.chance(0.03)) {
+          tally.charged += await chargeSome(engine, random, accounts, clock, turn + 1);
+          continue;
+        }
+        const groups = groupsOf(random, accounts.length);
+        const decisions = await engine.decide(groups);
+        for (const [i, group] of groups.entries()) {
+          const plain = accounts[group.account - 1]!;
+          const now = Math.max(clock, plain.times.at(-1) ?? 0);
+          for (let position = 0; position < Math.max(1, group.requests); position++) {
+            const status = statusOf(group, decisions[i]!, position);
+            const truly = plain.times.filter((time) => now - time < day);
+            if (group.requests === 0) {
+              tally.looks++;
+              assertLook(status, group, truly, now);
+              continue;
+            }
+            assertRight(status, { quotas: group.quotas, now, truly, atTheLatest: truly });
+            if (status.admitted) plain.times.push(now);
+            tally[status.admitted ? "admitted" : "refused"]++;
+          }
+        }
+      }
+      t.diagnostic(JSON.stringify(tally));
+      for (const [event, count] of Object.entries(tally))
+        assert.ok(count > 20, `${event}: ${count}`);
+    });
+
+    test("in random lives of two instances no window admits more than its quota and none refuses below it", async (t) => {
+      await server.empty();
+      const tally = emptyTally();
+      const kind = sharedOn(server);
+      const folder = temporaryFolder(t);
+      await runSchedules({ kind, firstSeed: 1, schedules: lives, folder, tally });
+      t.diagnostic(`seeds 1 to ${lives}: ${JSON.stringify(tally)}`);
+      const { admitted, refused, retriesOnTheSecond, retriesASecondEarly, restarts } = tally;
+      for (const count of [admitted, refused, retriesOnTheSecond, retriesASecondEarly, restarts])
+        assert.ok(count > lives / 2, JSON.stringify(tally));
+    });
+
+    test("of 400 requests at once over four instances, whose clocks are 5 s apart, exactly 60 are admitted, 100 times", async (t) => {
+      await server.empty();
+      const { monotonicMicroseconds, wallMilliseconds } = systemClock();
+      const instances = await Promise.all(
+        [0, 5, 10, 15].map(async (seconds) =>
+          openInstance(await server.openEngine(), {
+            monotonicMicroseconds: () => monotonicMicroseconds() + seconds * second,
+            wallMilliseconds: () => wallMilliseconds() + seconds * 1000,
+            bootId: null,
+          }),
+        ),
+      );
+      t.after(() => Promise.all(instances.map((instance) => instance.close())));
+      for (let account = 1; account <= 100; account++) {
+        const answers = await Promise.all(
+          Array.from({ length: 400 }, (_, i) => instances[i % 4]!.take(account, defaultQuotas)),
+        );
+        assert.equal(answers.filter(({ admitted }) => admitted).length, 60);
+        const left = answers.map(({ windows: [inMinute] }) => inMinute!.remaining);
+        // Each number from 59 to 0 was given to one of those admitted.
+        const admittedLeft = left.filter((_, i) => answers[i]!.admitted).toSorted((a, b) => b - a);
+        assert.deepEqual(
+          admittedLeft,
+          Array.from({ length: 60 }, (_, i) => 59 - i),
+        );
+      }
+    });
+
+    test("instances that ask for the same accounts in any order never wait for each other for ever", async (t) => {
+      await server.empty();
+      const instances = await Promise.all(
+        [1, 2, 3].map(async () => openInstance(await server.openEngine())),
+      );
+      t.after(() => Promise.all(instances.map((instance) => instance.close())));
+      const random = randomFrom(3);
+      for (let round = 0; round < 30; round++)
+        await Promise.all(
+          instances.flatMap((instance) =>
+            Array.from({ length: 100 }, () => instance.take(random.between(1, 50), roomy)),
+          ),
+        );
+      const looks = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => instances[0]!.look(i + 1, roomy)),
+      );
+      const counted = looks.map(({ windows: [inMinute] }) => roomy.minute - inMinute!.remaining);
+      assert.equal(
+        counted.reduce((sum, count) => sum + count),
+        9000,
+      );
+    });
+  });
+
+/** Mostly short, sometimes to another window, and back. */
+function stepOf(random: Random): number {
+  if (random.chance(0.05)) return -random.between(1, random.pick([1000, second, minute, hour]));
+  return random.between(
+    0,
+    random.pick([0, 0, 1, 1000, second, second, 10 * second, minute, hour, 5 * hour]),
+  );
+}
+
+const quotasOf = (random: Random): Quotas => ({
+  minute: random.between(1, random.pick([5, 60])),
+  hour: random.between(1, random.pick([20, 150])),
+  day: random.between(1, random.pick([40, 400])),
+});
+
+/** In the order of their accounts, some of them twice. */
+function groupsOf(random: Random, accounts: number): Group[] {
+  const groups = Array.from({ length: random.between(1, 4) }, () => ({
+    account: random.between(1, accounts),
+    quotas: quotasOf(random),
+    requests: random.chance(0.1) ? 0 : random.between(1, random.pick([1, 5, 70])),
+  }));
+  return groups.toSorted((a, b) => a.account - b.account);
+}
+
+/** A look is right where it has all that a request would be refused with, or is admitted as one would be. */
+function assertLook(
+  status: ReturnType<typeof statusOf>,
+  { quotas }: Group,
+  times: readonly number[],
+  now: number,
+): void {
+  const counts = windows.map(
+    ({ seconds }) => times.filter((time) => now - time < seconds * 1e6).length,
+  );
+  assert.deepEqual(
+    status.windows.map(({ remaining }) => remaining),
+    windows.map(({ name }, i) => Math.max(0, quotas[name] - counts[i]!)),
+  );
+  assert.equal(
+    status.admitted,
+    windows.every(({ name }, i) => counts[i]! < quotas[name]),
+  );
+  if (!status.admitted) assertRight(status, { quotas, now, truly: times, atTheLatest: times });
+}
+
+/** Charges some accounts of one part, and says how many requests that were. */
+async function chargeSome(
+  engine: Engine,
+  random: Random,
+  accounts: readonly Plain[],
+  clock: number,
+  number: number,
+): Promise<number> {
+  const account = random.between(1, accounts.length);
+  const plain = accounts[account - 1]!;
+  const ages = Array.from({ length: random.between(1, 30) }, () =>
+    random.between(0, random.pick([second, minute, hour, day + hour])),
+  ).toSorted((a, b) => b - a);
+  const charge = {
+    instance: "a",
+    number,
+    part: engine.partOf(account),
+    accounts: [{ account, ages }],
+  };
+  await engine.charge(charge);
+  // The second time it is known already.
+  if (random.chance(0.5)) await engine.charge(charge);
+  const now = Math.max(clock, plain.times.at(-1) ?? 0);
+  const added = ages.filter((age) => age < day).map((age) => now - age);
+  plain.times = [...plain.times, ...added].toSorted((a, b) => a - b);
+  return added.length;
+}

@@ -1,0 +1,229 @@
+/** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { Redis } from "iovalkey";
+import pg from "pg";
+import type { Engine } from "#limits/engine.ts";
+import { postgresCountersSql } from "#limits/postgres-counters-sql.ts";
+import { openPostgresEngine } from "#limits/postgres-engine.ts";
+import { openValkeyEngine } from "#limits/valkey-engine.ts";
+import { endWithUs, temporaryFolder } from "../../bench/clean-up.ts";
+import { findPostgres, initCluster, NoPostgres } from "../../bench/postgres.ts";
+
+/** A server, or a stand that several clients share; its clock stands still until it is set. */
+export interface CountingServer {
+  name: string;
+  /** With the server's own clock. */
+  url: string;
+  /** One instance's engine on it. */
+  openEngine(): Promise<Engine>;
+  /** The same, counting by the clock of `setClock`. */
+  openEngineWithClock(): Promise<Engine>;
+  /** In µs since 1970. */
+  setClock(microseconds: number): Promise<void>;
+  /** Forgets all counts, and whatever else clients can make a server forget. */
+  empty(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Ends it as a crash does. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends it for good. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Why a server cannot be started here; false where it can.
+ * @throws Error in CI: there a skipped test would look like one that passed.
+ */
+export function whyNot(name: "postgres" | "redis"): string | false {
+  const reason = name === "redis" ? whyNoRedis() : whyNoPostgres();
+  if (reason !== false && process.env["CI"]) throw new Error(reason);
+  return reason;
+}
+
+function whyNoRedis(): string | false {
+  const { error } = spawnSync("redis-server", ["--version"], { stdio: "ignore" });
+  return error !== undefined && "skipped: no redis-server (apt-get install redis-server)";
+}
+
+function whyNoPostgres(): string | false {
+  try {
+    findPostgres();
+    return false;
+  } catch (error) {
+    if (!(error instanceof NoPostgres)) throw error;
+    return `skipped: ${error.message}`;
+  }
+}
+
+/** Resolves to a port that nobody listened on a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw new Error(`${what} did not start`, { cause: error });
+      await wait(10);
+    }
+  }
+}
+
+export interface RedisServer extends CountingServer {
+  port: number;
+  /** Runs a command on a connection of its own. */
+  ask(...command: [string, ...string[]]): Promise<unknown>;
+}
+
+const luaClock = "local clock = tonumber(redis.call('GET', 'clock'))";
+
+/** Starts a redis-server, which ends with this process. @param args as on its command line. */
+export async function startRedis(args: readonly string[] = []): Promise<RedisServer> {
+  const port = await freePort();
+  const folder = temporaryFolder("test");
+  const password = /--requirepass (\S+)/.exec(args.join(" "))?.[1];
+  const url = `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`;
+  let child: ChildProcess;
+  let admin: Redis | null = null;
+  const start = async () => {
+    const fixed = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+    const kept = ["--appendonly", "yes", "--appendfsync", "everysec"];
+    child = endWithUs(
+      spawn("redis-server", [...fixed, ...kept, ...args], {
+        stdio: ["ignore", "ignore", "inherit"],
+      }),
+    );
+    await untilItAnswers("redis-server", async () => {
+      const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+      client.on("error", () => {});
+      try {
+        await client.connect();
+      } catch (error) {
+        client.disconnect();
+        throw error;
+      }
+      admin = client;
+    });
+  };
+  const kill = async () => {
+    admin?.disconnect();
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+  await start();
+  return {
+    name: "Redis",
+    port,
+    url,
+    openEngine: () => openValkeyEngine(url),
+    openEngineWithClock: () => openValkeyEngine(url, luaClock),
+    async setClock(microseconds) {
+      await admin!.set("clock", microseconds);
+    },
+    async empty() {
+      await admin!.flushall();
+      await admin!.call("SCRIPT", "FLUSH");
+    },
+    ask: (name, ...rest) => admin!.call(name, ...rest),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    kill,
+    start,
+    stop: kill,
+  };
+}
+
+export interface PostgresServer extends CountingServer {
+  sql(text: string): Promise<Record<string, unknown>[]>;
+}
+
+const testClock = `
+create table test_clock (now bigint not null);
+insert into test_clock values (0);
+create or replace function quota_now() returns bigint language sql volatile as $$ select now from test_clock $$;
+`;
+
+/** Starts a PostgreSQL with two databases of counts, of which one has the clock of `setClock`. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const cluster = initCluster(temporaryFolder("test"), { shared_buffers: "32MB" });
+  let server = await cluster.start();
+  const urlOf = (database: string) => server.url.replace(/\/postgres$/, `/${database}`);
+  let admin: pg.Client;
+  let adminOfClocked: pg.Client;
+  const connectAdmins = async () => {
+    admin = await connected("counts");
+    adminOfClocked = await connected("clocked");
+  };
+  const connected = async (database: string) => {
+    const client = new pg.Client({ connectionString: urlOf(database) });
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  };
+  const postgres = await connected("postgres");
+  await postgres.query("create database counts");
+  await postgres.query("create database clocked");
+  await postgres.end();
+  await connectAdmins();
+  await admin!.query(postgresCountersSql);
+  await adminOfClocked!.query(postgresCountersSql + testClock);
+  const processes = () => {
+    const { stdout } = spawnSync("pgrep", ["-P", String(server.pid)], { encoding: "utf8" });
+    return [server.pid, ...stdout.trim().split("\n").map(Number)];
+  };
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const pid of processes())
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // One that has just ended by itself.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+  };
+  return {
+    name: "PostgreSQL",
+    url: urlOf("counts"),
+    openEngine: () => openPostgresEngine(urlOf("counts")),
+    openEngineWithClock: () => openPostgresEngine(urlOf("clocked")),
+    async setClock(microseconds) {
+      await adminOfClocked.query("update test_clock set now = $1", [microseconds]);
+    },
+    async empty() {
+      await admin.query("truncate quota_count, quota_charge");
+      await adminOfClocked.query("truncate quota_count, quota_charge");
+    },
+    async sql(text) {
+      return (await admin.query(text)).rows as Record<string, unknown>[];
+    },
+    // Its first process and those of its connections.
+    pause: () => signalAll("SIGSTOP"),
+    resume: () => signalAll("SIGCONT"),
+    async kill() {
+      const ended = once(server.child, "exit");
+      server.child.kill("SIGQUIT");
+      await ended;
+    },
+    async start() {
+      server = await cluster.start();
+      await connectAdmins();
+    },
+    async stop() {
+      await Promise.all([admin.end(), adminOfClocked.end()]);
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Counters that several instances share, on a server whose clock a test sets. */
+import assert from "node:assert/strict";
+import { basename } from "node:path";
+import { type Clock, systemClock } from "#limits/clocks.ts";
+import type { Engine } from "#limits/engine.ts";
+import {
+  openSharedCounters,
+  type OutageMode,
+  type SharedCounters,
+} from "#limits/shared-counters.ts";
+import type { CountingServer } from "./counting-servers.ts";
+import type { CountersKind, Life } from "./limits-life.ts";
+
+/** Counters of one instance that waits for as long as a busy machine may take, so that there is no outage. */
+export async function openInstance(
+  engine: Engine,
+  clock: Clock = systemClock(),
+): Promise<SharedCounters> {
+  const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
+  const long = 30_000;
+  const patience = { answer: long, connection: long, charge: long, retry: 250 };
+  return openSharedCounters({ engine, outage: "local", clock, onFault, patience });
+}
+
+/** Two instances, of which any may get the next request; the server's clock is the wall clock of the world. */
+export function sharedOn(server: CountingServer): CountersKind {
+  const kind: CountersKind = {
+    async open(_world, dir) {
+      const engines = [await server.openEngineWithClock(), await server.openEngineWithClock()];
+      const instances = await Promise.all(engines.map((engine) => openInstance(engine)));
+      // Each life has accounts of its own.
+      const first = 10 * Number(basename(dir));
+      let turn = 0;
+      const next = () => instances[turn++ % instances.length]!;
+      return {
+        take: (account, quotas) => next().take(first + account, quotas),
+        look: (account, quotas) => next().look(first + account, quotas),
+        commit() {},
+        close: () => instances.forEach((instance) => void instance.close()),
+      };
+    },
+    now: ({ now, wallOffsetMilliseconds }) => now + 1000 * wallOffsetMilliseconds,
+    setClock: (world) => server.setClock(kind.now(world)),
+    events: [restart],
+  };
+  /** The instances end and others begin; the server goes on. */
+  async function restart(life: Life): Promise<void> {
+    life.tally.restarts++;
+    await life.counters.close();
+    life.counters = await kind.open(life.world, life.dir);
+  }
+  return kind;
+}
