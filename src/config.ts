@@ -7,6 +7,8 @@ import {
   onOrOff,
   orUnset,
   parseAddress,
+  parseCountersUrl,
+  parseDatabaseUrl,
   parseHost,
   parseMailFrom,
   parseOrigins,
@@ -18,6 +20,7 @@ import {
 import {
   fileSettingOf,
   logLevels,
+  outageModes,
   type SettingName,
   settings,
   signUps,
@@ -29,6 +32,11 @@ export interface Config {
   /** Where metrics are served; null for none. */
   adminAddress: { host: string; port: number } | null;
   dataDir: string;
+  /** The PostgreSQL with accounts and keys; null for a file in `dataDir`. The URL may contain a password. */
+  databaseUrl: string | null;
+  /** The Valkey or Redis that counts; null for PostgreSQL where `databaseUrl` is set, else for this process. May contain a password. */
+  countersUrl: string | null;
+  countersOutage: (typeof outageModes)[number];
   /** Origin (and path) at which the public reaches the service, without a trailing slash; null where unknown. */
   publicUrl: string | null;
   /** Proxies whose `X-Forwarded-For` is believed; null where there is none. */
@@ -117,6 +125,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     port: read("PORT", wholeNumber(0, 65_535)),
     adminAddress: read("ADMIN_ADDRESS", parseAddress),
     dataDir: textOf("DATA_DIR"),
+    databaseUrl: read("DATABASE_URL", parseDatabaseUrl),
+    countersUrl: read("COUNTERS_URL", parseCountersUrl),
+    countersOutage: read("COUNTERS_OUTAGE", oneOf(outageModes)),
     publicUrl: read("PUBLIC_URL", parsePublicUrl),
     trustedProxies: read("TRUSTED_PROXIES", parseRanges),
     corsOrigins: read("CORS_ORIGINS", parseOrigins),

@@ -26,7 +26,7 @@ import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
-import { counter } from "#metrics/metric.ts";
+import { counter, type Metric } from "#metrics/metric.ts";
 import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { watchControl } from "#store/control-watch.ts";
@@ -79,6 +79,12 @@ export async function openService(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
+  const { counters, countersMode } = await openCounters(config, clock, report).catch(
+    (fault: unknown) => {
+      lock.release();
+      throw fault;
+    },
+  );
   let api: Api | null = null;
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const datasets = openDatasetMetrics(
@@ -114,11 +120,6 @@ export async function openService(
     accountUrl: accountUrl(config),
     now,
     onFault: report("keys", "keys cannot be read"),
-  });
-  const counters: Counters = openMemoryCounters({
-    dir: dataDir,
-    clock,
-    onFault: report("counts", "counts cannot be saved"),
   });
   const recording = openRecording({
     dataDir,
@@ -171,6 +172,7 @@ export async function openService(
     ...api.metrics,
     ...datasets.metrics,
     lostRequests(recording),
+    countersModes(countersMode),
     failing,
   ];
   const admin = openAdmin(config.adminAddress, http, metrics, () => wantedVersion(catalogue));
@@ -207,6 +209,44 @@ export async function openService(
     },
   };
 }
+
+type ReportOf = (part: FailingPart, what: string) => (fault: Error | null) => void;
+
+interface OpenCounters {
+  counters: Counters;
+  countersMode(): (typeof countersModeNames)[number];
+}
+
+/** The counters that the settings name. What counts for several instances is loaded only where it is used. */
+async function openCounters(
+  { dataDir, databaseUrl, countersUrl, countersOutage: outage }: Config,
+  clock: Clock,
+  report: ReportOf,
+): Promise<OpenCounters> {
+  if (countersUrl === null && databaseUrl === null) {
+    const onFault = report("counts", "counts cannot be saved");
+    const counters = openMemoryCounters({ dir: dataDir, clock, onFault });
+    return { counters, countersMode: () => "embedded" };
+  }
+  const { openSharedCounters } = await import("#limits/shared-counters.ts");
+  const engine =
+    countersUrl === null
+      ? await (await import("#limits/postgres-engine.ts")).openPostgresEngine(databaseUrl!)
+      : await (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl);
+  const onFault = report("counts", "counts are not shared");
+  const counters = await openSharedCounters({ engine, outage, clock, onFault });
+  return { counters, countersMode: counters.mode };
+}
+
+const countersModeNames = ["embedded", "shared", "local", "deny"] as const;
+
+const countersModes = (mode: OpenCounters["countersMode"]): Metric => ({
+  name: "gp_records_counters_mode",
+  type: "gauge",
+  help: "1 for the counters that count requests now",
+  samples: () =>
+    countersModeNames.map((name) => ({ labels: { mode: name }, value: name === mode() ? 1 : 0 })),
+});
 
 const lostRequests = ({ lostCount }: Recording) =>
   counter(

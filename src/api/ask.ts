@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
-import { quotaProblem } from "#limits/quota-problem.ts";
+import { notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import type { Metric } from "#metrics/metric.ts";
 import { type Format, formats } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
@@ -90,7 +90,10 @@ export function openApi(dependencies: ApiDependencies): Api {
       const quotas = wholeQuotas(asker.quotas);
       const status = counters.take(asker.accountNumber, quotas);
       return status instanceof Promise
-        ? status.then((settled) => settle(sources, question, asker, quotas, settled))
+        ? status.then(
+            (settled) => settle(sources, question, asker, quotas, settled),
+            () => ({ asker, counted: null, result: refused(notCountedProblem()) }),
+          )
         : settle(sources, question, asker, quotas, status);
     },
     encode: (answer, encoding) => cache.bodyOf(answer, encoding),

@@ -62,6 +62,57 @@ export function parseSmtpUrl(text: string): string | null | Fault {
     : new Fault("must be a URL such as smtps://user:password@mail.example:465");
 }
 
+/** What is read of the query of `DATABASE_URL`; another name would be a time-out or the like that nobody expects there. */
+const databaseParameters = {
+  host: /^/,
+  sslmode: /^(?:disable|require|verify-ca|verify-full)$/,
+  sslrootcert: /^\//,
+  sslcert: /^\//,
+  sslkey: /^\//,
+  options: /^/,
+  application_name: /^/,
+} as const;
+
+/** None of its faults quotes the URL, which may hold a password. */
+export function parseDatabaseUrl(text: string): string | null | Fault {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  if (
+    url === null ||
+    !/^postgres(?:ql)?:$/.test(url.protocol) ||
+    (url.hostname === "" && !url.searchParams.has("host")) ||
+    url.username === "" ||
+    !/^\/[^/]+$/.test(url.pathname)
+  )
+    return new Fault("must be a URL such as postgres://user:password@db.example:5432/records");
+  for (const [name, value] of url.searchParams)
+    if (!(databaseParameters as Partial<Record<string, RegExp>>)[name]?.test(value))
+      return new Fault(
+        `must have no parameters but ${Object.keys(databaseParameters).join(", ")}; sslmode is disable, require, verify-ca or verify-full, and files are absolute paths`,
+      );
+  if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
+    return new Fault("must name the authority with sslrootcert where sslmode is verify-ca");
+  return text;
+}
+
+/** Its faults do not quote the URL, which may hold a password. */
+export function parseCountersUrl(text: string): string | null | Fault {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const usable =
+    url !== null &&
+    /^(?:valkey|redis)s?:$/.test(url.protocol) &&
+    url.hostname !== "" &&
+    /^(?:\/\d*)?$/.test(url.pathname) &&
+    url.search === "" &&
+    url.hash === "";
+  return usable
+    ? text
+    : new Fault(
+        "must be a URL such as valkeys://user:password@counts.example:6379/0, without parameters; its scheme is valkey or redis, with TLS valkeys or rediss",
+      );
+}
+
 const mailAddress = "[^\\s<>@,;]+@[^\\s<>@,;]+";
 const mailFrom = new RegExp(`^(?:${mailAddress}|(?:[^<>,;\\r\\n]+ )?<${mailAddress}>)$`);
 

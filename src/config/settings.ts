@@ -1,6 +1,8 @@
 /** Every setting, with its default. */
 
 export const signUps = ["closed", "invite", "open"] as const;
+/** What an instance does while the counters it shares are away. */
+export const outageModes = ["local", "deny"] as const;
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** For the reader in config.ts and for docs/settings.md, which a test holds to this list. */
@@ -13,6 +15,23 @@ export const settings = [
     help: "Address and port of the metrics, such as 127.0.0.1:9464; empty for none.",
   },
   { name: "DATA_DIR", byDefault: "./data", help: "Folder of datasets, keys, counts and usage." },
+  {
+    name: "DATABASE_URL",
+    byDefault: "",
+    isSecret: true,
+    help: "PostgreSQL with accounts and keys, such as postgres://user:password@db.example/records; empty for a file in DATA_DIR.",
+  },
+  {
+    name: "COUNTERS_URL",
+    byDefault: "",
+    isSecret: true,
+    help: "Valkey or Redis that counts for several instances, such as valkeys://user:password@counts.example; empty for the PostgreSQL of DATABASE_URL, or for this process alone.",
+  },
+  {
+    name: "COUNTERS_OUTAGE",
+    byDefault: "local",
+    help: "While shared counters are away: `local` lets each instance count by itself, `deny` refuses requests.",
+  },
   { name: "PUBLIC_URL", byDefault: "", help: "URL the public reaches the service under." },
   {
     name: "TRUSTED_PROXIES",

@@ -1,6 +1,5 @@
 /** Holds responses back until the quota counts they report are committed: one commit for each turn of the event loop. */
 import type { Counters } from "#limits/counters.ts";
-import { Problem } from "#problems.ts";
 
 /**
  * @param send is called with the response once the counts of this turn of the event loop are committed.
@@ -39,9 +38,3 @@ export function openCommitBarrier(commit: Counters["commit"]): AfterCommit {
     waiting.push({ response, send, refuse } as Waiting);
   };
 }
-
-export const notCommitted = () =>
-  new Problem("unavailable", "The request could not be counted against its quota.", {
-    reason: "store_down",
-    retry_after: 1,
-  });

@@ -1,9 +1,9 @@
 /** Answers calls from the explorer page: counted, logged and recorded like any API request. */
 import type { ApiAnswer, ExplorerCall } from "#account/messages.ts";
 import type { Outcome } from "#api/ask.ts";
+import { notCountedProblem } from "#limits/quota-problem.ts";
 import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-log.ts";
-import { notCommitted } from "./commit-barrier.ts";
 import { headerPairs } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { answerHeaders, quotaHeaders } from "./mount-operation.ts";
@@ -55,7 +55,7 @@ export function openExplorerCalls(
 const refusedOutcome = ({ asker }: Outcome): Outcome => ({
   asker,
   counted: null,
-  result: { kind: "problem", problem: notCommitted() },
+  result: { kind: "problem", problem: notCountedProblem() },
 });
 
 function answerOf(

@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#config.ts";
+import { notCountedProblem } from "#limits/quota-problem.ts";
 import { problemPage } from "#pages/errors.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
 import {
@@ -12,7 +13,6 @@ import {
   html,
   pageHeaders,
 } from "./common-headers.ts";
-import { notCommitted } from "./commit-barrier.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredType } from "./negotiate.ts";
 import { STATUS_CODES } from "./node-http.ts";
@@ -117,7 +117,7 @@ function storeHead(
 function refuseUncommitted({ http, request, reply }: Response): void {
   request.quotaHeaders = null;
   request.datasetVersion = null;
-  refuse(http, request, reply, notCommitted());
+  refuse(http, request, reply, notCountedProblem());
 }
 
 /** Every error is sent in this type (RFC 9457), or as a page to browsers. */

@@ -28,10 +28,11 @@ export interface Counters {
   /**
    * Counts one request of an account in all windows, or refuses it and counts it in none.
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
-   * The response is sent only after the next `commit`.
+   * The response is sent only after the next `commit`. A rejection means that it could not be counted, so that it must be
+   * refused.
    */
   take(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
-  /** What `take` would decide now; counts nothing. */
+  /** What `take` would decide now; counts nothing. It never fails: where counters are away, it says what this process counted. */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
    * Once done, the end of the process loses nothing counted before the call; a power failure at most the last second.

@@ -109,7 +109,7 @@ const unusable: Readonly<Record<string, string>> = {
 function rethrow(error: Error & { code?: string }): never {
   const reason = unusable[error.code ?? ""];
   if (reason === undefined) throw error;
-  throw new StoreFault("unusable", `${reason} (${error.message})`, { cause: error });
+  throw new StoreFault("unusable", `${reason} (${error.message})`);
 }
 
 function placeOf(url: string): string {

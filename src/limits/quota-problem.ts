@@ -18,6 +18,13 @@ export function quotaProblem(quotaStatus: QuotaStatus): Problem {
   });
 }
 
+/** What to answer where the counters are away, or may forget what they counted. */
+export const notCountedProblem = (): Problem =>
+  new Problem("unavailable", "The request could not be counted against its quota.", {
+    reason: "store_down",
+    retry_after: 1,
+  });
+
 /** What to answer to a wrong key from an address that sent too many. */
 export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStatus): Problem {
   const detail = `${failedKeysQuota} wrong keys came from your address within a minute.`;

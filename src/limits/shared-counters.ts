@@ -9,8 +9,7 @@ import { defaultQuotas, type Quotas } from "./policy.ts";
 import { dayMicroseconds } from "./sliding-log.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
-export const outageModes = ["local", "deny"] as const;
-export type OutageMode = (typeof outageModes)[number];
+type OutageMode = "local" | "deny";
 
 export interface SharedCounters extends Counters {
   /** Who counts now: the engine, or what the outage mode says. */
@@ -146,7 +145,8 @@ export async function openSharedCounters({
     const message = `Counts are not shared: ${engine.place} ${reasonOf(fault)}. ${meanwhile}`;
     if (reported !== null && (message === reported || !(fault instanceof StoreFault))) return;
     reported = message;
-    onFault(new Error(message, { cause: fault }));
+    // Without the fault itself: some carry what was sent, such as a password.
+    onFault(new Error(message));
   };
 
   const retrySoon = () => {
@@ -200,9 +200,6 @@ export async function openSharedCounters({
       throw new StoreFault(
         error.kind,
         `Counts cannot be shared: ${engine.place} ${error.message}.`,
-        {
-          cause: error,
-        },
       );
     }
     giveUp(error as Error);

@@ -56,7 +56,7 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       const single = new Redis(address, options);
       client = single;
       const info = await connected(single, () => single.info());
-      refuseEviction(info, place);
+      refuseEviction(info);
       let current: Redis | Cluster = single;
       if (/^redis_mode:cluster/m.test(info)) {
         const { host, port, username, password, tls } = single.options;
@@ -130,21 +130,18 @@ async function connected<T>(client: Redis | Cluster, ask: () => Promise<T>): Pro
       throw new StoreFault(
         "unusable",
         `refuses user or password of COUNTERS_URL: ${cause.message}`,
-        {
-          cause,
-        },
       );
     throw cause;
   }
 }
 
 /** An evicted account would have its whole quota again. Managed services hide the configuration, but not this line. */
-function refuseEviction(info: string, place: string): void {
+function refuseEviction(info: string): void {
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy === "noeviction") return;
   throw new StoreFault(
     "unusable",
-    `has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set it to noeviction: redis-cli -u ${place} config set maxmemory-policy noeviction`,
+    `has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set 'maxmemory-policy noeviction' in its configuration`,
   );
 }
 

@@ -32,14 +32,14 @@ const engines = [
     skip: whyNot("redis"),
     startServer: () => startRedis(),
     turns: 3000,
-    lives: 100,
+    lives: 60,
   },
   {
     name: "PostgreSQL",
     skip: whyNot("postgres"),
     startServer: startPostgres,
     turns: 1500,
-    lives: 60,
+    lives: 25,
   },
 ];
 
@@ -49,7 +49,7 @@ for (const { name, skip, startServer, turns, lives } of engines)
     before(async () => {
       server = await startServer();
     });
-    after(() => server.stop());
+    after(() => server.end());
 
     test("each of thousands of turns is decided as by counting one by one, whatever the clock does", async (t) => {
       await server.empty();

@@ -27,11 +27,9 @@ export interface CountingServer {
   empty(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Ends it as a crash does. */
-  kill(): Promise<void>;
+  /** Ends it, without losing a count: Redis by kill -9, PostgreSQL with its connections. */
+  end(): Promise<void>;
   start(): Promise<void>;
-  /** Ends it for good. */
-  stop(): Promise<void>;
 }
 
 /**
@@ -88,7 +86,7 @@ export interface RedisServer extends CountingServer {
   ask(...command: [string, ...string[]]): Promise<unknown>;
 }
 
-const luaClock = "local clock = tonumber(redis.call('GET', 'clock'))";
+const luaClock = "local clock = tonumber(redis.call('GET', 'clock') or '0')";
 
 /** Starts a redis-server, which ends with this process. @param args as on its command line. */
 export async function startRedis(args: readonly string[] = []): Promise<RedisServer> {
@@ -118,12 +116,6 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
       admin = client;
     });
   };
-  const kill = async () => {
-    admin?.disconnect();
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-  };
   await start();
   return {
     name: "Redis",
@@ -141,9 +133,13 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
     ask: (name, ...rest) => admin!.call(name, ...rest),
     pause: () => void child.kill("SIGSTOP"),
     resume: () => void child.kill("SIGCONT"),
-    kill,
+    async end() {
+      admin?.disconnect();
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
     start,
-    stop: kill,
   };
 }
 
@@ -212,18 +208,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     // Its first process and those of its connections.
     pause: () => signalAll("SIGSTOP"),
     resume: () => signalAll("SIGCONT"),
-    async kill() {
-      const ended = once(server.child, "exit");
-      server.child.kill("SIGQUIT");
-      await ended;
+    async end() {
+      await Promise.all([admin.end(), adminOfClocked.end()]);
+      await server.stop();
     },
     async start() {
       server = await cluster.start();
       await connectAdmins();
-    },
-    async stop() {
-      await Promise.all([admin.end(), adminOfClocked.end()]);
-      await server.stop();
     },
   };
 }

@@ -3,11 +3,7 @@ import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import type { Engine } from "#limits/engine.ts";
-import {
-  openSharedCounters,
-  type OutageMode,
-  type SharedCounters,
-} from "#limits/shared-counters.ts";
+import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
 import type { CountingServer } from "./counting-servers.ts";
 import type { CountersKind, Life } from "./limits-life.ts";
 

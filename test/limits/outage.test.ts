@@ -1,0 +1,371 @@
+import assert from "node:assert/strict";
+import { after, before, suite, test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { systemClock } from "#limits/clocks.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
+import type { Engine } from "#limits/engine.ts";
+import { openPostgresEngine } from "#limits/postgres-engine.ts";
+import type { Quotas } from "#limits/policy.ts";
+import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
+import { openValkeyEngine } from "#limits/valkey-engine.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import {
+  type CountingServer,
+  type PostgresServer,
+  type RedisServer,
+  startPostgres,
+  startRedis,
+  whyNot,
+} from "../support/counting-servers.ts";
+
+const quotas: Quotas = { minute: 10, hour: 1000, day: 1000 };
+const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
+
+interface Instance extends SharedCounters {
+  faults: (string | null)[];
+  /** Asks at once; how many are admitted. */
+  admit(requests: number, account?: number): Promise<number>;
+  /** How many requests of this account are counted. */
+  counted(account?: number): Promise<number>;
+  becomes(mode: "shared" | "local" | "deny"): Promise<void>;
+}
+
+/** A busy machine may take this long for an answer, and no test waits longer for an outage to be noticed. */
+const patience = { answer: 1500, connection: 5000, charge: 5000, retry: 20 };
+
+async function openInstance(
+  t: TestContext,
+  engine: Engine,
+  outage: "local" | "deny" = "local",
+): Promise<Instance> {
+  const faults: (string | null)[] = [];
+  const onFault = (fault: Error | null) => void faults.push(fault?.message ?? null);
+  const counters = await openSharedCounters({
+    engine,
+    outage,
+    clock: systemClock(),
+    onFault,
+    patience,
+  });
+  t.after(() => counters.close());
+  return {
+    ...counters,
+    faults,
+    async admit(requests, account = 1) {
+      const asked = Array.from({ length: requests }, () => counters.take(account, quotas));
+      return (await Promise.all(asked)).filter(({ admitted }) => admitted).length;
+    },
+    async counted(account = 1) {
+      const { windows } = await counters.look(account, roomy);
+      return roomy.day - windows[2]!.remaining;
+    },
+    becomes: (mode) => until(`the counters are ${mode}`, () => counters.mode() === mode),
+  };
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`It did not come about that ${what}.`);
+    await wait(5);
+  }
+}
+
+/** Whatever the engine does, an instance is cut off from it while `isCut`. */
+function cuttable(engine: Engine) {
+  const cut = { isCut: false };
+  const pass = <T>(call: () => Promise<T>): Promise<T> =>
+    cut.isCut ? Promise.reject(new Error("cut off")) : call();
+  const reached: Engine = {
+    ...engine,
+    connect: (onLost) => pass(() => engine.connect(onLost)),
+    decide: (groups) => pass(() => engine.decide(groups)),
+    charge: (charge) => pass(() => engine.charge(charge)),
+  };
+  return { cut, engine: reached };
+}
+
+const servers = [
+  {
+    name: "Redis",
+    skip: whyNot("redis"),
+    startServer: (): Promise<CountingServer> => startRedis(),
+  },
+  {
+    name: "PostgreSQL",
+    skip: whyNot("postgres"),
+    startServer: (): Promise<CountingServer> => startPostgres(),
+  },
+];
+
+for (const { name, skip, startServer } of servers)
+  suite(`outages of ${name}`, { skip }, () => {
+    let server: CountingServer;
+    before(async () => {
+      server = await startServer();
+    });
+    after(() => server.end());
+
+    const openTwo = async (t: TestContext) => {
+      await server.empty();
+      const a = await openInstance(t, await server.openEngine());
+      const b = await openInstance(t, await server.openEngine());
+      assert.deepEqual([a.mode(), b.mode()], ["shared", "shared"]);
+      return [a, b] as const;
+    };
+
+    test("while the server is paused each instance admits its own limit and no more, and then is charged for it", async (t) => {
+      const [a, b] = await openTwo(t);
+      assert.deepEqual([await a.admit(4), await b.admit(2)], [4, 2]);
+      server.pause();
+      t.after(() => server.resume());
+      // One of each is under way when the server stops to answer, and may be counted by it as well.
+      const first = await Promise.all([a.admit(1), b.admit(1)]);
+      assert.deepEqual(first, [1, 1]);
+      assert.deepEqual([a.mode(), b.mode()], ["local", "local"]);
+      assert.deepEqual([await a.admit(20), await b.admit(20)], [5, 7]);
+      server.resume();
+      await Promise.all([a.becomes("shared"), b.becomes("shared")]);
+      const counted = await a.counted();
+      assert.ok(counted >= 20 && counted <= 22, `${counted}`);
+      assert.deepEqual([await a.admit(5), await b.admit(5)], [0, 0]);
+      for (const { faults } of [a, b]) {
+        assert.equal(faults.length, 2);
+        assert.match(faults[0]!, /^Counts are not shared: \S+ does not answer within 1500 ms\. /);
+        assert.match(faults[0]!, /This instance counts by itself until they are\.$/);
+        assert.equal(faults[1], null);
+      }
+    });
+
+    test("a server that ended and was started again counts all that was admitted, before and meanwhile", async (t) => {
+      const [a, b] = await openTwo(t);
+      assert.deepEqual([await a.admit(4), await b.admit(2)], [4, 2]);
+      await server.end();
+      await Promise.all([a.becomes("local"), b.becomes("local")]);
+      assert.deepEqual([await a.admit(20), await b.admit(20)], [6, 8]);
+      assert.deepEqual([await a.admit(3, 2), await b.admit(4, 3)], [3, 4]);
+      await server.start();
+      await Promise.all([a.becomes("shared"), b.becomes("shared")]);
+      assert.deepEqual(
+        await Promise.all([1, 2, 3].map((account) => b.counted(account))),
+        [20, 3, 4],
+      );
+      assert.deepEqual([await a.admit(10, 2), await a.admit(10, 3)], [7, 6]);
+      for (const { faults } of [a, b]) {
+        assert.equal(faults.length, 2);
+        assert.match(faults[0]!, /^Counts are not shared: \S+ cannot be reached \(.+\)\. /);
+        assert.equal(faults[1], null);
+      }
+    });
+
+    test("an instance that is cut off is charged to the request, for thousands of them and while others come", async (t) => {
+      await server.empty();
+      const { cut, engine } = cuttable(await server.openEngine());
+      const a = await openInstance(t, engine);
+      const b = await openInstance(t, await server.openEngine());
+      cut.isCut = true;
+      await a.admit(1, 5);
+      assert.equal(a.mode(), "local");
+      const accounts = Array.from({ length: 400 }, (_, i) => i + 1);
+      const admitted = new Map(accounts.map((account) => [account, account === 5 ? 1 : 0]));
+      const ask = (counters: Instance) => async (account: number) => {
+        const { admitted: isAdmitted } = await counters.take(account, roomy);
+        assert.ok(isAdmitted);
+        admitted.set(account, admitted.get(account)! + 1);
+      };
+      for (let round = 0; round < 10; round++)
+        await Promise.all([...accounts.map(ask(a)), ...accounts.slice(0, 50).map(ask(b))]);
+      cut.isCut = false;
+      while (a.mode() !== "shared") {
+        await Promise.all(accounts.slice(100, 130).map(ask(a)));
+        await wait(1);
+      }
+      await Promise.all(accounts.map(ask(a)));
+      for (const account of accounts)
+        assert.equal(await b.counted(account), admitted.get(account), `account ${account}`);
+    });
+
+    test("a charge that was done, though nobody heard of it, is not done again", async (t) => {
+      await server.empty();
+      const { cut, engine } = cuttable(await server.openEngine());
+      let unheard = 3;
+      const charge: Engine["charge"] = async (charged) => {
+        await engine.charge(charged);
+        if (unheard-- > 0) throw new Error("no answer");
+      };
+      const a = await openInstance(t, { ...engine, charge });
+      cut.isCut = true;
+      assert.equal(await a.admit(7), 7);
+      cut.isCut = false;
+      await a.becomes("shared");
+      assert.equal(unheard, -1);
+      assert.equal(await a.counted(), 7);
+    });
+
+    test("an answer that comes too late changes nothing any more", async (t) => {
+      await server.empty();
+      const engine = await server.openEngine();
+      const held: (() => void)[] = [];
+      let isSlow = false;
+      const decide: Engine["decide"] = async (groups) => {
+        const decisions = await engine.decide(groups);
+        if (isSlow) await new Promise<void>((resolve) => void held.push(resolve));
+        return decisions;
+      };
+      const a = await openInstance(t, { ...engine, decide });
+      isSlow = true;
+      assert.equal(await a.admit(3), 3);
+      assert.equal(a.mode(), "local");
+      isSlow = false;
+      await a.becomes("shared");
+      for (const answer of held) answer();
+      // The engine counted the three, and was charged for them: that errs towards refusing.
+      assert.equal(await a.counted(), 6);
+      assert.equal(await a.admit(10), 4);
+    });
+
+    test("with deny requests are refused while the server is away, and nothing of them is counted", async (t) => {
+      await server.empty();
+      const { cut, engine } = cuttable(await server.openEngine());
+      const a = await openInstance(t, engine, "deny");
+      assert.equal(await a.admit(3), 3);
+      cut.isCut = true;
+      await assert.rejects(async () => a.take(1, quotas), /the shared counters are away/);
+      assert.equal(a.mode(), "deny");
+      await assert.rejects(async () => a.take(1, quotas), /the shared counters are away/);
+      assert.equal(await a.counted(), 3);
+      cut.isCut = false;
+      await a.becomes("shared");
+      assert.equal(await a.counted(), 3);
+      assert.match(a.faults[0]!, /Requests are refused until they are\.$/);
+    });
+
+    test("an instance that starts while the server is away counts by itself, and joins it later", async (t) => {
+      await server.empty();
+      await server.end();
+      const a = await openInstance(t, await server.openEngine());
+      assert.equal(a.mode(), "local");
+      assert.equal(a.faults.length, 1);
+      assert.equal(await a.admit(12), 10);
+      await server.start();
+      await a.becomes("shared");
+      assert.equal(await a.counted(), 10);
+      assert.deepEqual(a.faults.slice(1), [null]);
+    });
+  });
+
+suite("Redis as it may be set up", { skip: whyNot("redis") }, () => {
+  const password = "correct-horse";
+  let server: RedisServer;
+  before(async () => {
+    server = await startRedis(["--requirepass", password]);
+  });
+  after(() => server.end());
+
+  const openAt = async (t: TestContext, url: string) =>
+    openInstance(t, await openValkeyEngine(url));
+  const setPolicy = (policy: string) => server.ask("CONFIG", "SET", "maxmemory-policy", policy);
+
+  test("a policy that may forget counts is refused at the start, with what to set", async (t) => {
+    await setPolicy("allkeys-lru");
+    t.after(() => setPolicy("noeviction"));
+    await assert.rejects(openAt(t, server.url), (fault: Error) => {
+      assert.ok(fault instanceof StoreFault);
+      assert.match(
+        fault.message,
+        /^Counts cannot be shared: redis:\/\/127\.0\.0\.1:\d+ has the maxmemory-policy 'allkeys-lru'.+Set 'maxmemory-policy noeviction'/,
+      );
+      return !fault.message.includes(password);
+    });
+  });
+
+  test("a wrong password and none are refused at the start, and no message says the password", async (t) => {
+    for (const wrong of [
+      `redis://:wrong-horse@127.0.0.1:${server.port}`,
+      `valkey://127.0.0.1:${server.port}`,
+    ])
+      await assert.rejects(openAt(t, wrong), (fault: Error) => {
+        assert.ok(fault instanceof StoreFault);
+        assert.match(fault.message, /refuses user or password of COUNTERS_URL/);
+        return !fault.message.includes("horse");
+      });
+  });
+
+  test("scripts that the server forgot are sent again, in the middle of requests", async (t) => {
+    const a = await openAt(t, server.url);
+    let admitted = 0;
+    for (let round = 0; round < 4; round++) {
+      admitted += await a.admit(3, 7);
+      await server.ask("SCRIPT", "FLUSH");
+    }
+    assert.equal(admitted, 10);
+    assert.deepEqual(a.faults, []);
+  });
+
+  test("a password that is changed is an outage with its reason, until it is changed back", async (t) => {
+    const a = await openAt(t, server.url);
+    assert.equal(await a.admit(3, 8), 3);
+    await server.ask("CONFIG", "SET", "requirepass", "another-horse");
+    await server.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await a.becomes("local");
+    assert.equal(await a.admit(20, 8), 7);
+    await until("the reason is known", () => a.faults.length === 2);
+    assert.match(a.faults[1]!, /refuses user or password of COUNTERS_URL/);
+    await server.ask("CONFIG", "SET", "requirepass", password);
+    await a.becomes("shared");
+    assert.deepEqual([a.faults.length, a.faults[2]], [3, null]);
+    assert.equal(await a.counted(8), 10);
+    assert.doesNotMatch(JSON.stringify(a.faults), /horse/);
+  });
+
+  test("an account takes 5 bytes a request and an eighth more, and goes a day after its newest one", async (t) => {
+    const a = await openAt(t, server.url);
+    const take = () => a.take(9, roomy) as Promise<QuotaStatus>;
+    for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 500 }, take));
+    const bytes = Number(await server.ask("MEMORY", "USAGE", "q:{9}:9"));
+    assert.ok(bytes < 10_000 * 5 * 1.2, `${bytes}`);
+    const seconds = Number(await server.ask("TTL", "q:{9}:9"));
+    assert.ok(seconds > 86_400 && seconds <= 90_000, `${seconds}`);
+  });
+});
+
+suite("PostgreSQL as it may be set up", { skip: whyNot("postgres") }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await startPostgres();
+  });
+  after(() => server.end());
+
+  test("a database without tables of counts is refused at the start, with the command that makes them", async (t) => {
+    const url = server.url.replace(/\/counts$/, "/postgres");
+    await assert.rejects(
+      async () => openInstance(t, await openPostgresEngine(url)),
+      (fault: Error) => {
+        assert.ok(fault instanceof StoreFault);
+        return /has no tables of counts: run gp-records migrate/.test(fault.message);
+      },
+    );
+  });
+
+  test("connections that are ended at the server are opened again, and nothing is counted twice", async (t) => {
+    const a = await openInstance(t, await server.openEngine());
+    assert.equal(await a.admit(4), 4);
+    await server.sql(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
+    );
+    await a.becomes("local");
+    assert.equal(await a.admit(3), 3);
+    await a.becomes("shared");
+    assert.equal(await a.counted(), 7);
+  });
+
+  test("accounts that count nothing any more are deleted, others are not", async (t) => {
+    await server.empty();
+    const a = await openInstance(t, await server.openEngine());
+    await Promise.all([a.admit(1, 1), a.admit(1, 2)]);
+    await server.sql("update quota_count set newest = newest - 86400000001 where account = 1");
+    await server.sql("select quota_forget()");
+    const left = await server.sql("select account from quota_count");
+    assert.deepEqual(left, [{ account: "2" }]);
+  });
+});
