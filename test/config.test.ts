@@ -176,6 +176,26 @@ test("a mail server that cannot be used is refused without its password being sh
   assert.equal(smtpUrl, "smtps://user:geheim@mail.example");
 });
 
+test("counters that cannot be used are refused without their password being shown", () => {
+  for (const COUNTERS_URL of [
+    "https://user:geheim@counts.example",
+    "redis://",
+    "valkey://:geheim@counts.example/records",
+    "rediss://:geheim@counts.example?family=6",
+    "geheim",
+  ])
+    assert.throws(
+      () => readConfig({ COUNTERS_URL }),
+      ({ message }: Error) =>
+        message.startsWith("COUNTERS_URL must be") && !message.includes("geheim"),
+    );
+  assert.equal(readConfig({}).countersUrl, null);
+  for (const url of ["valkey://10.0.0.5", "rediss://:geheim@counts.example:6380/1", "redis://h/"])
+    assert.equal(readConfig({ COUNTERS_URL: url }).countersUrl, url);
+  assert.equal(readConfig({}).countersOutage, "local");
+  assert.match(faultsOf({ COUNTERS_OUTAGE: "open" })[0]!, /must be one of local, deny/);
+});
+
 test("mail takes PUBLIC_URL wherever others than this machine reach the service", () => {
   const SMTP_URL = "smtps://user:geheim@mail.example";
   for (const HOST of ["0.0.0.0", "::", "10.0.0.5", "records.internal"]) {

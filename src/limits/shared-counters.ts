@@ -29,7 +29,7 @@ interface SharedCountersOptions {
 }
 
 /** How long an instance waits, in ms. */
-export interface Patience {
+interface Patience {
   /** For an answer, before it counts by itself. */
   answer: number;
   /** For a connection. */

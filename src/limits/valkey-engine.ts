@@ -60,14 +60,15 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       let current: Redis | Cluster = single;
       if (/^redis_mode:cluster/m.test(info)) {
         const { host, port, username, password, tls } = single.options;
-        current = new Cluster([{ host: host!, port: port! }], {
+        const cluster = new Cluster([{ host: host!, port: port! }], {
           ...options,
           clusterRetryStrategy: () => null,
           redisOptions: { ...options, username, password, tls, lazyConnect: false },
         } as ConstructorParameters<typeof Cluster>[1]);
         single.disconnect();
-        client = current;
-        await connected(current, () => current.call("PING"));
+        client = current = cluster;
+        const infos = () => Promise.all(cluster.nodes("master").map((node) => node.info()));
+        for (const ofNode of await connected(cluster, infos)) refuseEviction(ofNode);
       }
       current.once("end", () => {
         if (client === current) onLost(new Error("The connection ended."));

@@ -139,6 +139,16 @@ test("counters and keys that are asked over a network give the same outcomes", a
   assert.ok(refused.key instanceof Problem);
 });
 
+test("a request that cannot be counted is refused, and known by its account", async (t) => {
+  const { ask } = await openTestApi(t, {
+    counters: { take: () => Promise.reject(new Error("The counters are away.")) },
+  });
+  const { asker, counted, result } = await ask("gp_name=kkr");
+  assert.deepEqual([asker?.accountNumber, counted], [account.accountNumber, null]);
+  assert.ok(result.kind === "problem");
+  assert.deepEqual([result.problem.status, result.problem.members["reason"]], [503, "store_down"]);
+});
+
 test("a call over HTTP and a direct one give the same bytes", async (t) => {
   const { get, dataDir } = await startService(t);
   const model = openCurrent(openCatalogue(join(dataDir, "datasets")));

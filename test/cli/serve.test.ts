@@ -337,6 +337,34 @@ test("a killed server forgets no request it has counted", async (t) => {
   );
 });
 
+test("a server that counts by itself loads nothing of what counts for several instances", async (t) => {
+  const { out, err } = await outcomeOfScript(`
+    import { registerHooks } from "node:module";
+    const loaded = [];
+    registerHooks({
+      load(url, context, next) {
+        loaded.push(url);
+        return next(url, context);
+      },
+    });
+    const use = (path) => import(new URL(path, ${JSON.stringify(import.meta.resolve("#service.ts"))}));
+    const { readConfig } = await use("./config.ts");
+    const { openService } = await use("./service.ts");
+    const { openLog } = await use("./cli/log.ts");
+    const config = readConfig({ PORT: "0", DATA_DIR: ${JSON.stringify(temporaryFolder(t))} });
+    const service = await openService(config, openLog("silent").logger);
+    await service.start();
+    await service.stop();
+    console.log(loaded.join("\\n"));
+    process.exit();
+  `);
+  assert.match(out, /limits.memory-counters/, err);
+  assert.doesNotMatch(
+    out,
+    /node_modules.(pg|iovalkey)\b|limits.(shared-counters|engine|\w+-engine)/,
+  );
+});
+
 test("a command that serves nothing does not wait for what serving and importing need", async () => {
   const { out, err } = await outcomeOfScript(`
     import { registerHooks } from "node:module";

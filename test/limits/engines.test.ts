@@ -7,8 +7,10 @@ import {
   type CountingServer,
   startPostgres,
   startRedis,
+  startRedisCluster,
   whyNot,
 } from "../support/counting-servers.ts";
+import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { assertRight } from "../support/limits-oracle.ts";
 import { type Random, randomFrom } from "../support/limits-random.ts";
 import { emptyTally } from "../support/limits-life.ts";
@@ -38,8 +40,8 @@ const engines = [
     name: "PostgreSQL",
     skip: whyNot("postgres"),
     startServer: startPostgres,
-    turns: 1500,
-    lives: 25,
+    turns: 1000,
+    lives: 12,
   },
 ];
 
@@ -156,6 +158,23 @@ for (const { name, skip, startServer, turns, lives } of engines)
       );
     });
   });
+
+suite("counting in a cluster", { skip: whyNot("redis") }, () => {
+  test("three nodes share the accounts, and each account is counted exactly", async (t) => {
+    const { url, end } = await startRedisCluster();
+    t.after(end);
+    const instances = await Promise.all(
+      [1, 2].map(async () => openInstance(await openValkeyEngine(url))),
+    );
+    t.after(() => Promise.all(instances.map((instance) => instance.close())));
+    const accounts = Array.from({ length: 300 }, (_, i) => i + 1);
+    const asked = [1, 2, 3].flatMap(() => accounts.map((account) => ({ account })));
+    const answers = await Promise.all(
+      asked.map(({ account }, i) => instances[i % 2]!.take(account, { ...roomy, minute: 2 })),
+    );
+    assert.equal(answers.filter(({ admitted }) => admitted).length, 600);
+  });
+});
 
 /** Mostly short, sometimes to another window, and back. */
 function stepOf(random: Random): number {

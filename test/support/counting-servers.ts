@@ -143,6 +143,34 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   };
 }
 
+/** A cluster of three nodes. @returns the URL of one of them, and what ends them all. */
+export async function startRedisCluster(): Promise<{ url: string; end(): Promise<void> }> {
+  const nodes = await Promise.all(
+    [0, 1, 2].map(async () => {
+      const busPort = await freePort();
+      const node = await startRedis(["--cluster-enabled", "yes", "--cluster-port", `${busPort}`]);
+      return { ...node, busPort };
+    }),
+  );
+  const [first] = nodes as [(typeof nodes)[0]];
+  for (const [i, { ask, port, busPort }] of nodes.entries()) {
+    const [from, to] = [5462 * i, Math.min(5462 * (i + 1), 16_384) - 1];
+    await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
+    await first.ask("CLUSTER", "MEET", "127.0.0.1", String(port), String(busPort));
+  }
+  await untilItAnswers("the cluster", async () => {
+    for (const { ask } of nodes) {
+      const info = String(await ask("CLUSTER", "INFO"));
+      if (!/cluster_state:ok/.test(info) || !/cluster_known_nodes:3/.test(info))
+        throw new Error(info);
+    }
+  });
+  return {
+    url: first.url,
+    end: async () => void (await Promise.all(nodes.map(({ end }) => end()))),
+  };
+}
+
 export interface PostgresServer extends CountingServer {
   sql(text: string): Promise<Record<string, unknown>[]>;
 }
