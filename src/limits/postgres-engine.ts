@@ -16,7 +16,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     text: string,
     values: readonly string[],
   ): Promise<number[][]> => {
-    if (client === null) throw new Error("There is no connection.");
+    if (client === null) throw new Error("there is no connection");
     const { rows } = await client.query({
       name,
       text,
@@ -50,7 +50,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
       await current.connect().catch(rethrow);
       await current.query(sessionSettings);
       current.once("end", () => {
-        if (client === current) onLost(new Error("The connection ended."));
+        if (client === current) onLost(new Error("the connection ended"));
       });
     },
     async decide(groups) {

@@ -14,6 +14,7 @@ type OutageMode = "local" | "deny";
 export interface SharedCounters extends Counters {
   /** Who counts now: the engine, or what the outage mode says. */
   mode(): "shared" | OutageMode;
+  close(): void;
 }
 
 interface SharedCountersOptions {
@@ -185,7 +186,7 @@ export async function openSharedCounters({
     // New requests wait from here on, so that none is admitted beside the last charges.
     state = "returning";
     await within(patience.answer, debts.pay());
-    if (connection.isLost || isClosed) throw new Error("The connection ended.");
+    if (connection.isLost || isClosed) throw new Error("the connection ended");
     state = "shared";
     if (reported !== null) onFault(null);
     reported = null;
@@ -298,12 +299,13 @@ function openDebts(engine: Engine, clock: Clock): Debts {
 
   const payPart = async (ofPart: Debt[]) => {
     // One after the other: a later number would make an earlier one look done.
-    while (ofPart.length > 0) {
-      const [debt] = ofPart as [Debt];
+    for (let debt = ofPart[0]; debt !== undefined; debt = ofPart[0]) {
       sentNumbers.add(debt.number);
-      await engine.charge(chargeOf(debt));
+      const charge = chargeOf(debt);
+      if (charge.accounts.length > 0) await engine.charge(charge);
       sentNumbers.delete(debt.number);
-      ofPart.shift();
+      // An attempt that was given up may have got here as well.
+      if (ofPart[0] === debt) ofPart.shift();
     }
   };
   const chargeOf = ({ number, part, accounts }: Debt): Charge => {
@@ -312,10 +314,13 @@ function openDebts(engine: Engine, clock: Clock): Debts {
       instance,
       number,
       part,
-      accounts: accounts.map(({ account, times: some }) => ({
-        account,
-        ages: some.map((time) => now - time),
-      })),
+      // What has left the day is owed no more.
+      accounts: accounts
+        .map(({ account, times: some }) => ({
+          account,
+          ages: some.map((time) => now - time).filter((age) => age < dayMicroseconds),
+        }))
+        .filter(({ ages }) => ages.length > 0),
     };
   };
   return {
@@ -324,7 +329,6 @@ function openDebts(engine: Engine, clock: Clock): Debts {
       const ofAccount = times.getOrInsertComputed(account, () => []);
       ofAccount.push(now);
       unnumbered++;
-      // What has left the day is owed no more.
       while (now - ofAccount[0]! >= dayMicroseconds) {
         ofAccount.shift();
         unnumbered--;
@@ -365,5 +369,5 @@ class TooSlow extends Error {
 
 function reasonOf(fault: Error): string {
   if (fault instanceof TooSlow || fault instanceof StoreFault) return fault.message;
-  return `cannot be reached (${fault.message || (fault as NodeJS.ErrnoException).code})`;
+  return `fails: ${fault.message || (fault as NodeJS.ErrnoException).code}`;
 }

@@ -36,7 +36,7 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
     keys: readonly string[],
     values: readonly (string | Buffer)[],
   ): Promise<Buffer> => {
-    if (client === null) throw new Error("There is no connection.");
+    if (client === null) throw new Error("there is no connection");
     const given = [keys.length, ...keys, ...values];
     try {
       return (await client.callBuffer("EVALSHA", script.digest, ...given)) as Buffer;
@@ -71,7 +71,7 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
         for (const ofNode of await connected(cluster, infos)) refuseEviction(ofNode);
       }
       current.once("end", () => {
-        if (client === current) onLost(new Error("The connection ended."));
+        if (client === current) onLost(new Error("the connection ended"));
       });
     },
     async decide(groups) {

@@ -2,20 +2,32 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { type Clock, systemClock } from "#limits/clocks.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/engine.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
 import type { CountingServer } from "./counting-servers.ts";
 import type { CountersKind, Life } from "./limits-life.ts";
+
+interface Instance extends SharedCounters {
+  take(account: number, quotas: Quotas): Promise<QuotaStatus>;
+  look(account: number, quotas: Quotas): Promise<QuotaStatus>;
+}
 
 /** Counters of one instance that waits for as long as a busy machine may take, so that there is no outage. */
 export async function openInstance(
   engine: Engine,
   clock: Clock = systemClock(),
-): Promise<SharedCounters> {
+): Promise<Instance> {
   const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
   const long = 30_000;
   const patience = { answer: long, connection: long, charge: long, retry: 250 };
-  return openSharedCounters({ engine, outage: "local", clock, onFault, patience });
+  const counters = await openSharedCounters({ engine, outage: "local", clock, onFault, patience });
+  return {
+    ...counters,
+    take: async (account, quotas) => counters.take(account, quotas),
+    look: async (account, quotas) => counters.look(account, quotas),
+  };
 }
 
 /** Two instances, of which any may get the next request; the server's clock is the wall clock of the world. */
@@ -32,7 +44,7 @@ export function sharedOn(server: CountingServer): CountersKind {
         take: (account, quotas) => next().take(first + account, quotas),
         look: (account, quotas) => next().look(first + account, quotas),
         commit() {},
-        close: () => instances.forEach((instance) => void instance.close()),
+        close: () => instances.forEach((instance) => instance.close()),
       };
     },
     now: ({ now, wallOffsetMilliseconds }) => now + 1000 * wallOffsetMilliseconds,
