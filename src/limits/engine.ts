@@ -1,7 +1,7 @@
 /** The server that counts for several instances: what it is asked in one turn of the event loop, and what it answers. */
 import type { QuotaStatus } from "./counters.ts";
-import { type Quotas, type WindowName, windows } from "./policy.ts";
-import { quotaStatus, type WindowCount, windowStatus } from "./sliding-log.ts";
+import { type Quotas, windows } from "./policy.ts";
+import { quotaStatus, windowStatus } from "./sliding-log.ts";
 
 export interface Engine {
   /** As a URL without user and password, for messages. */
@@ -48,6 +48,14 @@ interface Decision {
   windows: readonly WindowCount[];
 }
 
+interface WindowCount {
+  count: number;
+  /** Until the oldest request leaves; 0 if there is none. */
+  resetMicroseconds: number;
+  /** Until the window counts fewer than its quota; 0 if it does. */
+  waitMicroseconds: number;
+}
+
 /** Numbers of a decision as engines send it: `admitted`, then count, reset and wait of each window. */
 export const decisionNumbers = 1 + 3 * windows.length;
 
@@ -72,7 +80,7 @@ export function statusOf(
   decision: Decision,
   position: number,
 ): QuotaStatus {
-  const quotaOf = (index: number) => quotas[windows[index]!.name as WindowName];
+  const quotaOf = (index: number) => quotas[windows[index]!.name];
   const isLook = requests === 0;
   const admitted = isLook
     ? decision.windows.every(({ count }, index) => count < quotaOf(index))
@@ -82,11 +90,13 @@ export function statusOf(
   return quotaStatus(
     admitted,
     decision.windows.map(({ count, resetMicroseconds, waitMicroseconds }, index) =>
-      windowStatus(index, quotaOf(index), {
-        count: count - later,
+      windowStatus(
+        index,
+        quotaOf(index),
+        count - later,
         resetMicroseconds,
-        waitMicroseconds: admitted ? 0 : waitMicroseconds,
-      }),
+        admitted ? 0 : waitMicroseconds,
+      ),
     ),
   );
 }

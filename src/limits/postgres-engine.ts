@@ -8,6 +8,7 @@ const forgetEveryMilliseconds = 600_000;
 /** @param url `postgres:` or `postgresql:`, as libpq reads it; a direct or session-pooled connection. */
 export async function openPostgresEngine(url: string): Promise<Engine> {
   const { default: pg } = await import("pg");
+  const address = addressOf(url);
   let client: Client | null = null;
   let forgotAt = performance.now();
 
@@ -40,7 +41,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     async connect(onLost) {
       engine.disconnect();
       const current = new pg.Client({
-        connectionString: url,
+        connectionString: address,
         connectionTimeoutMillis: 500,
         keepAlive: true,
         application_name: "gp-records counters",
@@ -112,7 +113,14 @@ function rethrow(error: Error & { code?: string }): never {
   throw new StoreFault("unusable", `${reason} (${error.message})`);
 }
 
+/** With the meanings that sslmode has everywhere; alone, pg would take `require` for `verify-full`, and warn. */
+function addressOf(url: string): string {
+  const parsed = new URL(url);
+  if (parsed.searchParams.has("sslmode")) parsed.searchParams.set("uselibpqcompat", "true");
+  return parsed.href;
+}
+
 function placeOf(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
+  const { protocol, host, pathname, searchParams } = new URL(url);
+  return `${protocol}//${searchParams.get("host") ?? host}${pathname}`;
 }

@@ -154,33 +154,37 @@ function statusIn(
   admitted: boolean,
 ): WindowStatus {
   const quota = quotas[windows[index]!.name];
-  return windowStatus(index, quota, {
-    count: log.end - log.firsts[index]!,
-    resetMicroseconds: resetIn(log, index, now),
-    waitMicroseconds: admitted ? 0 : waitIn(log, index, quota, now),
-  });
+  return windowStatus(
+    index,
+    quota,
+    log.end - log.firsts[index]!,
+    resetIn(log, index, now),
+    admitted ? 0 : waitIn(log, index, quota, now),
+  );
 }
 
-/** What is known of a window: how many requests it counts, and the µs until one leaves and until one is admitted. */
-export interface WindowCount {
-  count: number;
-  /** 0 if there is none to leave. */
-  resetMicroseconds: number;
-  /** 0 if one is admitted now. */
-  waitMicroseconds: number;
-}
-
-/** @param index of the window among `windows`. */
-export function windowStatus(index: number, quota: number, window: WindowCount): WindowStatus {
+/**
+ * @param index of the window among `windows`.
+ * @param count of the requests in it.
+ * @param resetMicroseconds until the oldest leaves; 0 if there is none.
+ * @param waitMicroseconds until the window alone admits one; 0 if it does now, or if this one was admitted.
+ */
+export function windowStatus(
+  index: number,
+  quota: number,
+  count: number,
+  resetMicroseconds: number,
+  waitMicroseconds: number,
+): WindowStatus {
   const { name, seconds } = windows[index]!;
   return {
     name,
     quota,
     windowSeconds: seconds,
     // Would be below zero after an operator has lowered the quota.
-    remaining: Math.max(0, quota - window.count),
-    resetSeconds: wholeSeconds(window.resetMicroseconds),
-    waitSeconds: wholeSeconds(window.waitMicroseconds),
+    remaining: Math.max(0, quota - count),
+    resetSeconds: wholeSeconds(resetMicroseconds),
+    waitSeconds: wholeSeconds(waitMicroseconds),
   };
 }
 

@@ -11,6 +11,7 @@ import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
   type CountingServer,
+  countingServers,
   type PostgresServer,
   type RedisServer,
   startPostgres,
@@ -85,24 +86,11 @@ function cuttable(engine: Engine) {
   return { cut, engine: reached };
 }
 
-const servers = [
-  {
-    name: "Redis",
-    skip: whyNot("redis"),
-    startServer: (): Promise<CountingServer> => startRedis(),
-  },
-  {
-    name: "PostgreSQL",
-    skip: whyNot("postgres"),
-    startServer: (): Promise<CountingServer> => startPostgres(),
-  },
-];
-
-for (const { name, skip, startServer } of servers)
+for (const { name, skip, start } of countingServers)
   suite(`outages of ${name}`, { skip }, () => {
     let server: CountingServer;
     before(async () => {
-      server = await startServer();
+      server = await start();
     });
     after(() => server.end());
 

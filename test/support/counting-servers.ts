@@ -254,3 +254,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
   };
 }
+
+/** What each guarantee of shared counters is tried on. */
+export const countingServers: readonly {
+  name: "Redis" | "PostgreSQL";
+  skip: string | false;
+  start(): Promise<CountingServer>;
+}[] = [
+  { name: "Redis", skip: whyNot("redis"), start: () => startRedis() },
+  { name: "PostgreSQL", skip: whyNot("postgres"), start: startPostgres },
+];

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countingServers } from "../support/counting-servers.ts";
+import { emptyTally } from "../support/limits-life.ts";
+import { runSchedules } from "../support/limits-schedule.ts";
+import { sharedOn } from "../support/limits-shared.ts";
+import { temporaryFolder } from "../support/limits-world.ts";
+
+const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+
+for (const { name, skip, start } of countingServers)
+  test(
+    `in 1,000 random lives of two instances no window in ${name} admits more than its quota and none refuses below it`,
+    {
+      skip,
+    },
+    async (t) => {
+      const server = await start();
+      t.after(() => server.end());
+      const tally = emptyTally();
+      t.diagnostic(`SEED=${firstSeed}`);
+      const folder = temporaryFolder(t);
+      await runSchedules({ kind: sharedOn(server), firstSeed, schedules: 1000, folder, tally });
+      t.diagnostic(JSON.stringify(tally));
+      for (const count of [tally.admitted, tally.refused, tally.retriesOnTheSecond, tally.restarts])
+        assert.ok(count > 1000, JSON.stringify(tally));
+    },
+  );
