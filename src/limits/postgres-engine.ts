@@ -44,6 +44,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
         connectionString: address,
         connectionTimeoutMillis: 500,
         keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
         application_name: "gp-records counters",
       });
       client = current;

@@ -30,6 +30,7 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
     connectTimeout: 500,
+    keepAlive: 10_000,
   };
   const call = async (
     script: Script,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { systemClock } from "#limits/clocks.ts";
@@ -279,6 +280,20 @@ suite("Redis as it may be set up", { skip: whyNot("redis") }, () => {
       });
   });
 
+  test("the rights that docs/running.md lists are enough", async (t) => {
+    const [, rights = ""] = /A user of its own needs `(.+?)`/.exec(
+      readFileSync("docs/running.md", "utf8"),
+    )!;
+    await server.ask("ACL", "SETUSER", "counter", "reset", "on", ">horse", ...rights.split(" "));
+    const a = await openAt(t, `redis://counter:horse@127.0.0.1:${server.port}`);
+    assert.deepEqual([a.mode(), await a.admit(12, 6), a.faults], ["shared", 10, []]);
+    await server.ask("CLIENT", "KILL", "USER", "counter");
+    await until("that was noticed", () => a.faults.length > 0);
+    assert.equal(await a.admit(12, 5), 10);
+    await a.becomes("shared");
+    assert.equal(await a.counted(5), 10);
+  });
+
   test("scripts that the server forgot are sent again, in the middle of requests", async (t) => {
     const a = await openAt(t, server.url);
     let admitted = 0;
@@ -345,6 +360,19 @@ suite("PostgreSQL as it may be set up", { skip: whyNot("postgres") }, () => {
     assert.equal(await a.admit(3), 3);
     await a.becomes("shared");
     assert.equal(await a.counted(), 7);
+  });
+
+  test("a table that somebody locks is an outage while it is locked", async (t) => {
+    await server.empty();
+    const a = await openInstance(t, await server.openEngine());
+    await server.sql("begin; lock table quota_count in access exclusive mode");
+    assert.equal(await a.admit(3), 3);
+    assert.equal(a.mode(), "local");
+    await server.sql("commit");
+    await a.becomes("shared");
+    // What waited for the lock may have been counted after all.
+    const counted = await a.counted();
+    assert.ok(counted === 3 || counted === 6, `${counted}`);
   });
 
   test("accounts that count nothing any more are deleted, others are not", async (t) => {

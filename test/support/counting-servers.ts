@@ -1,6 +1,7 @@
 /** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "iovalkey";
@@ -214,8 +215,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   await admin!.query(postgresCountersSql);
   await adminOfClocked!.query(postgresCountersSql + testClock);
   const processes = () => {
-    const { stdout } = spawnSync("pgrep", ["-P", String(server.pid)], { encoding: "utf8" });
-    return [server.pid, ...stdout.trim().split("\n").map(Number)];
+    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
+    return [server.pid, ...children.trim().split(" ").map(Number)];
   };
   const signalAll = (signal: NodeJS.Signals) => {
     for (const pid of processes())
