@@ -1,4 +1,4 @@
-/** Counts in PostgreSQL, by a function for all requests of a turn; postgres-counters-sql.ts has its text. */
+/** Counts in PostgreSQL, by a function for all requests of a turn; store/postgres-counts-sql.ts has its text. */
 import type { Client } from "pg";
 import { StoreFault } from "#store/domain-error.ts";
 import { decisionFrom, type Engine } from "./engine.ts";

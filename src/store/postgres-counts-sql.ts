@@ -8,7 +8,7 @@
  * Only a request that is counted writes anything, so time never goes back behind one that was forgotten: a clock that
  * ran ahead and came back frees no quota. The tables are logged, as a crash empties others.
  */
-export const postgresCountersSql = `
+export const postgresCountsSql = `
 create table quota_count (
   account bigint primary key,
   newest bigint not null default 0,
