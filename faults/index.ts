@@ -7,6 +7,7 @@ import { idleConnections } from "./idle-connections.ts";
 import { importBesideReads } from "./import-beside-reads.ts";
 import { importKilled } from "./import-killed.ts";
 import { revokedKeys } from "./revoked-keys.ts";
+import { restartedUnderLoad } from "./restarted-under-load.ts";
 import { serverKilled } from "./server-killed.ts";
 import { serverStopped } from "./server-stopped.ts";
 import { valuesOfStrangers } from "./values-of-strangers.ts";
@@ -16,6 +17,7 @@ export const faults: readonly Fault[] = [
   serverKilled,
   idleConnections,
   serverStopped,
+  restartedUnderLoad,
   fullDisk,
   revokedKeys,
   importBesideReads,

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { type Passed, passing } from "../test/support/held-socket.ts";
 import type { Work } from "./work.ts";
 
 const programPath = join(import.meta.dirname, "../bin/gp-records");
@@ -11,6 +12,8 @@ interface Start {
   settings?: Record<string, string>;
   /** A command and its arguments to start it under, such as `prlimit --fsize=1000`. */
   under?: readonly string[];
+  /** Sockets for a server to listen on. */
+  sockets?: readonly Passed[];
 }
 
 export interface Ending {
@@ -26,14 +29,22 @@ export interface Running {
 }
 
 export function start(work: Work, args: readonly string[], order: Start): Running {
-  const { dataDir, settings = {}, under = [] } = order;
-  const [command = process.execPath, ...rest] = [...under, process.execPath, programPath, ...args];
+  const { dataDir, settings = {}, under = [], sockets = [] } = order;
+  const passed = passing(sockets);
+  const program = [...under, ...passed.under, process.execPath, programPath, ...args];
+  const [command = process.execPath, ...rest] = program;
   const child = work.adopt(
     spawn(command, rest, {
-      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings },
+      env: {
+        PATH: process.env["PATH"],
+        DATA_DIR: dataDir,
+        PORT: "0",
+        ...passed.settings,
+        ...settings,
+      },
       // A developer's own .env must not decide what is seen.
       cwd: import.meta.dirname,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: passed.stdio,
     }),
   );
   let out = "";

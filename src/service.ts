@@ -15,6 +15,7 @@ import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain } from "#http/connections.ts";
 import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
+import { addressText, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
@@ -39,7 +40,10 @@ export interface Service {
   app: FastifyInstance;
   /** Where metrics are served, once it listens; null without an admin address. */
   adminAddress(): string | null;
-  /** Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. */
+  /**
+   * Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. On a passed
+   * socket it listens only once the dataset is loaded: clients wait in its queue meanwhile.
+   */
   listen(): Promise<string>;
   /** Listens, if it does not yet; resolves to the address once the current dataset is loaded. */
   start(): Promise<string>;
@@ -56,6 +60,7 @@ interface Time {
 
 /**
  * @param ahead of the current dataset, where it is being read already.
+ * @param passed sockets to listen on in place of HOST, PORT and ADMIN_ADDRESS.
  * @throws DomainError where another server holds the data folder, or it cannot be used.
  */
 export async function openService(
@@ -63,6 +68,7 @@ export async function openService(
   log: Logger,
   { clock, now }: Time = { clock: systemClock(), now: Date.now },
   ahead: Load | null = null,
+  passed: PassedSockets = { main: null, admin: null },
 ): Promise<Service> {
   const { dataDir } = config;
   const failing = openFailingParts(
@@ -175,13 +181,17 @@ export async function openService(
     countersModes(countersMode),
     failing,
   ];
-  const admin = openAdmin(config.adminAddress, http, metrics, () => wantedVersion(catalogue));
+  const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, () =>
+    wantedVersion(catalogue),
+  );
 
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
   const listenOnce = async () => {
     await admin.listen();
-    return app.listen({ host: config.host, port: config.port });
+    if (passed.main === null) return app.listen({ host: config.host, port: config.port });
+    await Promise.all([follower.look(), app.ready()]);
+    return addressText(await listenPassed(app.server, passed.main, config.host));
   };
 
   return {

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { type Config, readConfig } from "#config.ts";
 import type { Load } from "#datasets/start-load.ts";
 import { ListenFault } from "#http/admin.ts";
+import { type PassedSockets, PassedSocketFault } from "#http/listen.ts";
 import type { Service } from "#service.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
@@ -22,13 +23,14 @@ export function addServeCommand(program: Command, context: CliContext): void {
       const given = readConfig(context.environment);
       const demo = options.demo === true ? await import("./demo.ts") : null;
       const config = demo?.demoConfig(given, context.environment) ?? given;
+      const passed = passedSockets(context.environment, process.pid);
       const catalogue = openDatasets(config.dataDir);
       // Loaded here, so that no other command waits for it; a worker reads the dataset meanwhile.
       const { loadAhead } = await import("#datasets/start-load.ts");
       const ahead = loadAhead(catalogue);
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
-      const service = await open(config, log.logger, ahead);
+      const service = await open(config, log.logger, ahead, passed);
       try {
         if (demo === null)
           await serve(service, config, (address) =>
@@ -63,10 +65,15 @@ async function serveDemo(
   }
 }
 
-async function open(config: Config, logger: Logger, ahead: Load | null): Promise<Service> {
+async function open(
+  config: Config,
+  logger: Logger,
+  ahead: Load | null,
+  passed: PassedSockets,
+): Promise<Service> {
   const { openService } = await import("#service.ts");
   try {
-    return await openService(config, logger, undefined, ahead);
+    return await openService(config, logger, undefined, ahead, passed);
   } catch (error) {
     ahead?.stop();
     throw dataFolderFault(error, config.dataDir);
@@ -106,7 +113,38 @@ function listenForSignals() {
   return { signalled, forget };
 }
 
+const firstPassed = 3;
+/** The name of the socket that serves in place of ADMIN_ADDRESS: FileDescriptorName= of its unit. */
+const adminName = "admin";
+
+/**
+ * The sockets that the process which started this one has opened for it, as sd_listen_fds(3) lays down.
+ * @throws CommandFault where they are more than are served.
+ */
+export function passedSockets(
+  environment: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): PassedSockets {
+  // Meant for another process, which left its environment to this one.
+  if (environment["LISTEN_PID"] !== String(pid)) return { main: null, admin: null };
+  const names = environment["LISTEN_FDNAMES"]?.split(":") ?? [];
+  const sockets = Array.from({ length: Number(environment["LISTEN_FDS"]) || 0 }, (_, i) => ({
+    fd: firstPassed + i,
+    isAdmin: names[i] === adminName,
+  }));
+  const only = (isWanted: boolean): number | null => {
+    const [first, ...others] = sockets.filter(({ isAdmin }) => isAdmin === isWanted);
+    if (others.length === 0) return first?.fd ?? null;
+    throw new CommandFault(
+      exitCodes.usage,
+      `LISTEN_FDS announces ${others.length + 1} sockets ${isWanted ? `named ${adminName}` : `that are not named ${adminName}`}, but one is served. Keep one ListenStream= for it; for the metrics, one in a .socket unit with FileDescriptorName=${adminName}.`,
+    );
+  };
+  return { main: only(false), admin: only(true) };
+}
+
 function listenFault(error: unknown, { host, port }: Config): unknown {
+  if (error instanceof PassedSocketFault) return new CommandFault(exitCodes.usage, error.message);
   if (error instanceof ListenFault)
     return placeFault(error.cause, error.place, error.setting, error.setting);
   return placeFault(error, { host, port }, "HOST", "PORT");

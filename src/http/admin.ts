@@ -9,6 +9,7 @@ import type { Metric } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
+import { addressText, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 interface Admin {
@@ -21,15 +22,18 @@ interface Admin {
 
 /**
  * @param place null for none.
+ * @param passed descriptor of a socket to listen on instead; null for none.
  * @param wantedDataset the version that should be served; null where there is none or it cannot be read.
  */
 export function openAdmin(
   place: Config["adminAddress"],
+  passed: number | null,
   http: HttpDependencies,
   metrics: readonly Metric[],
   wantedDataset: () => string | null,
 ): Admin {
-  if (place === null) return { address: () => null, async listen() {}, async close() {} };
+  if (place === null && passed === null)
+    return { address: () => null, async listen() {}, async close() {} };
   const eventLoop = openEventLoopMetrics();
   const server = createAdminServer(
     http,
@@ -40,13 +44,11 @@ export function openAdmin(
   return {
     address: () => address,
     async listen() {
-      server.listen(place);
-      await once(server, "listening").catch((error: unknown) => {
-        throw new ListenFault("ADMIN_ADDRESS", place, error);
-      });
-      address = addressText(server.address() as AddressInfo);
+      const found =
+        passed === null ? await listenAt(server, place!) : await listenPassed(server, passed, null);
+      address = addressText(found);
       http.log.info({ address }, "metrics are served");
-      if (!isLoopback(place.host))
+      if (!isLoopback(found.address))
         http.log.warn(
           { address },
           "metrics ask for no key: ADMIN_ADDRESS is not a loopback address",
@@ -63,8 +65,16 @@ export function openAdmin(
   };
 }
 
-const addressText = ({ address, family, port }: AddressInfo) =>
-  `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+async function listenAt(
+  server: Server,
+  place: NonNullable<Config["adminAddress"]>,
+): Promise<AddressInfo> {
+  server.listen(place);
+  await once(server, "listening").catch((error: unknown) => {
+    throw new ListenFault("ADMIN_ADDRESS", place, error);
+  });
+  return server.address() as AddressInfo;
+}
 
 const waitMilliseconds = 5000;
 /** Monitoring needs a few; nobody else should connect. */

@@ -138,7 +138,7 @@ test("/ready of the admin address tells which dataset is served and which is wan
   let state: ServiceState = "running";
   const { get, http } = await openHttpServer(t, { state: () => state });
   let wanted: string | null = "20261122T030000Z-00000000";
-  const admin = openAdmin({ host: "127.0.0.1", port: 0 }, http, [], () => wanted);
+  const admin = openAdmin({ host: "127.0.0.1", port: 0 }, null, http, [], () => wanted);
   await admin.listen();
   t.after(() => admin.close());
   const served = (await get("/fetch-gp?gp_name=kkr")).body.meta.dataset_version;

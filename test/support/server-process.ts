@@ -4,12 +4,15 @@ import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { assertDescribed } from "./described.ts";
+import { type Passed, passing } from "./held-socket.ts";
 
 interface Order {
   dataDir: string;
   /** After `serve`. */
   args?: readonly string[];
   settings?: Record<string, string>;
+  /** Sockets to listen on. */
+  sockets?: readonly Passed[];
 }
 
 export interface Ending {
@@ -35,14 +38,22 @@ const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
 
 /** Returns before it listens. */
 export function spawnServer(t: TestContext, order: Order): ServerProcess {
-  const { dataDir, args = [], settings = {} } = order;
+  const { dataDir, args = [], settings = {}, sockets = [] } = order;
+  const passed = passing(sockets);
   // Nothing else of this environment: a setting of the developer's own must not decide a test.
-  const env = { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings };
-  const child = spawn(process.execPath, [mainPath, "serve", ...args], {
+  const env = {
+    PATH: process.env["PATH"],
+    DATA_DIR: dataDir,
+    PORT: "0",
+    ...passed.settings,
+    ...settings,
+  };
+  const command = [...passed.under, process.execPath, mainPath, "serve", ...args];
+  const child = spawn(command[0]!, command.slice(1), {
     env,
     // Nor a developer's own .env.
     cwd: import.meta.dirname,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: passed.stdio,
   });
   let out = "";
   let err = "";

@@ -1,0 +1,36 @@
+/** A socket that outlives the servers which listen on it one after another, held and passed on as systemd does. */
+import { BoundSocket } from "node:net";
+
+export interface HeldSocket {
+  fd: number;
+  port: number;
+  /** Closes it here; a server that it was passed to keeps it. */
+  close(): void;
+}
+
+/** Where it listens, a server passed it has listened before; until then, connections are refused. */
+export function holdSocket(): HeldSocket {
+  const socket = new BoundSocket({ host: "127.0.0.1", port: 0 });
+  return { fd: socket.fd(), port: socket.address().port, close: () => socket.close() };
+}
+
+/** One that is passed on. */
+export interface Passed {
+  fd: number;
+  /** FileDescriptorName= of its unit. */
+  name: string;
+}
+
+/** What `spawn` takes to pass sockets to a program; LISTEN_PID is known only to the process that becomes the program. */
+export function passing(sockets: readonly Passed[]) {
+  return {
+    under: sockets.length === 0 ? [] : ["sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"],
+    settings: {
+      ...(sockets.length > 0 && {
+        LISTEN_FDS: String(sockets.length),
+        LISTEN_FDNAMES: sockets.map(({ name }) => name).join(":"),
+      }),
+    },
+    stdio: ["ignore", "pipe", "pipe", ...sockets.map(({ fd }) => fd)] as ["ignore", "pipe", "pipe"],
+  };
+}
