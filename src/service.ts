@@ -40,12 +40,12 @@ export interface Service {
   app: FastifyInstance;
   /** Where metrics are served, once it listens; null without an admin address. */
   adminAddress(): string | null;
-  /**
-   * Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. On a passed
-   * socket it listens only once the dataset is loaded: clients wait in its queue meanwhile.
-   */
+  /** Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. */
   listen(): Promise<string>;
-  /** Listens, if it does not yet; resolves to the address once the current dataset is loaded. */
+  /**
+   * Loads the current dataset, then listens, if it does not yet: until then clients wait in the socket where one was
+   * passed, and a proxy asks another instance where not. Resolves to the address.
+   */
   start(): Promise<string>;
   /** Finishes the requests in progress, within five seconds; nothing counted is lost. */
   stop(): Promise<void>;
@@ -188,19 +188,23 @@ export async function openService(
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
   const listenOnce = async () => {
-    await admin.listen();
+    await listenAdmin();
     if (passed.main === null) return app.listen({ host: config.host, port: config.port });
-    await Promise.all([follower.look(), app.ready()]);
+    await app.ready();
     return addressText(await listenPassed(app.server, passed.main, config.host));
   };
+  let adminListening: Promise<void> | undefined;
+  const listenAdmin = () => (adminListening ??= admin.listen());
 
   return {
     app,
     adminAddress: admin.address,
     listen,
     async start() {
-      const address = await listen();
+      await listenAdmin();
       await follower.look();
+      if (state !== "starting") throw new Error("The service was stopped before it had started.");
+      const address = await listen();
       // Mail and the audit log give it work even if nobody opens a page.
       if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
       state = "running";
