@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { timeouts } from "#http/build-app.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { cast } from "./support/cast.ts";
+import { importRecords } from "./support/dataset.ts";
+import { newKey, roomy } from "./support/own-process.ts";
+import { askOn } from "./support/persistent-clients.ts";
+import { startServer } from "./support/server-process.ts";
 import { hasTool, runTool } from "./support/installed-tool.ts";
 import { startService } from "./support/service.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
@@ -41,12 +47,14 @@ function nginxConfiguration(folder: string, site: string): string {
 
 const shippedSite = readFileSync("deploy/nginx.conf", "utf8");
 
-test("nginx accepts deploy/nginx.conf", (t) => {
+test("nginx accepts deploy/nginx.conf, with one instance and with two", (t) => {
   if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
-  const configuration = nginxConfiguration(temporaryFolder(t), shippedSite);
-  const { exitCode, said } = runTool("nginx", ["-t", "-e", "stderr", "-c", configuration]);
-  assert.equal(exitCode, 0, said);
-  assert.doesNotMatch(said, /warn/);
+  for (const site of [shippedSite, shippedSite.replace("# server 127", "server 127")]) {
+    const configuration = nginxConfiguration(temporaryFolder(t), site);
+    const { exitCode, said } = runTool("nginx", ["-t", "-e", "stderr", "-c", configuration]);
+    assert.equal(exitCode, 0, said);
+    assert.doesNotMatch(said, /warn/);
+  }
 });
 
 async function freePort(): Promise<number> {
@@ -58,14 +66,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** nginx with the shipped site between a port of its own and the service; ends with the test. */
-async function nginxBefore(t: TestContext, servicePort: number): Promise<number> {
+/** nginx with the shipped site between a port of its own and the instances, of which it has one or two; ends with the test. */
+async function nginxBefore(t: TestContext, first: number, second?: number): Promise<number> {
   const port = await freePort();
   const site = shippedSite
     .replace(/^server \{\n {4}listen 80;.*?^\}\n/ms, "")
     .replace("listen [::]:443 ssl http2;", "")
     .replace("listen 443 ", `listen 127.0.0.1:${port} `)
-    .replace("127.0.0.1:8080", `127.0.0.1:${servicePort}`);
+    .replace("127.0.0.1:8080", `127.0.0.1:${first}`)
+    .replace("# server 127.0.0.1:8081", second === undefined ? "#" : `server 127.0.0.1:${second}`);
   const configuration = nginxConfiguration(temporaryFolder(t), site);
   const nginx = spawn("nginx", ["-e", "stderr", "-c", configuration], { stdio: "ignore" });
   const ended = once(nginx, "exit");
@@ -77,7 +86,7 @@ async function nginxBefore(t: TestContext, servicePort: number): Promise<number>
 }
 
 /** Caddy with the shipped site, on a port of its own; ends with the test. */
-async function caddyBefore(t: TestContext, servicePort: number): Promise<number> {
+async function caddyBefore(t: TestContext, first: number, second?: number): Promise<number> {
   const port = await freePort();
   const folder = temporaryFolder(t);
   const { certificate, key } = makeCertificate(folder);
@@ -86,7 +95,13 @@ async function caddyBefore(t: TestContext, servicePort: number): Promise<number>
   const site = readFileSync("deploy/Caddyfile", "utf8")
     .replace("{\n", "{\n\tadmin off\n\tauto_https disable_redirects\n")
     .replace("records.example {\n", local)
-    .replace("127.0.0.1:8080", `127.0.0.1:${servicePort}`);
+    .replace(
+      /(?<=^\treverse_proxy ).+(?= \{$)/m,
+      [first, second]
+        .filter(Boolean)
+        .map((one) => `127.0.0.1:${one}`)
+        .join(" "),
+    );
   writeFileSync(configuration, site);
   const caddy = spawn("caddy", ["run", "--adapter", "caddyfile", "--config", configuration], {
     stdio: "ignore",
@@ -161,6 +176,43 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
     });
 });
 
+test("behind every proxy as shipped, with a second instance, no request fails while one after the other is restarted under load", async (t) => {
+  for (const [name, before] of [
+    ["nginx", nginxBefore],
+    ["caddy", caddyBefore],
+  ] as const)
+    await t.test(name, async (t) => {
+      if (!hasTool(t, name) || !hasTool(t, "openssl")) return;
+      const folders = [temporaryFolder(t), join(temporaryFolder(t), "copy")] as const;
+      await importRecords(openCatalogue(join(folders[0], "datasets")), cast);
+      const headers = { "x-api-key": await newKey(folders[0], "roomy", roomy) };
+      cpSync(folders[0], folders[1], { recursive: true });
+      const ports = [await freePort(), await freePort()] as const;
+      const start = (which: 0 | 1) =>
+        startServer(t, { dataDir: folders[which], settings: { PORT: String(ports[which]) } });
+      const instances = [await start(0), await start(1)];
+      const port = await before(t, ...ports);
+      const path = "/fetch-gp?gp_name=northwind";
+      assert.equal((await getThrough(port, path, headers)).status, 200);
+      const asked = { port, path, headers: { ...headers, host: `localhost:${port}` } };
+      const clients = askOn({ ...asked, clients: 8, isSecure: true });
+      for (const which of [0, 1] as const) {
+        await clients.answered(200);
+        instances[which]!.signal("SIGTERM");
+        assert.equal((await instances[which]!.ended).exitCode, 0);
+        // The other one answers alone.
+        await clients.answered(200);
+        instances[which] = await start(which);
+        // The proxy leaves it alone for a second, and has to have found it again before the other one stops.
+        while (!/"\/fetch-gp"/.test(instances[which].out())) await clients.answered(1);
+      }
+      const { statuses, failures, sentAgain } = await clients.end();
+      assert.deepEqual(failures, []);
+      assert.deepEqual(Object.keys(statuses), ["200"]);
+      assert.equal(sentAgain, 0);
+    });
+});
+
 test("Caddy accepts deploy/Caddyfile, formatted as Caddy would", (t) => {
   if (!hasTool(t, "caddy")) return;
   const validated = runTool("caddy", [
@@ -176,12 +228,12 @@ test("systemd accepts every unit in deploy/", (t) => {
   if (!hasTool(t, "systemd-analyze", "systemd")) return;
   const folder = temporaryFolder(t);
   // The program is here and not in /opt; all else is checked as it is shipped.
-  const units = globSync("deploy/*.{service,timer}").map((name) => {
+  const units = globSync("deploy/*.{service,socket,timer}").map((name) => {
     const unit = join(folder, name.slice("deploy/".length));
     writeFileSync(unit, readFileSync(name, "utf8").replaceAll("/opt/gp-records", resolve(".")));
     return unit;
   });
-  assert.equal(units.length, 3);
+  assert.equal(units.length, 5);
   const { exitCode, said } = runTool("systemd-analyze", ["verify", "--man=no", ...units]);
   assert.equal(exitCode, 0, said);
   assert.equal(said, "");

@@ -1,5 +1,6 @@
 /** Clients with persistent connections that ask on and on, and keep books of what became of every request. */
-import { Agent, get } from "node:http";
+import http from "node:http";
+import https from "node:https";
 import { setTimeout as wait } from "node:timers/promises";
 
 export interface ClientBooks {
@@ -29,13 +30,18 @@ interface Order {
   path: string;
   headers?: Record<string, string>;
   clients: number;
+  /** Over TLS, whatever the certificate says. */
+  isSecure?: boolean;
   /** Between an answer and the next request of a client. */
   gapMilliseconds?: () => number;
 }
 
 export function askOn(order: Order): PersistentClients {
-  const { clients, gapMilliseconds = () => 0 } = order;
-  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const { clients, isSecure = false, gapMilliseconds = () => 0 } = order;
+  const kept = { keepAlive: true, maxSockets: clients };
+  const agent = isSecure
+    ? new https.Agent({ ...kept, rejectUnauthorized: false })
+    : new http.Agent(kept);
   const books: ClientBooks = { statuses: {}, sentAgain: 0, failures: [], longestMilliseconds: 0 };
   const awaiting = new Set<{ left: number; resolve: () => void }>();
   let isOver = false;
@@ -86,11 +92,18 @@ export function askOn(order: Order): PersistentClients {
 }
 
 /** @returns the status; `closed before` where the request may be sent again; else what happened. */
-function send(agent: Agent, { port, path, headers }: Order): Promise<number | string> {
+function send(
+  agent: http.Agent,
+  { port, path, headers, isSecure }: Order,
+): Promise<number | string> {
   return new Promise((resolve) => {
     let hasBegun = false;
-    const request = get({ host: "127.0.0.1", port, path, headers, agent }, (response) => {
+    const { get } = isSecure === true ? https : http;
+    const where = { host: "127.0.0.1", servername: "localhost", port };
+    const request = get({ ...where, path, headers, agent }, (response) => {
       hasBegun = true;
+      // A proxy answers, too, where it knows no better.
+      if (response.headers["api-version"] === undefined) resolve("an answer of somebody else");
       response.on("end", () => resolve(response.complete ? response.statusCode! : "cut off"));
       response.on("error", ({ message }) => resolve(`cut off: ${message}`));
       response.resume();
