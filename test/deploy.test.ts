@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -233,10 +233,32 @@ test("systemd accepts every unit in deploy/", (t) => {
     writeFileSync(unit, readFileSync(name, "utf8").replaceAll("/opt/gp-records", resolve(".")));
     return unit;
   });
-  assert.equal(units.length, 5);
+  assert.equal(units.length, 7);
   const { exitCode, said } = runTool("systemd-analyze", ["verify", "--man=no", ...units]);
   assert.equal(exitCode, 0, said);
   assert.equal(said, "");
+});
+
+test("of the backups that the timers make, the newest stay", (t) => {
+  for (const [unit, below, kept] of [
+    ["gp-records-backup", "", 14],
+    ["gp-records-backup-control", "/control", 288],
+  ] as const) {
+    const folder = temporaryFolder(t);
+    const [, script] = /^ExecStartPost=\/bin\/sh -c '(.+)'$/m.exec(
+      readFileSync(`deploy/${unit}.service`, "utf8"),
+    )!;
+    const names = Array.from({ length: kept + 3 }, (_, i) => `${1000 + i}.tar`);
+    for (const [i, name] of names.entries()) {
+      writeFileSync(join(folder, name), "");
+      utimesSync(join(folder, name), i, i);
+    }
+    const place = `/var/backups/gp-records${below}/*`;
+    assert.ok(script!.includes(place), unit);
+    const { exitCode, said } = runTool("sh", ["-c", script!.replace(place, `${folder}/*`)]);
+    assert.equal(exitCode, 0, said);
+    assert.deepEqual(readdirSync(folder).toSorted(), names.slice(3));
+  }
 });
 
 test("no proxy compresses what the service sends as it is", () => {

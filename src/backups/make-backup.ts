@@ -24,7 +24,7 @@ import { syncPath } from "#datasets/whole-file.ts";
 import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/sqlite-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
-import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
+import { backupFormats, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
 import { finishRestore } from "./restore-folders.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
@@ -34,6 +34,8 @@ interface BackupOrder {
   program: string;
   /** Milliseconds since 1970. */
   now: number;
+  /** Accounts, keys, people and the audit log alone. */
+  isControlOnly: boolean;
 }
 
 export interface MadeBackup extends Written {
@@ -125,19 +127,25 @@ interface Contents {
  * @throws BackupFault if there is nothing to back up or the facts about the dataset are wrong, DatasetFault if `current` names no dataset.
  */
 async function gatherContents(
-  { dataDir, program, now }: BackupOrder,
+  { dataDir, program, now, isControlOnly }: BackupOrder,
   folder: string,
 ): Promise<Contents> {
   finishRestore(dataDir);
-  const names = Object.keys(knownSteps) as StoreName[];
+  const names: readonly StoreName[] = isControlOnly
+    ? ["control.sqlite"]
+    : (Object.keys(knownSteps) as StoreName[]);
   const taken = await Promise.all(names.map((name) => takeSnapshot(dataDir, name, folder)));
   const snapshots = taken.filter((one) => one !== null);
-  const { dataset, pinned, files: datasetFiles } = datasetContents(dataDir);
+  const {
+    dataset,
+    pinned,
+    files: datasetFiles,
+  } = isControlOnly ? noDatasets : datasetContents(dataDir);
   const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
   if (files.length === 0)
     throw new BackupFault(`There is nothing to back up in ${dataDir}. Is DATA_DIR right?`);
   const manifest: Manifest = {
-    backup_format: backupFormat,
+    backup_format: isControlOnly ? backupFormats.control : backupFormats.everything,
     made_at: new Date(now).toISOString(),
     program,
     dataset,
@@ -154,14 +162,15 @@ interface DatasetContents extends Pick<Manifest, "dataset"> {
   files: Content[];
 }
 
+const noDatasets: DatasetContents = { dataset: null, pinned: [], files: [] };
+
 /** The dataset that is served, and those that are pinned. */
 function datasetContents(dataDir: string): DatasetContents {
-  const none = { dataset: null, pinned: [], files: [] };
   const folder = join(dataDir, "datasets");
-  if (!existsSync(folder)) return none;
+  if (!existsSync(folder)) return noDatasets;
   const catalogue = openCatalogue(folder);
   const current = catalogue.current();
-  if (current === null) return none;
+  if (current === null) return noDatasets;
   const pinned = catalogue
     .versions()
     .flatMap((version) => catalogue.findReadable(version) ?? [])

@@ -4,8 +4,15 @@ import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 
-/** To be raised whenever an older program could misread a newer backup. */
-export const backupFormat = 1;
+/**
+ * To be raised whenever an older program could misread a newer backup. One of the control store alone has its own: a program
+ * that knew only the other would put an empty dataset in place with it.
+ */
+export const backupFormats = { everything: 1, control: 2 } as const;
+
+/** Does it hold accounts, keys, people and the audit log alone? */
+export const isControlOnly = ({ backup_format }: Manifest): boolean =>
+  backup_format === backupFormats.control;
 
 export const manifestName = "manifest.json";
 
@@ -66,9 +73,10 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)));
   const { backup_format: format, program } = value;
   const remedy = `It was made by gp-records ${program}: restore it with that version.`;
-  if (format !== backupFormat)
+  const read: readonly number[] = Object.values(backupFormats);
+  if (!read.includes(format))
     throw new BackupFault(
-      `${name} has format ${format}; this program reads format ${backupFormat}. ${remedy}`,
+      `${name} has format ${format}; this program reads formats ${read.join(" and ")}. ${remedy}`,
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)));
   const manifest: Manifest = value;
@@ -138,6 +146,8 @@ function filesFault(manifest: Manifest): string | undefined {
   if (dataset !== null) expected.add("datasets/current");
   for (const version of dataset === null ? pinned : [...pinned, dataset])
     for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
+  if (isControlOnly(manifest) && String([...expected]) !== "control.sqlite")
+    return "names more than control.sqlite, which alone its format has";
   const found = new Set<string>();
   for (const { path } of files) {
     if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;

@@ -34,7 +34,7 @@ import {
   isLiveKey,
   keepEndings,
 } from "./endings.ts";
-import type { Manifest } from "./manifest.ts";
+import { isControlOnly, type Manifest } from "./manifest.ts";
 import {
   decide,
   decidedFolder,
@@ -64,6 +64,8 @@ export interface RestoreOrder {
 export interface Restored {
   /** What the backup says of itself. */
   manifest: Manifest;
+  /** Only accounts, keys, people and the audit log came from it. */
+  isControlOnly: boolean;
   dataset: string | null;
   /** Open ones. */
   accounts: number;
@@ -106,11 +108,12 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
     mkdirSync(join(draft, freeName(dataDir, now)), { recursive: true, mode: 0o700 });
     mkdirSync(join(draft, newFolder), { mode: 0o700 });
     const prepared = await prepare(order, join(draft, newFolder));
-    if (isTrial) return { ...readBack(prepared, join(draft, newFolder), now), replaced: null };
+    if (isTrial)
+      return { ...readBack(prepared, join(draft, newFolder), dataDir, now), replaced: null };
     settle(draft, dataDir);
     decide(dataDir);
     const replaced = putInPlace(dataDir);
-    return { ...readBack(prepared, dataDir, now), replaced };
+    return { ...readBack(prepared, dataDir, dataDir, now), replaced };
   } finally {
     rmSync(draft, { recursive: true, force: true });
     for (const lock of locks) lock.release();
@@ -149,9 +152,19 @@ async function prepare(order: RestoreOrder, folder: string): Promise<Prepared> {
   const present = presentFacts(order, manifest);
   const backup = readControlFacts(controlFile(folder));
   await changeControl(order, { manifest, present, backup }, folder);
-  if (present !== null && hasSameNumbers(present, backup))
-    copyCounts(dataDir, join(folder, "counts"));
+  const hasSame = present !== null && hasSameNumbers(present, backup);
+  if (hasSame) copyCounts(dataDir, join(folder, "counts"));
+  if (isControlOnly(manifest)) leaveInPlace(dataDir, folder, hasSame || present === null);
   return { manifest, present, backup };
+}
+
+/**
+ * What such a backup does not hold is not replaced where it is there.
+ * @param isUsageOfSame false where the usage in the data folder is that of other accounts, by whose numbers it is kept.
+ */
+function leaveInPlace(dataDir: string, folder: string, isUsageOfSame: boolean): void {
+  for (const name of ["datasets", ...(isUsageOfSame ? ["usage.sqlite"] : [])])
+    if (existsSync(join(dataDir, name))) rmSync(join(folder, name), { recursive: true });
 }
 
 /** Null if there is no database of keys, or a damaged one that may be given up. */
@@ -222,19 +235,22 @@ function settle(draft: string, dataDir: string): void {
   for (const path of paths) syncPath(path);
 }
 
-/** @param folder the data folder, or the draft of a trial. */
+/** @param folder the data folder, or the draft of a trial; what stays in place is in `dataDir` alone. */
 function readBack(
   { manifest, present, backup }: Prepared,
   folder: string,
+  dataDir: string,
   now: number,
 ): Omit<Restored, "replaced"> {
   const restored = readControlFacts(controlFile(folder));
   const endings = present === null ? [] : findEndings(present, backup);
   const idOf = ({ what, id, account }: Ending) => JSON.stringify([what, id, account]);
   const live = new Set(present === null ? [] : findEndings(present, restored).map(idOf));
+  const datasets = [folder, dataDir].find((one) => existsSync(join(one, "datasets")))!;
   return {
     manifest,
-    dataset: openCatalogue(join(folder, "datasets")).currentVersion(),
+    isControlOnly: isControlOnly(manifest),
+    dataset: openCatalogue(join(datasets, "datasets")).currentVersion(),
     accounts: [...restored.accounts.values()].filter(({ closedAt }) => closedAt === null).length,
     keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
     people: restored.people.size,

@@ -9,6 +9,7 @@ import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 
 interface BackupOptions extends OutputOptions {
+  control?: boolean;
   force?: boolean;
 }
 
@@ -19,29 +20,35 @@ export function addBackupCommand(program: Command, context: CliContext): void {
       "save keys, usage, the dataset that is served and pinned ones in one file; the server may run",
     )
     .argument("<file>", "tar archive to make, or - for standard output")
+    .option("--control", "accounts, keys, people and the audit log alone, for every few minutes")
     .option("--force", "replace a file of this name")
     .option(...jsonOption)
     .action(async (file: string, options: BackupOptions) => {
       const isToOutput = file === "-";
-      const made = await make(context, file, options.force === true).catch((error: unknown) => {
+      const made = await make(context, file, options).catch((error: unknown) => {
         throw fileFault(error, isToOutput ? "standard output" : file);
       });
       // Standard output carries the archive itself then.
       const print = isToOutput ? context.reportError : context.print;
       printResult({ ...context, print }, options, madeJson(made, file), () =>
-        madeText(made, isToOutput ? "standard output" : file),
+        madeText(made, isToOutput ? "standard output" : file, options),
       );
     });
 }
 
-async function make(context: CliContext, file: string, mayReplace: boolean): Promise<MadeBackup> {
+async function make(
+  context: CliContext,
+  file: string,
+  { control, force }: BackupOptions,
+): Promise<MadeBackup> {
   const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
   const order = {
     dataDir: dataDirOf(context),
     program: programVersion(),
     now: context.now(),
+    isControlOnly: control === true,
   };
-  if (file !== "-") return backupToFile(order, file, mayReplace);
+  if (file !== "-") return backupToFile(order, file, force === true);
   if (process.stdout.isTTY)
     throw new CommandFault(
       exitCodes.usage,
@@ -75,9 +82,15 @@ const madeJson = ({ manifest, bytes, sha256 }: MadeBackup, file: string) => ({
   files: manifest.files,
 });
 
-const madeText = ({ manifest, bytes, sha256 }: MadeBackup, file: string) =>
+const madeText = (
+  { manifest, bytes, sha256 }: MadeBackup,
+  file: string,
+  { control }: BackupOptions,
+) =>
   [
     `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${file}: ${bytes.toLocaleString("en-US")} bytes.`,
-    ...(manifest.dataset === null ? ["No dataset is published, so none is in it."] : []),
+    ...(manifest.dataset === null && control !== true
+      ? ["No dataset is published, so none is in it."]
+      : []),
     `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` of it, with DATA_DIR set to another folder, checks it.`,
   ].join("\n");

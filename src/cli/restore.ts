@@ -93,6 +93,9 @@ export function restoredText(restored: Restored, file: string, isTrial: boolean)
       ? `${file} is whole: ${made}. It was a dry run: nothing was changed.`
       : `Restored ${file}, ${made}.`,
     `${isTrial ? "It has" : "The data folder now has"} ${contentText(restored)}.`,
+    ...(restored.isControlOnly
+      ? ["The backup holds accounts, keys, people and the audit log alone; all else stays."]
+      : []),
     ...section("Ended after the backup was made, and stays so:", kept.map(endingText)),
     ...section("Ended after the backup was made, and WORKS AGAIN:", undone.map(endingText)),
     ...section(

@@ -64,8 +64,8 @@ export async function backedUp(t: TestContext) {
   };
 }
 
-export const backup = (dataDir: string, file: string): Promise<MadeBackup> =>
-  backupToFile({ dataDir, program: "1.2.3", now: noon }, file, false);
+export const backup = (dataDir: string, file: string, isControlOnly = false): Promise<MadeBackup> =>
+  backupToFile({ dataDir, program: "1.2.3", now: noon, isControlOnly }, file, false);
 
 export const restore = (dataDir: string, file: string, options: Partial<RestoreOrder> = {}) =>
   restoreBackup({

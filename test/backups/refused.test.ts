@@ -100,12 +100,29 @@ test("a manifest that names databases or files that no backup has is refused, wh
 
 test("a manifest of a newer format or schema is refused with the version that made it, whatever else it says", async (t) => {
   const { refused } = await refusals(t);
-  await refused(/has format 2; .* made by gp-records 1\.2\.3: restore/, unchanged, (sound) =>
-    JSON.stringify({ ...sound, backup_format: 2, schema: null, files: "elsewhere" }),
+  await refused(/has format 3; .* made by gp-records 1\.2\.3: restore/, unchanged, (sound) =>
+    JSON.stringify({ ...sound, backup_format: 3, schema: null, files: "elsewhere" }),
   );
   await refused(/'9999-later'.* made by gp-records 1\.2\.3: restore/, unchanged, (sound) => {
     sound.schema["control.sqlite"].push("9999-later");
   });
+});
+
+test("a backup of the control store alone that names more is refused", async (t) => {
+  const { refused } = await refusals(t);
+  await refused(/names more than control\.sqlite/, unchanged, (sound) => {
+    sound.backup_format = 2;
+  });
+  await refused(
+    /names more than control\.sqlite/,
+    (files) => {
+      for (const path of files.keys()) if (path !== "usage.sqlite") files.delete(path);
+    },
+    (sound) => {
+      Object.assign(sound, { backup_format: 2, dataset: null, pinned: [] });
+      delete sound.schema["control.sqlite"];
+    },
+  );
 });
 
 test("what is said of the databases has to be what they are", async (t) => {

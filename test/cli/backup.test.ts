@@ -106,6 +106,18 @@ test("backup says what is in it, and its SHA-256 is that of the file, which only
   assert.match(await text("restore", file, "--dry-run"), /is whole: made at 2026-11-21T12:00:00Z/);
 });
 
+test("a backup of the control store says so, when it is made and when it is restored", async (t) => {
+  const { file, text } = await folders(t);
+  assert.match(
+    await text("backup", file, "--control"),
+    /^Saved control\.sqlite in \S+: [\d,]+ bytes\.\nIts SHA-256 is/,
+  );
+  assert.match(
+    await text("restore", file, "--dry-run"),
+    /has the dataset \S+, 1 account, .*\nThe backup holds accounts, keys, people and the audit log alone; all else stays\./,
+  );
+});
+
 test("backup replaces no file unless that is said", async (t) => {
   const { file, place, refusal, text } = await folders(t);
   writeFileSync(file, "precious");
