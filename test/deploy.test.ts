@@ -94,18 +94,21 @@ async function caddyBefore(t: TestContext, first: number, second?: number): Prom
   const local = `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}\n`;
   const site = readFileSync("deploy/Caddyfile", "utf8")
     .replace("{\n", "{\n\tadmin off\n\tauto_https disable_redirects\n")
-    .replace("records.example {\n", local)
-    .replace(
-      /(?<=^\treverse_proxy ).+(?= \{$)/m,
-      [first, second]
-        .filter(Boolean)
-        .map((one) => `127.0.0.1:${one}`)
-        .join(" "),
-    );
+    .replace("{$SITE:records.example} {\n", () => local);
   writeFileSync(configuration, site);
+  const instances = [first, second]
+    .filter((one) => one !== undefined)
+    .map((one) => `127.0.0.1:${one}`)
+    .join(" ");
   const caddy = spawn("caddy", ["run", "--adapter", "caddyfile", "--config", configuration], {
     stdio: "ignore",
-    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    env: {
+      ...process.env,
+      INSTANCES: instances,
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      XDG_CONFIG_HOME: folder,
+    },
   });
   const ended = once(caddy, "exit");
   t.after(() => {
