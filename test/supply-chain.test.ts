@@ -125,7 +125,7 @@ test("what .ci/run tries is tried for every commit and before every release", ()
 });
 
 test("the files of a release are attested before they are published, by the one job that may do either", () => {
-  const [before = "", release = ""] = workflow("ci").split(/^ {2}release:$/m);
+  const [before = "", release = ""] = workflow("ci").split(/^ {2}(?:release|image):$/m);
   assert.doesNotMatch(before, /: write$/m);
   const permissions = [...release.matchAll(/^ {6}([a-z-]+): write$/gm)].map(([, name]) => name);
   assert.deepEqual(permissions, ["contents", "id-token", "attestations"]);
@@ -136,6 +136,22 @@ test("the files of a release are attested before they are published, by the one 
     places.join(", "),
   );
   assert.match(readFileSync("SECURITY.md", "utf8"), /^gh attestation verify /m);
+});
+
+test("an image is tried before it is pushed, and attested with its digest, by the one job that may push", () => {
+  const [, release = "", image = ""] = workflow("ci").split(/^ {2}(?:release|image):$/m);
+  assert.doesNotMatch(release, /packages/);
+  assert.match(image, /^ {4}needs: release$/m);
+  const permissions = [...image.matchAll(/^ {6}([a-z-]+): write$/gm)].map(([, name]) => name);
+  assert.deepEqual(permissions, ["packages", "id-token", "attestations"]);
+  const steps = ["docker build", "docker run", "docker push", "actions/attest@"];
+  const digest = "subject-digest: ${{ steps.image.outputs.digest }}";
+  const places = [...steps, digest, "push-to-registry: true"].map((step) => image.indexOf(step));
+  assert.ok(
+    places.every((place, i) => place > (places[i - 1] ?? 0)),
+    places.join(", "),
+  );
+  assert.match(readFileSync("SECURITY.md", "utf8"), /^gh attestation verify oci:\/\//m);
 });
 
 test("vulnerabilities are looked for each week, in the code and in what it installs, and updates are proposed for packages and actions", () => {
