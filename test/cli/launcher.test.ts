@@ -11,9 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "../support/command-line.ts";
+import { holdSocket, passing } from "../support/held-socket.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));
@@ -73,6 +75,31 @@ test("an old Node hands over to the bundled one with the same arguments", { skip
   );
   assert.equal(exitCode, 0, err);
   assert.match(out, /^Usage: gp-records keys/);
+});
+
+test("sockets that systemd passes to an old Node reach the bundled one", { skip }, async (t) => {
+  const { bin } = installation(
+    t,
+    `import { createServer, type AddressInfo } from "node:net";
+     const isMeant = process.env["LISTEN_PID"] === String(process.pid);
+     const server = createServer().listen({ fd: 4 }, () => {
+       console.log(isMeant, process.env["LISTEN_FDS"], (server.address() as AddressInfo).port);
+       process.exit();
+     });`,
+  );
+  const [first, second] = [holdSocket(), holdSocket()];
+  t.after(() => [first, second].forEach((socket) => socket.close()));
+  const passed = passing([
+    { ...first, name: "a" },
+    { ...second, name: "b" },
+  ]);
+  const [command, ...args] = [...passed.under, oldNode!, bin];
+  const child = spawn(command!, args, {
+    env: { PATH: process.env["PATH"], ...passed.settings },
+    stdio: passed.stdio,
+  });
+  const [out] = await Promise.all([text(child.stdout), once(child, "close")]);
+  assert.equal(out, `true 2 ${second.port}\n`);
 });
 
 test(
