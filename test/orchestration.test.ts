@@ -122,12 +122,12 @@ const podSpec = exact({
   ),
 });
 const template = exact({ metadata: exact({ labels }), spec: podSpec });
-const kind = (apiVersion: string, of: string, spec: TSchema) =>
-  exact({ apiVersion: Type.Literal(apiVersion), kind: Type.Literal(of), metadata, spec });
+const resource = (apiVersion: string, kind: string, spec: TSchema) =>
+  exact({ apiVersion: Type.Literal(apiVersion), kind: Type.Literal(kind), metadata, spec });
 
 /** Of the API of Kubernetes, what the manifests use. */
 const manifests: Readonly<Record<string, TSchema>> = {
-  deployment: kind(
+  deployment: resource(
     "apps/v1",
     "Deployment",
     exact({
@@ -140,13 +140,17 @@ const manifests: Readonly<Record<string, TSchema>> = {
       template,
     }),
   ),
-  "disruption-budget": kind(
+  "disruption-budget": resource(
     "policy/v1",
     "PodDisruptionBudget",
     exact({ minAvailable: port, selector: exact({ matchLabels: labels }) }),
   ),
-  migrate: kind("batch/v1", "Job", exact({ backoffLimit: Type.Integer({ minimum: 0 }), template })),
-  service: kind(
+  migrate: resource(
+    "batch/v1",
+    "Job",
+    exact({ backoffLimit: Type.Integer({ minimum: 0 }), template }),
+  ),
+  service: resource(
     "v1",
     "Service",
     exact({ selector: labels, ports: Type.Array(exact({ name, port, targetPort: name })) }),
@@ -154,7 +158,7 @@ const manifests: Readonly<Record<string, TSchema>> = {
 };
 
 const read = (path: string) => readYaml(readFileSync(path, "utf8"));
-const manifest = (of: string) => read(`deploy/kubernetes/${of}.yaml`);
+const manifest = (file: string) => read(`deploy/kubernetes/${file}.yaml`);
 const dockerfile = readFileSync("Dockerfile", "utf8");
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 /** Of the settings that come with several instances. */
@@ -166,7 +170,7 @@ test("compose.yaml says nothing that Compose does not know, and names nothing th
   const { services, volumes, secrets } = file;
   const used = { volumes: new Set<string>(), secrets: new Set<string>() };
   for (const service of Object.values<any>(services)) {
-    for (const of of Object.keys(service.depends_on ?? {})) assert.ok(of in services, of);
+    for (const other of Object.keys(service.depends_on ?? {})) assert.ok(other in services, other);
     for (const volume of (service.volumes ?? []) as string[])
       if (!volume.startsWith("./")) used.volumes.add(volume.split(":")[0]!);
     for (const secret of service.secrets ?? []) used.secrets.add(secret);
@@ -201,7 +205,7 @@ test("the manifests say nothing that Kubernetes does not know", () => {
     path.slice("deploy/kubernetes/".length, -".yaml".length),
   );
   assert.deepEqual(files.toSorted(), Object.keys(manifests).toSorted());
-  for (const of of files) assertFits(manifests[of]!, manifest(of), of);
+  for (const file of files) assertFits(manifests[file]!, manifest(file), file);
 });
 
 test("the manifests fit together: labels, ports, volumes, and one instance that stays while another is replaced", () => {
@@ -221,8 +225,8 @@ test("the manifests fit together: labels, ports, volumes, and one instance that 
   assert.deepEqual(server.readinessProbe.httpGet, { path: "/ready", port: "http" });
   const admin = server.env.find((one: any) => one.name === "ADMIN_ADDRESS").value;
   assert.equal(admin, `0.0.0.0:${ports.admin}`);
-  for (const of of ["deployment", "migrate"]) {
-    const { containers, volumes } = manifest(of).spec.template.spec;
+  for (const file of ["deployment", "migrate"]) {
+    const { containers, volumes } = manifest(file).spec.template.spec;
     assert.equal(containers[0].image, `ghcr.io/gp-records/gp-records:${version}`);
     assert.deepEqual(
       containers[0].volumeMounts.map((one: any) => one.name),
@@ -239,10 +243,10 @@ test("no setting in compose.yaml or in a manifest is misspelt", () => {
     ...["migrate", "gp-records-1", "gp-records-2"].flatMap((one) =>
       programNames(services[one].environment),
     ),
-    ...["deployment", "migrate"].flatMap((of) =>
+    ...["deployment", "migrate"].flatMap((file) =>
       programNames(
         Object.fromEntries(
-          manifest(of).spec.template.spec.containers[0].env.map((one: any) => [one.name, one]),
+          manifest(file).spec.template.spec.containers[0].env.map((one: any) => [one.name, one]),
         ),
       ),
     ),
