@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -20,6 +20,8 @@ function run(command: string, ...args: readonly string[]): string {
   return stdout.trim();
 }
 
+const trusted = "/etc/ssl/certs/ca-certificates.crt";
+
 /** The image of the Dockerfile on a Debian made here, so that nothing is asked of a registry of images. */
 function buildImage(t: TestContext) {
   const folder = temporaryFolder(t);
@@ -32,15 +34,13 @@ function buildImage(t: TestContext) {
   const made = buildah("from", "scratch");
   buildah("add", made, base, "/");
   buildah("commit", "--rm", made, "localhost/debian");
-  const npmrc = join(homedir(), ".npmrc");
-  const secret = existsSync(npmrc) ? ["--secret", `id=npmrc,src=${npmrc}`] : [];
-  buildah(
-    ..."build --isolation chroot --format docker --build-arg BASE=localhost/debian".split(" "),
-    ...secret,
-    "--tag",
-    "localhost/gp-records",
-    ".",
-  );
+  // npm asks the registry that this machine asks, and trusts whom this machine trusts.
+  const [own, npmrc] = [join(homedir(), ".npmrc"), join(folder, "npmrc")];
+  const settings = existsSync(own) ? readFileSync(own, "utf8") : "";
+  writeFileSync(npmrc, `${settings}\ncafile=/run/trusted.pem\n`);
+  const build = "build --isolation chroot --format docker --build-arg BASE=localhost/debian";
+  const given = ["--secret", `id=npmrc,src=${npmrc}`, "--volume", `${trusted}:/run/trusted.pem:ro`];
+  buildah(...build.split(" "), ...given, "--tag", "localhost/gp-records", ".");
   const container = buildah("from", "localhost/gp-records");
   const { config } = JSON.parse(
     buildah("inspect", "--type", "image", "--format", "{{json .Docker}}", "localhost/gp-records"),
