@@ -57,7 +57,7 @@ interface User {
 }
 
 /** PostgreSQL refuses to run as root. @returns undefined where we are somebody else already. */
-function unprivilegedUser(): User | undefined {
+export function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync("/etc/passwd", "utf8")
     .split("\n")
