@@ -3,14 +3,14 @@ import { findSession } from "#accounts/sessions.ts";
 import { html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { framed } from "./components/frame.ts";
 import { exactTime } from "./components/relative.ts";
 import { wordPage } from "./components/word.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
-import { refusal } from "./refusal-reply.ts";
+import { refusal, wordsFor } from "./refusal-reply.ts";
 import { page, type Reply, unauthorized, withHeader } from "./reply.ts";
 import {
   type AccountRequest,
@@ -31,6 +31,10 @@ export async function answerRequest(
     const request = await receive(services, sent);
     return request === null ? notHere() : await serve(request, routes, sent);
   } catch (error) {
+    if (error instanceof StoreFault) {
+      services.reportError(`${sent.method} ${sent.path}: ${error.message}`);
+      return refusal(error, wordPage("This cannot be done now", wordsFor(error)));
+    }
     services.reportError(`${sent.method} ${sent.path}: ${(error as Error).stack}`);
     return page(wordPage("This went wrong", "It is logged. Try again in a moment."), 500);
   }
@@ -169,7 +173,8 @@ async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   try {
     return await act(request);
   } catch (fault) {
-    if (!(fault instanceof DomainError)) throw fault;
+    // Without the frame, too: what is in it may be what cannot be read.
+    if (!(fault instanceof DomainError) || fault instanceof StoreFault) throw fault;
     return refusal(fault, wordPage("This could not be done", fault.message, framed(request)));
   }
 }

@@ -1,6 +1,6 @@
 /** Turns a `DomainError` into a response: its status, and when to try again. */
 import { TooOften } from "#accounts/throttle.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { page, type Reply, withHeader } from "./reply.ts";
 
 const statusOf: Readonly<Record<DomainError["kind"], number>> = {
@@ -21,6 +21,12 @@ export function refusal(fault: DomainError, markup: string): Reply {
   return wait === null ? reply : withHeader(reply, "retry-after", String(wait));
 }
 
+/** For the person who asked: where a store is, and what is wrong with it, is for the operator. */
+export const wordsFor = (fault: DomainError): string =>
+  fault instanceof StoreFault
+    ? "The service cannot read or write its accounts at the moment. Try again in a moment."
+    : fault.message;
+
 /** Does what a form asks for, or shows the form again with the error. @param again makes the whole page. */
 export async function orAgain(
   act: () => Promise<Reply>,
@@ -29,7 +35,7 @@ export async function orAgain(
   try {
     return await act();
   } catch (fault) {
-    if (fault instanceof DomainError) return refusal(fault, again(fault.message));
+    if (fault instanceof DomainError) return refusal(fault, again(wordsFor(fault)));
     throw fault;
   }
 }

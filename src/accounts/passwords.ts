@@ -2,7 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { DomainError, StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
@@ -52,7 +52,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
     else if (waiting.length < waitingMax)
       await new Promise<void>((resolve) => waiting.push(resolve));
     else
-      throw new StoreFault(
+      throw new DomainError(
         "busy",
         "Too many people are signing in at this moment. Try again in a few seconds.",
       );
