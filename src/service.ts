@@ -20,6 +20,7 @@ import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
+import { type KnownKeys, openKnownKeys } from "#keys/known-keys.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import type { Counters } from "#limits/counters.ts";
@@ -33,6 +34,7 @@ import { recordCounts } from "#operations/page.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
+import type { GateMemory } from "#store/postgres.ts";
 import { readyControl } from "#store/ready-control.ts";
 import { openRecording, type Recording } from "#usage/recording.ts";
 
@@ -80,7 +82,10 @@ export async function openService(
     else log.error({ err: fault }, what);
   };
 
-  await readyControl(dataDir);
+  const reportKeys = report("keys", "keys cannot be read");
+  const { databaseUrl } = config;
+  const shared = databaseUrl === null ? null : await openDatabase(databaseUrl, reportKeys);
+  if (shared === null) await readyControl(dataDir);
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
@@ -98,7 +103,12 @@ export async function openService(
     () => currentOf(catalogue)?.published_at ?? null,
   );
   const accountWorker = openAccountWorker({
-    settings: () => accountWorkerSettings(config, (app.server.address() as AddressInfo).port),
+    settings: () =>
+      accountWorkerSettings(
+        config,
+        (app.server.address() as AddressInfo).port,
+        shared?.gateMemory ?? null,
+      ),
     counters: () => counters,
     answerCall: (call) => answerCall(call),
     reportError: (message) => log.error(message),
@@ -122,10 +132,11 @@ export async function openService(
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
   const keyVerifier = openKeyVerifier({
-    source: watchControl(controlFile(dataDir), now),
+    keys:
+      shared?.keys ??
+      openKnownKeys({ source: watchControl(controlFile(dataDir), now), onFault: reportKeys }),
     accountUrl: accountUrl(config),
     now,
-    onFault: report("keys", "keys cannot be read"),
   });
   const recording = openRecording({
     dataDir,
@@ -261,6 +272,20 @@ const countersModes = (mode: OpenCounters["countersMode"]): Metric => ({
   samples: () =>
     countersModeNames.map((name) => ({ labels: { mode: name }, value: name === mode() ? 1 : 0 })),
 });
+
+/** What a server has of PostgreSQL; its code is loaded only here. */
+async function openDatabase(
+  url: string,
+  onFault: (fault: Error | null) => void,
+): Promise<{ keys: KnownKeys; gateMemory: GateMemory }> {
+  const { makeGateMemory, openGate } = await import("#store/postgres.ts");
+  const { connectKeys } = await import("#store/watch-postgres.ts");
+  const { openSharedKeys } = await import("#keys/shared-keys.ts");
+  const gateMemory = makeGateMemory();
+  const database = { url, gate: openGate(gateMemory) };
+  const connect = (onChange: () => void) => connectKeys(database, onChange);
+  return { keys: await openSharedKeys({ connect, onFault }), gateMemory };
+}
 
 const lostRequests = ({ lostCount }: Recording) =>
   counter(

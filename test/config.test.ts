@@ -273,6 +273,34 @@ test("every secret may stand in a file that a setting ending in _FILE names, and
   assert.equal(readConfig({ PORT_FILE: path }).port, 8080);
 });
 
+test("a database is named by a whole URL with what PostgreSQL's own programs take, and a wrong one is not shown", () => {
+  for (const DATABASE_URL of [
+    "mysql://u:geheim@db.example/records",
+    "postgres://db.example/records",
+    "postgres://u:geheim@db.example",
+    "postgres://u:geheim@db.example/a/b",
+    "postgres://u:geheim@/records",
+    "u:geheim@db.example/records",
+    "postgres://u:geheim@db.example/records?sslmode=prefer",
+    "postgres://u:geheim@db.example/records?sslmode=verify-ca",
+    "postgres://u:geheim@db.example/records?sslrootcert=ca.pem",
+    "postgres://u:geheim@db.example/records?query_timeout=0",
+    "postgres://u@db.example/records?password=geheim",
+  ]) {
+    const [fault, ...others] = faultsOf({ DATABASE_URL });
+    assert.deepEqual(others, []);
+    assert.match(fault ?? "", /^DATABASE_URL must /, DATABASE_URL);
+    assert.doesNotMatch(fault!, /geheim/);
+  }
+  assert.equal(readConfig({}).databaseUrl, null);
+  for (const DATABASE_URL of [
+    "postgres://u:p%40ss@db.example:5433/records?sslmode=verify-full&sslrootcert=/etc/ca.pem",
+    "postgresql://u@%2Frun%2Fpostgresql/records",
+    "postgres://u@localhost/records?host=/run/postgresql",
+  ])
+    assert.equal(readConfig({ DATABASE_URL }).databaseUrl, DATABASE_URL);
+});
+
 test("a secret's file that cannot be used is named, and what stands in it is not shown", (t) => {
   const folder = temporaryFolder(t);
   const [wrong, empty, absent] = ["wrong", "empty", "absent"].map((name) => join(folder, name));

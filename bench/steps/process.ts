@@ -7,7 +7,8 @@ import { openLog } from "#cli/log.ts";
 import { readConfig } from "#config.ts";
 import { pageLinks } from "#http/mount-operation.ts";
 import { makeRequestId } from "#http/request-id.ts";
-import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
+import { openKeyVerifier } from "#keys/key-verifier.ts";
+import { openKnownKeys } from "#keys/known-keys.ts";
 import type { LiveKey } from "#keys/live-key.ts";
 import { systemClock } from "#limits/clocks.ts";
 import { type MemoryCounters, openMemoryCounters } from "#limits/memory-counters.ts";
@@ -71,8 +72,9 @@ interface AccessSteps {
 async function accessSteps(order: AccessOrder): Promise<AccessSteps> {
   const { keys, dataDir, scratchDir, count } = order;
   const path = controlFile(dataDir);
-  const verifier = openKeyVerifier({ source: watchControl(path, Date.now) });
-  const known = openKnownKeys({ source: watchControl(path, Date.now), onFault: refuse });
+  const openKeys = () => openKnownKeys({ source: watchControl(path, Date.now), onFault: refuse });
+  const verifier = openKeyVerifier({ keys: openKeys() });
+  const known = openKeys();
   const live = await Promise.all(keys.map(async (key) => verifier.verify(key)));
   const clock = systemClock();
   const memory = openMemoryCounters({ dir: null, clock, onFault: refuse });

@@ -4,6 +4,7 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Operation } from "#operations/operation.ts";
+import type { GateMemory } from "#store/postgres.ts";
 
 /** The only media type of a request body that is read. */
 export const formType = "application/x-www-form-urlencoded";
@@ -93,6 +94,8 @@ export type FromAccountWorker =
 /** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings {
   dataDir: string;
+  /** The PostgreSQL with the accounts, and how this process takes turns at connecting; null for a file in `dataDir`. */
+  database: { url: string; gateMemory: GateMemory } | null;
   /** Origin (and path) under which the public reaches the service; null if only the connection tells. */
   publicUrl: string | null;
   /** Precedes `/account` in mailed links; never taken from a request. */
@@ -107,9 +110,17 @@ export interface AccountWorkerSettings {
   pageSizeMax: number;
 }
 
-/** @param port the service listens on. */
-export const accountWorkerSettings = (config: Config, port: number): AccountWorkerSettings => ({
+/** @param port the service listens on. @param gateMemory where the accounts are in PostgreSQL. */
+export const accountWorkerSettings = (
+  config: Config,
+  port: number,
+  gateMemory: GateMemory | null,
+): AccountWorkerSettings => ({
   dataDir: config.dataDir,
+  database:
+    config.databaseUrl === null || gateMemory === null
+      ? null
+      : { url: config.databaseUrl, gateMemory },
   publicUrl: config.publicUrl,
   linkBase: config.publicUrl ?? localUrl(config.host, port),
   signUp: config.signUp,

@@ -8,7 +8,7 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
-import { openControl, openUsage } from "#store/stores.ts";
+import { type ControlStore, openControl, openSharedControl, openUsage } from "#store/stores.ts";
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";
 import type {
@@ -48,7 +48,7 @@ track(watch());
 track(shortenAudit(Date.now()));
 
 async function openServices(): Promise<AccountServices> {
-  const control = await openControl(settings.dataDir);
+  const control = await openAccounts();
   const usage = await openUsage(settings.dataDir);
   const mailer = await openMailer(settings, reportError);
   const passwords = openPasswords();
@@ -63,6 +63,14 @@ async function openServices(): Promise<AccountServices> {
     model: dataset.model,
     reportError,
   };
+}
+
+/** The server has looked at the schema of a database; it need not be there at the moment. */
+async function openAccounts(): Promise<ControlStore> {
+  const { dataDir, database } = settings;
+  if (database === null) return openControl(dataDir);
+  const { openGate } = await import("#store/postgres.ts");
+  return openSharedControl({ url: database.url, gate: openGate(database.gateMemory) });
 }
 
 async function forget(now: number): Promise<void> {

@@ -22,6 +22,8 @@ export async function exportPerson(
     const entry = { actor: person, subject: person, now };
     await writeAudit(transaction, { ...entry, action: "person.exported" });
     const memberships = await listMemberships(transaction, person);
+    const accounts: object[] = [];
+    for (const one of memberships) accounts.push(await accountJson(transaction, one));
     const { id, email, createdAt: created_at } = personOf(row);
     return {
       exported_at: new Date(now).toISOString(),
@@ -29,7 +31,7 @@ export async function exportPerson(
       sessions: await ownRows(transaction, person).sessions,
       known_browsers: await ownRows(transaction, person).browsers,
       links: await linksOf(transaction, person, row.email_folded),
-      accounts: await Promise.all(memberships.map((one) => accountJson(transaction, one))),
+      accounts,
       audit: await auditOf(transaction, person, memberships),
     };
   });
@@ -108,7 +110,8 @@ async function auditOf(
       where.or([
         where("actor", "=", person),
         where("subject", "=", person),
-        where("account", "in", owned),
+        // An empty list is an error to PostgreSQL.
+        ...(owned.length === 0 ? [] : [where("account", "in", owned)]),
       ]),
     )
     .orderBy("number")

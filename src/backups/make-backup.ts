@@ -22,7 +22,7 @@ import { hashFile } from "#datasets/file-hash.ts";
 import { findFactsFault } from "#datasets/open-generation.ts";
 import { syncPath } from "#datasets/whole-file.ts";
 import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
-import { sqliteFault } from "#store/sqlite-fault.ts";
+import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { backupFormats, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
 import { finishRestore } from "./restore-folders.ts";

@@ -9,7 +9,7 @@ import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { schemaFault, valueFault } from "#store/schema-fault.ts";
 import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
-import { sqliteFault } from "#store/sqlite-fault.ts";
+import { sqliteFault } from "#store/store-fault.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import {

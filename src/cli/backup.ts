@@ -1,5 +1,6 @@
 /** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside a running server. */
 import type { Command } from "commander";
+import { readConfig } from "#config.ts";
 import type { MadeBackup } from "#backups/make-backup.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -33,6 +34,10 @@ export function addBackupCommand(program: Command, context: CliContext): void {
       printResult({ ...context, print }, options, madeJson(made, file), () =>
         madeText(made, isToOutput ? "standard output" : file, options),
       );
+      if (readConfig(context.environment).databaseUrl !== null)
+        context.reportError(
+          "warning: accounts and keys are in the database of DATABASE_URL and not in this backup. Save them with pg_dump (docs/scaling.md).",
+        );
     });
 }
 

@@ -6,6 +6,7 @@ import { addDatasetCommands } from "./datasets.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addImportCommands } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
+import { addMigrateCommand } from "./migrate.ts";
 import { addOpenapiCommand } from "./openapi.ts";
 import { addPlanCommands } from "./plans.ts";
 import type { AddCommands } from "./program.ts";
@@ -24,6 +25,7 @@ export const commandParts: readonly AddCommands[] = [
   addAuditCommands,
   addRequestCommands,
   addUsageCommands,
+  addMigrateCommand,
   addBackupCommand,
   addRestoreCommand,
   addDoctorCommand,

@@ -1,19 +1,20 @@
-/** Opens the stores of the data folder that DATA_DIR names, for as long as a command works with them. */
+/** Opens the stores that DATA_DIR and DATABASE_URL name, for as long as a command works with them. */
 import { finishRestore } from "#backups/restore-folders.ts";
-import { readConfig } from "#config.ts";
+import { type Config, readConfig } from "#config.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./context.ts";
 
 /** @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;
 
-/** Creates the store and migrates its schema if needed. What opens a store is loaded here, for a server needs none of it. */
+/** Creates the store and migrates its schema if needed, unless it is a database. What opens a store is loaded here, for a server needs none of it. */
 export async function withControl<R>(
   context: CliContext,
   work: (control: ControlStore) => Promise<R>,
 ): Promise<R> {
   const { openControl } = await import("#store/stores.ts");
-  const control = await openControl(settledDir(context));
+  const config = settledConfig(context);
+  const control = await openControl(config.dataDir, config);
   try {
     return await work(control);
   } finally {
@@ -26,7 +27,7 @@ export async function withUsage<R>(
   work: (usage: UsageStore) => Promise<R>,
 ): Promise<R> {
   const { openUsage } = await import("#store/stores.ts");
-  const usage = await openUsage(settledDir(context));
+  const usage = await openUsage(settledConfig(context).dataDir);
   try {
     return await work(usage);
   } finally {
@@ -35,8 +36,8 @@ export async function withUsage<R>(
 }
 
 /** Finishes a restore that was killed half-way, before anybody reads or writes a store. */
-function settledDir(context: CliContext): string {
-  const dataDir = dataDirOf(context);
-  finishRestore(dataDir);
-  return dataDir;
+function settledConfig({ environment }: CliContext): Config {
+  const config = readConfig(environment);
+  finishRestore(config.dataDir);
+  return config;
 }

@@ -6,7 +6,7 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { type Lock, takeLock } from "#store/lock.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
-import { sqliteFault } from "#store/sqlite-fault.ts";
+import { sqliteFault } from "#store/store-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";

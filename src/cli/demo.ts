@@ -23,10 +23,11 @@ const keyLifetimeMilliseconds = dayMilliseconds;
  * @throws ConfigFault where others than this machine could reach the demo.
  */
 export function demoConfig(config: Config, environment: CliContext["environment"]): Config {
-  const { host, isProduction, publicUrl, trustedProxies } = config;
+  const { host, isProduction, publicUrl, trustedProxies, databaseUrl } = config;
   const faults = [
     !isLoopback(host) && `HOST must be a loopback address for --demo, but is '${host}'.`,
     isProduction && "NODE_ENV must not be 'production' for --demo.",
+    databaseUrl !== null && "DATABASE_URL must not be set for --demo.",
     publicUrl !== null && "PUBLIC_URL must not be set for --demo.",
     trustedProxies !== null && "TRUSTED_PROXIES must not be set for --demo.",
   ].filter((fault) => fault !== false);

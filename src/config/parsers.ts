@@ -80,7 +80,7 @@ export function parseDatabaseUrl(text: string): string | null | Fault {
   if (
     url === null ||
     !/^postgres(?:ql)?:$/.test(url.protocol) ||
-    (url.hostname === "" && !url.searchParams.has("host")) ||
+    url.hostname === "" ||
     url.username === "" ||
     !/^\/[^/]+$/.test(url.pathname)
   )

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteCodeOf, sqliteCodes } from "#store/sqlite-fault.ts";
+import { sqliteCodeOf, sqliteCodes } from "#store/store-fault.ts";
 import { type Check, fail, faultsOr, type Finding } from "./check.ts";
 
 const serverPath = (dataDir: string) => join(dataDir, "server.lock");

@@ -1,36 +1,34 @@
 /** What the server checks keys with: what the store holds at the time of the request. */
 import { Problem } from "#problems.ts";
-import type { KeyRow, KeySource } from "#store/control-watch.ts";
-import { digestBytes, readKey } from "./api-key.ts";
-import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
+import { readKey } from "./api-key.ts";
+import type { KnownKeys } from "./known-keys.ts";
+import type { KnownKey, LiveKey } from "./live-key.ts";
 
 interface KeyVerifier {
   /**
    * @param presented the value of `x-api-key` as it came.
    * @throws Problem `api-key-invalid`, `api-key-expired`, `api-key-revoked`, or `access-denied` for a suspended
-   *   account; the rules are docs/errors.md. It may be a rejection where the result is a promise.
+   *   account, or `unavailable` for one that cannot be looked up now; the rules are docs/errors.md. It may be a rejection
+   *   where the result is a promise.
    */
   verify(presented: string): LiveKey | Promise<LiveKey>;
   close(): void | Promise<void>;
 }
 
 interface KeyVerifierOptions {
-  source: KnownKeysOptions["source"];
-  onFault?: KnownKeysOptions["onFault"];
+  /** Closed with the verifier. */
+  keys: KnownKeys;
   /** Milliseconds since 1970. */
   now?: () => number;
   /** Where whoever sends a key that has ended is told to go. */
   accountUrl?: string | null;
 }
 
-/** @throws DomainError if the store cannot be read. */
 export function openKeyVerifier({
-  source,
+  keys,
   now = Date.now,
-  onFault = () => {},
   accountUrl = null,
 }: KeyVerifierOptions): KeyVerifier {
-  const keys = openKnownKeys({ source, onFault });
   const recent = openRecentDigests();
   let isFresh = false;
   const forget = () => {
@@ -133,131 +131,6 @@ export function openRecentDigests(): RecentDigests {
     add(key, digest) {
       if (digests.size === 0) setTimeout(() => digests.clear(), keptMilliseconds).unref();
       if (digests.size < keptMax) digests.set(key, digest);
-    },
-  };
-}
-
-/** All keys in memory, by digest; after a change elsewhere each is looked up by itself until all are read again. */
-interface KnownKeys {
-  /** @param digest as `readKey` gives it. */
-  find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
-  /** Asks the source whether it changed. */
-  refresh(): void;
-  close(): void | Promise<void>;
-}
-
-interface KnownKeysOptions {
-  /** Closed with the keys. */
-  source: KeySource;
-  /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
-  onFault: (fault: Error | null) => void;
-}
-
-/** Read in one turn of the event loop: some 2 ms. */
-const rowsInATurn = 250;
-
-/** @throws DomainError if an embedded source cannot be read; one across the network reports it to `onFault`. */
-export function openKnownKeys({ source, onFault }: KnownKeysOptions): KnownKeys {
-  let versionSeen = source.version();
-  let versionRead: unknown;
-  let keys = new Map<string, KnownKey>();
-  /** The keys being read; null while none are. */
-  let reading: Map<string, KnownKey> | null = null;
-  let nextPart: NodeJS.Immediate | undefined;
-  let isFaulty = false;
-
-  const setFault = (fault: Error | null) => {
-    if ((fault !== null) !== isFaulty) onFault(fault);
-    isFaulty = fault !== null;
-  };
-  const stopReading = () => {
-    clearImmediate(nextPart);
-    reading = null;
-  };
-  // Whatever was half read is given up; the next request begins anew.
-  const giveUp = (error: unknown) => {
-    stopReading();
-    versionSeen = undefined;
-    setFault(error as Error);
-  };
-  const attempt = (read: () => void) => {
-    try {
-      read();
-    } catch (error) {
-      giveUp(error);
-    }
-  };
-
-  const readPart = (fresh: Map<string, KnownKey>, after: string, max: number) => {
-    const rows = source.list(after, max);
-    if (!(rows instanceof Promise)) return addPart(fresh, rows, max);
-    // What arrives after another read has begun is of no use.
-    void rows.then(
-      (part) => {
-        if (reading === fresh) attempt(() => addPart(fresh, part, max));
-      },
-      (error: unknown) => {
-        if (reading === fresh) giveUp(error);
-      },
-    );
-  };
-  // A change committed between two parts may be in neither; the version tells, and all are read once more.
-  const addPart = (fresh: Map<string, KnownKey>, part: readonly KeyRow[], max: number) => {
-    setFault(null);
-    for (const [digest, key] of keysByDigest(part)) fresh.set(digest, key);
-    if (part.length === max)
-      nextPart = setImmediate(() => attempt(() => readPart(fresh, part.at(-1)!.id, max)));
-    else if (source.version() === versionSeen) {
-      stopReading();
-      keys = fresh;
-      versionRead = versionSeen;
-    } else readAnew();
-  };
-  const readAnew = () => {
-    stopReading();
-    versionSeen = source.version();
-    if (versionSeen !== versionRead) readPart((reading = new Map()), "", rowsInATurn);
-  };
-
-  /** Kept, so that a revocation once seen is not forgotten should the store become unreadable now. */
-  const keep = (digest: string, row: KeyRow | undefined) => {
-    if (row === undefined) keys.delete(digest);
-    else for (const [found, key] of keysByDigest([row])) keys.set(found, key);
-    setFault(null);
-    return keys.get(digest);
-  };
-  const lastRead = (digest: string, error: unknown) => {
-    giveUp(error);
-    return keys.get(digest);
-  };
-  const find: KnownKeys["find"] = (digest) => {
-    if (versionRead === versionSeen || isFaulty) return keys.get(digest);
-    const version = versionSeen;
-    try {
-      const row = source.find(digestBytes(digest));
-      if (!(row instanceof Promise)) return keep(digest, row);
-      return row.then(
-        // A row that is older than a change seen meanwhile could undo a revocation.
-        (found) => (versionSeen === version ? keep(digest, found) : find(digest)),
-        (error: unknown) => lastRead(digest, error),
-      );
-    } catch (error) {
-      return lastRead(digest, error);
-    }
-  };
-
-  readPart((reading = new Map()), "", Number.MAX_SAFE_INTEGER);
-  return {
-    find,
-    refresh: () =>
-      attempt(() => {
-        if (source.version() !== versionSeen) readAnew();
-        // Otherwise the rows that are on their way will tell.
-        if (reading === null) setFault(null);
-      }),
-    close() {
-      stopReading();
-      return source.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
 import { StoreFault } from "./domain-error.ts";
-import { sqliteFault } from "./sqlite-fault.ts";
+import { sqliteFault } from "./store-fault.ts";
 
 /** A key together with what its account and its plan say about it. */
 export type KeyRow = Pick<
@@ -14,22 +14,22 @@ export type KeyRow = Pick<
     account_number: number;
   };
 
-/** A call throws or rejects with a DomainError where the store cannot be read now; the next one tries again. */
+/** A call throws a DomainError where the store cannot be read now; the next one tries again. */
 export interface KeySource {
   /** Another value whenever somebody else committed a change of keys, or of what their accounts or plans allow. */
   version(): unknown;
   /** Keys in the order of their ids, from the first one after `after`. */
-  list(after: string, max: number): KeyRow[] | Promise<KeyRow[]>;
+  list(after: string, max: number): KeyRow[];
   /** The key with this SHA-256. */
-  find(digest: Uint8Array): KeyRow | undefined | Promise<KeyRow | undefined>;
-  close(): void | Promise<void>;
+  find(digest: Uint8Array): KeyRow | undefined;
+  close(): void;
 }
 
 /** An account's own number holds, else its plan's, else that of the plan everybody is on, which is looked up once. */
 const quota = (column: "per_minute" | "per_hour" | "per_day") =>
   `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
 
-const keyRows = `
+export const keyRows = `
   select k.id, k.digest, k.hint, k.is_demo, k.expires_at, k.revoked_at,
          a.number as account_number,
          ${quota("per_minute")}, ${quota("per_hour")}, ${quota("per_day")},

@@ -19,7 +19,7 @@ import { type Migration, Migrator } from "kysely/migration";
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import { stepTable } from "./schema-steps.ts";
-import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./sqlite-fault.ts";
+import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
 import { refuseOldSqlite } from "./sqlite-version.ts";
 
 export interface Store<Tables> {

@@ -1,7 +1,7 @@
 /** The writer thread: one transaction for each batch, after those that failed before it. */
 import { parentPort, workerData } from "node:worker_threads";
 import { usageFile } from "#store/files.ts";
-import { sqliteFault } from "#store/sqlite-fault.ts";
+import { sqliteFault } from "#store/store-fault.ts";
 import { connectUsage } from "./connection.ts";
 import { openKeptBatches } from "./kept-batches.ts";
 import { openRetention, type Retention } from "./retention.ts";

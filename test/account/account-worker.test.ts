@@ -27,6 +27,7 @@ test("an account worker mails due notices without a request, and closes once the
   });
   const settings = {
     dataDir,
+    database: null,
     publicUrl: "https://records.example",
     linkBase: "https://records.example",
     signUp: "closed",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
-import { test } from "node:test";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { openInsideWorker } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startService } from "../support/service.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { day, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { cookiesOf, openInsideWorker, tokenFor } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { invite } from "#accounts/invites.ts";
 import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { day, hour, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { openInsideWorker, tokenFor } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import {
   createAccount,
   listAccounts,
@@ -14,10 +14,11 @@ import { DomainError } from "#store/domain-error.ts";
 import { openControl } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 
 async function openAccounts(t: TestContext) {
-  const control = await openControl(temporaryFolder(t));
+  const place = await storePlace(t);
+  const control = await openControl(place.dataDir, place);
   t.after(() => control.close());
   const create = (name: string, quotas = {}) => createAccount(control, { name, quotas, now: noon });
   return { control, create };
@@ -58,18 +59,19 @@ test("two accounts never share a name, whatever the letter case, Unicode form or
 });
 
 test("processes that make accounts at once in a new data folder lose none and share no number", async (t) => {
-  const dataDir = join(temporaryFolder(t), "new");
+  const place = await storePlace(t);
+  const dataDir = join(place.dataDir, "new");
   const module = (name: string) => JSON.stringify(import.meta.resolve(name));
   const script = (process: number) => `
     const { openControl } = await import(${module("#store/stores.ts")});
     const { createAccount } = await import(${module("#accounts/accounts.ts")});
-    const control = await openControl(${JSON.stringify(dataDir)});
+    const control = await openControl(${JSON.stringify(dataDir)}, ${JSON.stringify(place)});
     for (let count = 0; count < 20; count++)
       await createAccount(control, { name: "account ${process}-" + count, quotas: {}, now: 0 });
     await control.close();`;
   const outcomes = await Promise.all([1, 2, 3].map((process) => outcomeOfScript(script(process))));
   for (const { exitCode, err } of outcomes) assert.equal(exitCode, 0, err);
-  const control = await openControl(dataDir);
+  const control = await openControl(dataDir, place);
   t.after(() => control.close());
   const numbers = (await listAccounts(control)).map((account) => account.number);
   assert.deepEqual(

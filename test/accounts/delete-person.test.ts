@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { createAccount, setQuotas } from "#accounts/accounts.ts";
 import { closeAccount } from "#accounts/close-account.ts";
 import { deletePerson } from "#accounts/delete-person.ts";
@@ -15,6 +14,7 @@ import { findSession } from "#accounts/sessions.ts";
 import { issueKey, listKeys } from "#keys/keys.ts";
 import { createOwnKey } from "#keys/own-keys.ts";
 import { noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";
 
 async function withKey(t: Parameters<typeof openPeople>[0]) {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { renameAccount } from "#accounts/accounts.ts";
 import { closeAccount } from "#accounts/close-account.ts";
 import {
@@ -20,6 +19,7 @@ import { LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
 import type { Role } from "#store/control-tables.ts";
 import { noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 /** An account of Ada's, to which others are invited. */

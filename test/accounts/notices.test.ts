@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { forgetNotices, noticeOnce } from "#accounts/notices.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 
 test("an account is told of a thing once, until it is forgotten", async (t) => {
   const { control, account } = await controlWithAccount(t);

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import {
   LinkFault,
   type LinkFaultReason,
@@ -11,6 +10,7 @@ import {
 } from "#accounts/one-time-links.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { openPeople } from "../support/people.ts";
 
 const address = { email: "ada@example.com", folded: "ada@example.com" };

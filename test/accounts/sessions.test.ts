@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { closeAccount } from "#accounts/close-account.ts";
 import { forgetOld } from "#accounts/forget-old.ts";
 import { insertMember } from "#accounts/membership.ts";
@@ -12,6 +11,7 @@ import {
 } from "#accounts/sessions.ts";
 import { openControl } from "#store/stores.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 test("a session ends after 12 hours without a request", async (t) => {
@@ -40,14 +40,14 @@ test("a token that is nobody's finds nobody", async (t) => {
 });
 
 test("requests write when a session was seen at most once a minute", async (t) => {
-  const { dataDir, control, signUp } = await openPeople(t);
+  const { place, control, signUp } = await openPeople(t);
   const { sessionToken, person } = await signUp("ada@example.com");
   const seenAt = async () => (await listSessions(control.database, person.id, noon))[0]?.seenAt;
   await findSession(control, sessionToken, noon + minute - 1);
   assert.equal(await seenAt(), new Date(noon).toISOString());
   await findSession(control, sessionToken, noon + minute);
   assert.equal(await seenAt(), new Date(noon + minute).toISOString());
-  const other = await openControl(dataDir, 0);
+  const other = await openControl(place.dataDir, { ...place, busyMilliseconds: 0 });
   t.after(() => other.close());
   await control.write(async () => {
     assert.ok(await findSession(other, sessionToken, noon + hour), "though it cannot be written");

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { confirmPassword, signIn } from "#accounts/sign-in.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 test("whoever knows the password is signed in with new tokens each time, which are stored only as digests", async (t) => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { listMembers } from "#accounts/members.ts";
 import { lookAtLink } from "#accounts/one-time-links.ts";
 import { completeReset } from "#accounts/reset-password.ts";
@@ -7,6 +6,7 @@ import { findSession } from "#accounts/sessions.ts";
 import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 test("a link makes the person, an account of theirs and a session, in one step", async (t) => {
@@ -39,7 +39,7 @@ test("two sign-ups of one address at the same instant make one person and one ac
 });
 
 test("so do two processes that follow the links of one address", async (t) => {
-  const { dataDir, control, askFor } = await openPeople(t);
+  const { place, control, askFor } = await openPeople(t);
   const tokens = [await askFor("ada@example.com"), await askFor("ada@example.com")];
   const module = (name: string) => JSON.stringify(import.meta.resolve(name));
   const script = (token: string) => `
@@ -48,7 +48,7 @@ test("so do two processes that follow the links of one address", async (t) => {
     const { completeSignUp } = await import(${module("#accounts/sign-up.ts")});
     const order = ${JSON.stringify({ password: goodPassword, accountName: null, client: clientAt("10.9.9.9"), now: noon })};
     const passwords = openPasswords(${JSON.stringify(cheap)});
-    await completeSignUp(await openControl(${JSON.stringify(dataDir)}), passwords, { ...order, token: "${token}" });`;
+    await completeSignUp(await openControl(${JSON.stringify(place.dataDir)}, ${JSON.stringify(place)}), passwords, { ...order, token: "${token}" });`;
   const outcomes = await Promise.all(tokens.map(({ token }) => outcomeOfScript(script(token))));
   assert.equal(outcomes.filter(({ exitCode }) => exitCode === 0).length, 1);
   for (const { exitCode, err } of outcomes)

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { admit, type Subject, TooOften } from "#accounts/throttle.ts";
 import { openControl } from "#store/stores.ts";
 import { day, minute, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 const address: Subject = { kind: "address", of: "ada@example.com" };
@@ -69,14 +69,14 @@ test("a clock that was ahead and is set right locks nobody out", async (t) => {
 });
 
 test("a restart forgives nothing, and what is counted names nobody in the store", async (t) => {
-  const { dataDir, control, signUp, tryIn } = await openPeople(t);
+  const { place, control, signUp, tryIn } = await openPeople(t);
   await signUp("ada@example.com");
   for (let i = 0; i < 5; i++)
     await assert.rejects(tryIn("ada@example.com", "wrong password"), faultOf("refused"));
   const rows = await control.database.selectFrom("throttle").selectAll().execute();
   assert.ok(rows.length >= 2);
   assert.doesNotMatch(JSON.stringify(rows), /ada@|10\.0\.0/);
-  const restarted = await openControl(dataDir);
+  const restarted = await openControl(place.dataDir, place);
   t.after(() => restarted.close());
   const again = signIn(restarted, openPasswords(cheap), {
     address: "ada@example.com",

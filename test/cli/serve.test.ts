@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { command, outcomeOfScript } from "../support/command-line.ts";
@@ -46,6 +46,32 @@ async function connectFault(host: string, port: number): Promise<string | undefi
     socket.destroy();
   }
 }
+
+test("a plain serve loads no driver of a database", async (t) => {
+  const folder = temporaryFolder(t);
+  const list = join(folder, "loaded");
+  const watch = join(folder, "watch.mjs");
+  writeFileSync(
+    watch,
+    `import { appendFileSync } from "node:fs";
+     import { registerHooks } from "node:module";
+     registerHooks({
+       load(url, context, next) {
+         appendFileSync(${JSON.stringify(list)}, url + "\\n");
+         return next(url, context);
+       },
+     });`,
+  );
+  const settings = { NODE_OPTIONS: `--import ${pathToFileURL(watch).href}` };
+  const server = await startServer(t, { dataDir: join(folder, "data"), settings });
+  // The account worker is a thread of the same program.
+  assert.equal((await fetch(`${server.url}/account/sign-in`)).status, 200);
+  const loaded = readFileSync(list, "utf8");
+  assert.match(loaded, /node_modules\/fastify\//);
+  assert.match(loaded, /node_modules\/kysely\//);
+  assert.doesNotMatch(loaded, /node_modules\/(?:pg|pg-[a-z]+|iovalkey)\//);
+  assert.doesNotMatch(loaded, /store\/\S*postgres|keys\/shared-keys/);
+});
 
 test("a plain serve", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setQuotas, suspendAccount } from "#accounts/accounts.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
+import { openKnownKeys } from "#keys/known-keys.ts";
 import { revokeKey } from "#keys/keys.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { Problem } from "#problems.ts";
@@ -21,9 +22,8 @@ async function openRing(t: TestContext) {
   const faults: (Error | null)[] = [];
   const onFault = (fault: Error | null) => void faults.push(fault);
   const verifier = openKeyVerifier({
-    source: watchControl(control.path, () => clock.now),
+    keys: openKnownKeys({ source: watchControl(control.path, () => clock.now), onFault }),
     now: () => clock.now,
-    onFault,
   });
   t.after(() => verifier.close());
   /** The problem of the next request with this key; null if it is let in. */

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
 import { listKeys, revokeKey } from "#keys/keys.ts";
 import { controlWithAccount, day, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 
 test("a key is issued once and stored only as its digest", async (t) => {
   const { dataDir, control, issue } = await controlWithAccount(t);

@@ -4,8 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { digestKey, digestText, makeKey } from "#keys/api-key.ts";
-import { openKnownKeys } from "#keys/key-verifier.ts";
-import { type KeyRow, watchControl } from "#store/control-watch.ts";
+import { openKnownKeys } from "#keys/known-keys.ts";
+import { watchControl } from "#store/control-watch.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
 
 /** More than are read in one turn; the digests in the order of the keys' ids. */
@@ -35,11 +35,7 @@ async function openMany(t: TestContext) {
     onFault: (fault) => faults.push(fault),
   });
   t.after(() => keys.close());
-  const find = (i: number) => {
-    const known = keys.find(digests[i]!);
-    assert.ok(!(known instanceof Promise));
-    return known;
-  };
+  const find = (i: number) => keys.find(digests[i]!);
   const revokedAt = (i: number) => {
     keys.refresh();
     return find(i)?.revokedAt;
@@ -92,89 +88,4 @@ test("a revocation once seen stays in force when the store is lost before all ke
   clock.now += 2000;
   assert.equal(revokedAt(count - 1), "in time");
   assert.deepEqual(faults.slice(1), [null]);
-});
-
-/** Keys of a source whose answers arrive when the test lets them. */
-function openFarKeys(t: TestContext) {
-  const digest = digestKey(makeKey());
-  const far = { version: 1, revokedAt: null as string | null };
-  const pending: (() => void)[] = [];
-  const row = (): KeyRow => ({
-    id: "key_1",
-    digest,
-    hint: "gpr_far0",
-    is_demo: 0,
-    expires_at: null,
-    revoked_at: far.revokedAt,
-    account_number: 1,
-    per_minute: null,
-    per_hour: null,
-    per_day: null,
-    suspended_at: null,
-  });
-  /** What is read is what the source holds when it is asked. */
-  const later = <T>(value: T) =>
-    new Promise<T>((resolve, reject) => {
-      pending.push(() => (far.version < 0 ? reject(new Error("away")) : resolve(value)));
-    });
-  const faults: (string | null)[] = [];
-  const keys = openKnownKeys({
-    source: {
-      version: () => far.version,
-      list: () => later([row()]),
-      find: () => later(row()),
-      close: () => Promise.resolve(),
-    },
-    onFault: (fault) => faults.push(fault?.message ?? null),
-  });
-  t.after(() => keys.close());
-  const arrive = async () => {
-    for (const one of pending.splice(0)) one();
-    await nextTurn();
-  };
-  return { far, faults, pending, keys, arrive, find: () => keys.find(digestText(digest)) };
-}
-
-test("keys of a store across the network are looked up one by one until all are read, then at once", async (t) => {
-  const { find, arrive, pending } = openFarKeys(t);
-  const first = find();
-  assert.ok(first instanceof Promise);
-  await arrive();
-  assert.equal((await first)?.key.id, "key_1");
-  assert.ok(!(find() instanceof Promise));
-  assert.equal(pending.length, 0);
-});
-
-test("a key read across the network before a revocation does not undo it", async (t) => {
-  const { far, find, keys, arrive } = openFarKeys(t);
-  const found = find();
-  far.revokedAt = "now";
-  far.version++;
-  keys.refresh();
-  // The list of the start, the old row, the new list; then the row that is asked for again.
-  await arrive();
-  await arrive();
-  assert.equal((await found)?.revokedAt, "now");
-  const known = find();
-  assert.ok(!(known instanceof Promise));
-  assert.equal(known?.revokedAt, "now");
-});
-
-test("while a store across the network is away the keys last read stay in force, told once, as is its return", async (t) => {
-  const { far, faults, find, keys, arrive } = openFarKeys(t);
-  await arrive();
-  for (const version of [-1, -2, -3]) {
-    far.version = version;
-    keys.refresh();
-    const known = find();
-    await arrive();
-    assert.equal((await known)?.key.id, "key_1");
-  }
-  assert.deepEqual(faults, ["away"]);
-  far.version = 2;
-  keys.refresh();
-  assert.deepEqual(faults, ["away"]);
-  await arrive();
-  assert.deepEqual(faults, ["away", null]);
-  assert.equal((await find())?.revokedAt, null);
 });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { listAudit } from "#accounts/list-audit.ts";
 import { leaveAccount } from "#accounts/members.ts";
 import { insertMember } from "#accounts/membership.ts";
@@ -15,6 +14,7 @@ import {
 } from "#keys/own-keys.ts";
 import { overlaps } from "#keys/rotate-key.ts";
 import { day, hour, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";
 
 async function openOwn(t: Parameters<typeof openPeople>[0]) {

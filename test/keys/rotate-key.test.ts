@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { listKeys, revokeKey } from "#keys/keys.ts";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 
 const at = (time: number) => new Date(time).toISOString();
 

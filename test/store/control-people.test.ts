@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { digestKey, makeKey } from "#keys/api-key.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
+import { openKnownKeys } from "#keys/known-keys.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { createOwnKey } from "#keys/own-keys.ts";
 import { up as firstStep } from "#store/migrations/control-0001-accounts-and-keys.ts";
@@ -11,7 +12,8 @@ import { readyControl } from "#store/ready-control.ts";
 import { controlFile } from "#store/files.ts";
 import { openControl } from "#store/stores.ts";
 import { noon } from "../support/control.ts";
-import { openPeople } from "../support/people.ts";
+import { forEachStore } from "../support/for-each-store.ts";
+import { faultOf, openPeople } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 test("accounts and keys of a store from before there were people work on, with the quotas they had", async (t) => {
@@ -36,7 +38,11 @@ test("accounts and keys of a store from before there were people work on, with t
     .run(digestKey(key), key.slice(0, 8));
   database.close();
   await readyControl(dataDir);
-  const verifier = openKeyVerifier({ source: watchControl(file, () => noon), now: () => noon });
+  const keys = openKnownKeys({
+    source: watchControl(file, () => noon),
+    onFault: (fault) => assert.fail(String(fault)),
+  });
+  const verifier = openKeyVerifier({ keys, now: () => noon });
   t.after(() => verifier.close());
   assert.deepEqual((await verifier.verify(key)).quotas, { minute: 5, hour: null, day: null });
   const control = await openControl(dataDir);
@@ -49,16 +55,19 @@ test("accounts and keys of a store from before there were people work on, with t
   assert.equal(account.closed_at, null);
 });
 
-test("the store itself refuses two people of one address and two keys of one form", async (t) => {
-  const { control, signUp } = await openPeople(t);
-  const { account, person } = await signUp("ada@example.com");
-  const row = await control.database.selectFrom("person").selectAll().executeTakeFirstOrThrow();
-  const again = control.database.insertInto("person").values({ ...row, id: "pe_other" });
-  await assert.rejects(again.execute(), /UNIQUE/);
-  const order = { account, person: person.id, name: "web", expiresAt: null, now: noon };
-  await createOwnKey(control, { ...order, form: "one" });
-  const key = await control.database.selectFrom("api_key").selectAll().executeTakeFirstOrThrow();
-  const digest = digestKey(makeKey());
-  const second = control.database.insertInto("api_key").values({ ...key, id: "key_b", digest });
-  await assert.rejects(second.execute(), /UNIQUE/);
-});
+forEachStore(
+  "the store itself refuses two people of one address and two keys of one form",
+  async (t) => {
+    const { control, signUp } = await openPeople(t);
+    const { account, person } = await signUp("ada@example.com");
+    const row = await control.database.selectFrom("person").selectAll().executeTakeFirstOrThrow();
+    const again = control.database.insertInto("person").values({ ...row, id: "pe_other" });
+    await assert.rejects(again.execute(), faultOf("conflict", /taken this name/));
+    const order = { account, person: person.id, name: "web", expiresAt: null, now: noon };
+    await createOwnKey(control, { ...order, form: "one" });
+    const key = await control.database.selectFrom("api_key").selectAll().executeTakeFirstOrThrow();
+    const digest = digestKey(makeKey());
+    const second = control.database.insertInto("api_key").values({ ...key, id: "key_b", digest });
+    await assert.rejects(second.execute(), faultOf("conflict", /taken this name/));
+  },
+);

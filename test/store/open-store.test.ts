@@ -139,7 +139,7 @@ test("a migration killed half-way leaves a store that opens well", async (t) => 
 test("a second writer waits no longer than it was told to, then says that another process is writing", async (t) => {
   const dataDir = temporaryFolder(t);
   const one = await openControl(dataDir);
-  const other = await openControl(dataDir, 50);
+  const other = await openControl(dataDir, { busyMilliseconds: 50 });
   t.after(() => Promise.all([one.close(), other.close()]));
   await one.write(async () => {
     const began = performance.now();
@@ -156,7 +156,7 @@ test("a second writer waits no longer than it was told to, then says that anothe
 test("readers go on while another process writes", async (t) => {
   const dataDir = temporaryFolder(t);
   const one = await openControl(dataDir);
-  const other = await openControl(dataDir, 0);
+  const other = await openControl(dataDir, { busyMilliseconds: 0 });
   t.after(() => Promise.all([one.close(), other.close()]));
   await one.write(async () => {
     assert.deepEqual(await other.database.selectFrom("account").selectAll().execute(), []);

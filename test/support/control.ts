@@ -1,22 +1,44 @@
-/** A control store in a folder of its own, with an account and a key to begin with. */
+/** A control store of its own, with an account and a key to begin with. */
 import type { TestContext } from "node:test";
 import { createAccount } from "#accounts/accounts.ts";
 import { issueKey, type KeyOrder } from "#keys/keys.ts";
+import { type KnownKeys, openKnownKeys } from "#keys/known-keys.ts";
+import { openSharedKeys } from "#keys/shared-keys.ts";
+import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
 import { openControl } from "#store/stores.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { connectKeys } from "#store/watch-postgres.ts";
+import { type StorePlace, storePlace } from "./for-each-store.ts";
 
 export const noon = Date.parse("2026-11-21T12:00:00.000Z");
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
+/** What a server reads of the keys, on the engine of the place. */
+export async function openKeys(
+  t: TestContext,
+  { dataDir, databaseUrl }: StorePlace,
+  onFault: (fault: Error | null) => void = () => {},
+): Promise<KnownKeys> {
+  const keys =
+    databaseUrl === null
+      ? openKnownKeys({ source: watchControl(controlFile(dataDir), Date.now), onFault })
+      : await openSharedKeys({
+          connect: (onChange) => connectKeys({ url: databaseUrl }, onChange),
+          onFault,
+        });
+  t.after(() => keys.close());
+  return keys;
+}
+
 export async function controlWithAccount(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const control = await openControl(dataDir);
+  const place = await storePlace(t);
+  const { dataDir } = place;
+  const control = await openControl(dataDir, place);
   t.after(() => control.close());
   const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
   const issue = (order: Partial<KeyOrder> = {}) =>
     issueKey(control, { account, name: "first", expiresAt: null, now: noon, ...order });
-  return { dataDir, path: controlFile(dataDir), control, account, issue };
+  return { place, dataDir, path: controlFile(dataDir), control, account, issue };
 }

@@ -14,15 +14,15 @@ import { controlFile } from "#store/files.ts";
 import { nodeSqliteDialect } from "#store/open-store.ts";
 import { type ControlStore, openControl, openUsage } from "#store/stores.ts";
 import { noon } from "./control.ts";
+import { storePlace } from "./for-each-store.ts";
 import { cheap } from "./people.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface InsideWorker {
   control: ControlStore;
   passwords: Passwords;
   /** Mail sent so far. */
   messages: Mail[];
-  /** Texts of the queries so far. */
+  /** Texts of the queries so far, of a store in a file. */
   queries: string[];
   hashes: { count: number; running: number; most: number };
   get(path: string, request?: Partial<PageRequest>): Promise<PageAnswer>;
@@ -37,9 +37,13 @@ export async function openInsideWorker(
   t: TestContext,
   settings: Partial<AccountWorkerSettings> = {},
 ): Promise<InsideWorker> {
-  const dataDir = temporaryFolder(t);
+  const place = await storePlace(t);
+  const { dataDir } = place;
   const queries: string[] = [];
-  const control = await watchedControl(dataDir, queries);
+  const control =
+    place.databaseUrl === null
+      ? await watchedControl(dataDir, queries)
+      : await openControl(dataDir, place);
   const usage = await openUsage(dataDir);
   t.after(() => Promise.all([control.close(), usage.close()]));
   const hashes = { count: 0, running: 0, most: 0 };
@@ -48,6 +52,7 @@ export async function openInsideWorker(
   const services = {
     settings: {
       dataDir,
+      database: null,
       publicUrl: null,
       linkBase: "http://127.0.0.1:8080",
       signUp: "open",

@@ -8,7 +8,7 @@ import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { openControl } from "#store/stores.ts";
 import { noon } from "./control.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { storePlace } from "./for-each-store.ts";
 
 export const cheap = { memoryKiB: 8, passes: 1 };
 export const goodPassword = "four words nobody guesses";
@@ -20,8 +20,9 @@ export const clientAt = (address: string, browserToken: string | null = null): C
 });
 
 export async function openPeople(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const control = await openControl(dataDir);
+  const place = await storePlace(t);
+  const { dataDir } = place;
+  const control = await openControl(dataDir, place);
   t.after(() => control.close());
   const passwords = openPasswords(cheap);
   let networks = 0;
@@ -53,7 +54,7 @@ export async function openPeople(t: TestContext) {
   /** Actions, the newest first. */
   const actions = async () =>
     (await listAudit(control.database, { limit: 1000 })).map(({ action }) => action);
-  return { dataDir, control, passwords, client, askFor, complete, signUp, tryIn, actions };
+  return { place, dataDir, control, passwords, client, askFor, complete, signUp, tryIn, actions };
 }
 
 export const faultOf =

@@ -1,0 +1,170 @@
+/** All keys of a store across the network in memory: whatever becomes of the store, a key that was read is answered at once. */
+import { Problem } from "#problems.ts";
+import type { KeyRow } from "#store/control-watch.ts";
+import type { SharedKeySource } from "#store/watch-postgres.ts";
+import { digestBytes } from "./api-key.ts";
+import type { KnownKeys } from "./known-keys.ts";
+import { keysByDigest, type KnownKey } from "./live-key.ts";
+
+interface SharedKeysOptions {
+  /**
+   * Connects, at the start and whenever the connection was lost; it says by itself when it is too soon.
+   * @param onChange to be called when keys changed.
+   */
+  connect(onChange: () => void): Promise<SharedKeySource>;
+  /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
+  onFault: (fault: Error | null) => void;
+}
+
+/** How late a change is seen of which no notification came. */
+const pollMilliseconds = 1000;
+/** Read by one query: some 10 ms of a turn of the event loop. */
+const rowsInAPart = 1000;
+/** Whoever sends keys that are none costs the store no more than a query at a time for so many of them. */
+const lookupsMax = 64;
+
+/** @throws DomainError where the store cannot be read now: a server that knows no key at all need not start. */
+export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): Promise<KnownKeys> {
+  let keys = new Map<string, KnownKey>();
+  /** All keys, while they are being read anew. */
+  let reading: Map<string, KnownKey> | null = null;
+  /** The count of changes up to which `keys` has them. */
+  let seen = -1;
+  let isChanged = true;
+  let isFaulty = false;
+  let isClosed = false;
+  /** Digests that are not known, and whoever waits for them. */
+  const lookups = new Map<string, PromiseWithResolvers<KnownKey | undefined>>();
+  /** The work under way; there is one connection, and one thing is done at a time. */
+  let working: Promise<void> | null = null;
+
+  const setFault = (fault: Error | null) => {
+    if ((fault !== null) !== isFaulty) onFault(fault);
+    isFaulty = fault !== null;
+  };
+  /** What is read later is newer, whichever way it came. */
+  const learn = (rows: readonly KeyRow[]) => {
+    for (const [digest, key] of keysByDigest(rows)) {
+      keys.set(digest, key);
+      reading?.set(digest, key);
+    }
+  };
+  const refuseLookups = (problem: () => Problem) => {
+    for (const { reject } of lookups.values()) reject(problem());
+    lookups.clear();
+  };
+
+  const lookUp = async (source: SharedKeySource) => {
+    if (lookups.size === 0) return;
+    const wanted = [...lookups.keys()];
+    learn(await source.find(wanted.map(digestBytes)));
+    for (const digest of wanted) {
+      lookups.get(digest)?.resolve(keys.get(digest));
+      lookups.delete(digest);
+    }
+  };
+  const readAll = async (source: SharedKeySource) => {
+    reading = new Map();
+    for (let after = ""; ;) {
+      const part = await source.list(after, rowsInAPart);
+      for (const [digest, key] of keysByDigest(part)) reading.set(digest, key);
+      if (part.length < rowsInAPart) break;
+      after = part.at(-1)!.id;
+      // Nobody waits until all are read.
+      await lookUp(source);
+    }
+    keys = reading;
+  };
+  /** What is committed after the count was read is in the next one. */
+  const follow = async (source: SharedKeySource) => {
+    isChanged = false;
+    const { count, accounts } = await source.changes(seen);
+    if (accounts === null) await readAll(source).finally(() => (reading = null));
+    else if (accounts.length > 0) learn(await source.ofAccounts(accounts));
+    seen = count;
+    setFault(null);
+  };
+
+  const connectAgain = () =>
+    connect(() => {
+      isChanged = true;
+      work();
+    });
+  let source: SharedKeySource | null = await connectAgain();
+  const workOnce = async () => {
+    try {
+      if (source === null || source.isOver) {
+        source = null;
+        source = await connectAgain();
+      }
+      while (!isClosed && (lookups.size > 0 || isChanged)) {
+        await lookUp(source);
+        if (isChanged) await follow(source);
+      }
+    } catch (error) {
+      isChanged = true;
+      if (source?.isOver) source = null;
+      refuseLookups(storeDown);
+      if (!isClosed) setFault(error as Error);
+    }
+  };
+  /** Does what there is to do, unless that is being done; then it is done after it. */
+  const work = () => {
+    if (isClosed || working !== null) return;
+    working = workOnce().finally(() => {
+      working = null;
+      if (lookups.size > 0) work();
+    });
+  };
+  try {
+    await follow(source);
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+  const timer = setInterval(() => {
+    isChanged = true;
+    work();
+  }, pollMilliseconds);
+  timer.unref();
+
+  return {
+    find(digest) {
+      const known = keys.get(digest);
+      if (known !== undefined) return known;
+      if (source === null || source.isOver) {
+        work();
+        throw storeDown();
+      }
+      const before = lookups.get(digest);
+      if (before !== undefined) return before.promise;
+      if (lookups.size >= lookupsMax) throw tooMany();
+      const lookup = Promise.withResolvers<KnownKey | undefined>();
+      lookups.set(digest, lookup);
+      work();
+      return lookup.promise;
+    },
+    refresh() {},
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      source?.close();
+      await working;
+      source?.close();
+      refuseLookups(storeDown);
+    },
+  };
+}
+
+const storeDown = () =>
+  new Problem(
+    "unavailable",
+    "This key cannot be looked up at the moment; keys that were used before go on working.",
+    { reason: "store_down", retry_after: 2 },
+  );
+
+const tooMany = () =>
+  new Problem("unavailable", "Too many unknown keys are being looked up at this moment.", {
+    reason: "overloaded",
+    retry_after: 1,
+  });

@@ -1,0 +1,118 @@
+/** Opens a store in PostgreSQL: a bounded pool of connections below Kysely, with the same transactions as one in SQLite. */
+import type { Socket } from "node:net";
+import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from "kysely";
+import type { PoolClient } from "pg";
+import { StoreFault } from "./domain-error.ts";
+import type { Store } from "./open-store.ts";
+import {
+  beginUsualSession,
+  bindable,
+  clientConfig,
+  connectFault,
+  endsConnection,
+  notTriedNow,
+  openGate,
+  placeName,
+  type PostgresPlace,
+  readMilliseconds,
+} from "./postgres.ts";
+import { refuseUnready } from "./postgres-schema.ts";
+import { postgresFault } from "./store-fault.ts";
+
+/** Any number: it only has to be the same for every gp-records, and not that of a migration. */
+const writeLock = 7_240_318_115_002;
+
+/** Connects with the first query. Queries beyond the connections of the pool wait for one, and fail within 2 s. */
+export async function openPostgresStore<Tables>(database: PostgresPlace): Promise<Store<Tables>> {
+  const pool = await openPool(database);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    database: kysely,
+    write: (work) =>
+      kysely
+        .transaction()
+        .setIsolationLevel("read committed")
+        .execute(async (transaction) => {
+          // One writer at a time, as in SQLite: what it has read stays true until it commits. Taken in a statement of its own,
+          // because under READ COMMITTED the next one sees all that was committed while this one waited.
+          await sql`select pg_advisory_xact_lock(${writeLock})`.execute(transaction);
+          return work(transaction);
+        }),
+    close: () => kysely.destroy(),
+  };
+}
+
+/** The same after a look at the schema. @throws DomainError `conflict` where it has to be migrated, or is too new. */
+export async function openReadyStore<Tables>(database: PostgresPlace): Promise<Store<Tables>> {
+  const store = await openPostgresStore<Tables>(database);
+  const query = async <Row>(text: string) => {
+    const { rows } = await store.database.executeQuery(CompiledQuery.raw(text));
+    return rows as Row[];
+  };
+  try {
+    await refuseUnready({ query }, placeName(database.url));
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+const connectionsMax = 4;
+const idleMilliseconds = 30_000;
+
+async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<PostgresPool> {
+  const place = placeName(url);
+  const { Pool } = await import("pg");
+  const sockets = new Set<Socket>();
+  const pool = new Pool({
+    ...(await clientConfig(url, sockets)),
+    query_timeout: readMilliseconds,
+    max: connectionsMax,
+    idleTimeoutMillis: idleMilliseconds,
+    allowExitOnIdle: true,
+    onConnect: (client) => client.query(beginUsualSession),
+  });
+  // Without these a connection that ends while nobody, or somebody between two queries, uses it would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const connect = async () => {
+    const mustConnect = pool.idleCount === 0 && pool.totalCount < connectionsMax;
+    if (mustConnect && !gate.mayTry()) throw notTriedNow(place);
+    try {
+      const client = await pool.connect();
+      if (mustConnect) gate.tried(true);
+      return client;
+    } catch (error) {
+      if (mustConnect) gate.tried(false);
+      throw connectFault(error, place);
+    }
+  };
+  return {
+    // Kysely would connect with them to cancel queries, which nothing here asks for.
+    options: {},
+    connect: async () => guarded(await connect(), place),
+    async end() {
+      await pool.end();
+      // A server that does not answer does not end its side either.
+      for (const socket of sockets) socket.destroySoon();
+    },
+  };
+}
+
+/** A connection whose errors are in words, and which is given up after one that ends it. */
+function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
+  let isOver = false;
+  const query = async (text: string, values: readonly unknown[]) => {
+    // Nothing more is worth waiting for, least of all the end of a transaction.
+    if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
+    try {
+      return await client.query(text, values.map(bindable));
+    } catch (error) {
+      isOver = endsConnection(error);
+      throw postgresFault(error, place);
+    }
+  };
+  const release = (isBroken?: boolean) => client.release(isBroken === true || isOver);
+  return { query, release } as unknown as ReturnType<PostgresPool["connect"]>;
+}

@@ -1,0 +1,116 @@
+/** The schema of a PostgreSQL database: which steps it has had, and how it takes those it lacks. */
+import { DomainError, StoreFault } from "./domain-error.ts";
+import {
+  connectPostgres,
+  placeName,
+  type PostgresPlace,
+  type PostgresSession,
+  refuseUnfit,
+} from "./postgres.ts";
+import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
+
+interface TakenStep {
+  name: string;
+  /** What the program said that took it; an older one knows of a step nothing else. */
+  is_additive: boolean;
+}
+
+/** Steps that the database lacks, and of those that only a newer program knows the first one it cannot work beside. */
+interface SchemaState {
+  missing: readonly PostgresStep[];
+  forbidding: string | null;
+}
+
+/**
+ * Looks only into the schema that new tables are made in: elsewhere on the search path may stand those of another installation.
+ * @throws StoreFault `unusable` where there is no such schema.
+ */
+export async function readSchema(
+  session: Pick<PostgresSession, "query">,
+  place: string,
+  steps: readonly PostgresStep[] = postgresSteps,
+): Promise<SchemaState> {
+  const [found] = await session.query<{ schema: string | null; table: string | null }>(
+    `select current_schema() as schema,
+       to_regclass(quote_ident(current_schema()) || '.schema_step')::text as table`,
+  );
+  if (found!.schema === null)
+    throw new StoreFault(
+      "unusable",
+      `${place} has no schema on its search path that this role may use. Make one, or grant the usage of it.`,
+    );
+  const taken =
+    found!.table === null
+      ? []
+      : await session.query<TakenStep>(
+          `select name, is_additive from ${found!.table} order by name`,
+        );
+  const forbidding = taken.find(
+    ({ name, is_additive }) => !is_additive && !steps.some((step) => step.name === name),
+  );
+  return {
+    missing: steps.filter(({ name }) => !taken.some((one) => one.name === name)),
+    forbidding: forbidding?.name ?? null,
+  };
+}
+
+/** @throws DomainError `conflict` for a schema that is behind, or so new that this program cannot work with it. */
+export async function refuseUnready(
+  session: Pick<PostgresSession, "query">,
+  place: string,
+): Promise<void> {
+  const { missing, forbidding } = await readSchema(session, place);
+  if (forbidding !== null) throw tooNew(place, forbidding);
+  if (missing.length > 0)
+    throw new DomainError(
+      "conflict",
+      `${place} lacks ${missing.length} of the ${postgresSteps.length} steps of the schema: it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
+    );
+}
+
+const tooNew = (place: string, step: string) =>
+  new DomainError(
+    "conflict",
+    `${place} was changed by a newer gp-records: its schema has '${step}', which this version does not know and cannot work beside. Nothing was changed. Run the newer version.`,
+  );
+
+/** Any number: it only has to be the same for every gp-records. */
+const migrationLock = 7_240_318_115_001;
+
+/**
+ * Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. Whoever comes second waits.
+ * @returns the names of those it took.
+ * @throws DomainError `conflict` for a schema that is too new, StoreFault `busy` if another migration takes longer than 30 s.
+ */
+export async function migratePostgres(
+  database: PostgresPlace,
+  steps: readonly PostgresStep[] = postgresSteps,
+): Promise<string[]> {
+  const place = placeName(database.url);
+  const session = await connectPostgres(database, { isPatient: true });
+  try {
+    await refuseUnfit(session, database);
+    // Before the steps are read: what is read first could be taken by somebody else meanwhile. It ends with the session.
+    await session.query("select pg_advisory_lock($1)", [migrationLock]);
+    const { missing, forbidding } = await readSchema(session, place, steps);
+    if (forbidding !== null) throw tooNew(place, forbidding);
+    if (missing.length === 0) return [];
+    await session.query("begin");
+    await session.query(
+      `create table if not exists schema_step (
+         name text collate "C" primary key, is_additive boolean not null, taken_at timestamptz not null default now()
+       )`,
+    );
+    for (const { name, isAdditive, sql } of missing) {
+      await session.query(sql);
+      await session.query("insert into schema_step (name, is_additive) values ($1, $2)", [
+        name,
+        isAdditive,
+      ]);
+    }
+    await session.query("commit");
+    return missing.map(({ name }) => name);
+  } finally {
+    session.close();
+  }
+}

@@ -1,0 +1,257 @@
+/** Connections to PostgreSQL: their time-outs, how often a server that is away is tried, and what is asked of it at the start. */
+import { Socket } from "node:net";
+import type { ClientConfig } from "pg";
+import { StoreFault } from "./domain-error.ts";
+import { postgresFault } from "./store-fault.ts";
+
+/** Where a database is, and when it may be tried. */
+export interface PostgresPlace {
+  /** `DATABASE_URL`; it may hold a password, so it goes into no message. */
+  url: string;
+  /** One for all threads of a process; a command that connects once needs none. */
+  gate?: ConnectGate;
+}
+
+/** Host, port and database: what messages may tell of the URL. */
+export function placeName(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
+  return `PostgreSQL at ${host}${port === "" ? "" : `:${port}`}${pathname}`;
+}
+
+/** Memory that the threads of a process share, so that they try a server that is away once a second together. */
+export type GateMemory = SharedArrayBuffer;
+export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
+
+interface ConnectGate {
+  /** Whether to connect now; while the server is away true at most once a second, for one of all threads. */
+  mayTry(): boolean;
+  /** What came of it. */
+  tried(isThere: boolean): void;
+}
+
+const betweenTriesNanoseconds = 1_000_000_000n;
+const isAwayAt = 0;
+const triedAt = 1;
+
+export function openGate(
+  memory: GateMemory = makeGateMemory(),
+  now: () => bigint = () => process.hrtime.bigint(),
+): ConnectGate {
+  const shared = new BigInt64Array(memory);
+  return {
+    mayTry() {
+      if (Atomics.load(shared, isAwayAt) === 0n) return true;
+      const last = Atomics.load(shared, triedAt);
+      return (
+        now() - last >= betweenTriesNanoseconds &&
+        Atomics.compareExchange(shared, triedAt, last, now()) === last
+      );
+    },
+    tried(isThere) {
+      if (!isThere && Atomics.load(shared, isAwayAt) === 0n) Atomics.store(shared, triedAt, now());
+      Atomics.store(shared, isAwayAt, isThere ? 0n : 1n);
+    },
+  };
+}
+
+/** All less than the two seconds within which every request has an answer; the server gives up before we do. */
+const connectMilliseconds = 1500;
+export const readMilliseconds = 1900;
+const usual = { statement: 1700, lock: 1500 };
+/** For the steps of a schema, which may take long. */
+const patient = { statement: 0, lock: 30_000 };
+/** A program that stops in the middle of a change holds up all others until then. */
+const idleInTransactionMilliseconds = 5000;
+
+/** Set by a query and not at the start of the session, where a pooler refuses what it does not know. */
+const beginSession = ({ statement, lock }: typeof usual) =>
+  `select pg_backend_pid() as pid,
+     set_config('statement_timeout', '${statement}', false),
+     set_config('lock_timeout', '${lock}', false),
+     set_config('idle_in_transaction_session_timeout', '${idleInTransactionMilliseconds}', false)`;
+
+export const beginUsualSession = beginSession(usual);
+
+/** Oids of `int8` and `numeric`, which `pg` gives as text; here they are counts below 2^53. */
+const numberTypes = [20, 1700];
+
+/** @param sockets is filled with those that are open, so that they can be closed under a server that does not answer. */
+export async function clientConfig(url: string, sockets: Set<Socket>): Promise<ClientConfig> {
+  const { types } = await import("pg");
+  const parsed = new URL(url);
+  // With the meanings that sslmode has everywhere; alone, pg would take `require` for `verify-full`, and warn.
+  if (parsed.searchParams.has("sslmode")) parsed.searchParams.set("uselibpqcompat", "true");
+  return {
+    connectionString: parsed.href,
+    ssl: false,
+    application_name: "gp-records",
+    connectionTimeoutMillis: connectMilliseconds,
+    keepAlive: true,
+    types: {
+      getTypeParser: ((oid: number, format?: "text") =>
+        numberTypes.includes(oid)
+          ? Number
+          : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+    },
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+      return socket;
+    },
+  };
+}
+
+/** `pg` cannot connect for a reason outside the program, whatever it is; a fault of a query may be one of the program. */
+export function connectFault(error: unknown, place: string): unknown {
+  const fault = postgresFault(error, place);
+  if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
+  return new StoreFault(
+    "unusable",
+    `${place} cannot be used: ${error.message}. Correct DATABASE_URL.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+export const notTriedNow = (place: string) =>
+  new StoreFault("busy", `${place} cannot be reached; it is tried again each second.`);
+
+/** An error of a statement leaves the connection as it was; any other one ends it. */
+export const endsConnection = (error: unknown): boolean =>
+  (error as { severity?: unknown } | null)?.severity !== "ERROR";
+
+/**
+ * What is sent for a value: PostgreSQL takes no NUL in a text, and nothing that is stored has one, so a text with one, such as
+ * a mistyped address, has to match nothing and not to fail.
+ */
+export const bindable = (value: unknown): unknown =>
+  typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
+
+/** One connection; its queries are made one after the other. */
+export interface PostgresSession {
+  /** @throws DomainError as `postgresFault` says, else what `pg` throws. */
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Whether a pooler stands between, which has given the connection to another server process than it says. */
+  readonly isPooled: boolean;
+  /** Whether it ended; then only a new one helps. */
+  readonly isOver: boolean;
+  close(): void;
+}
+
+interface SessionOptions {
+  /** Called when the server notifies of what was listened for. */
+  onNotice?: () => void;
+  /** Whether queries may take as long as they do. */
+  isPatient?: boolean;
+}
+
+/** @throws StoreFault within 2 s, at once where the gate is closed. */
+export async function connectPostgres(
+  { url, gate = openGate() }: PostgresPlace,
+  { onNotice = () => {}, isPatient = false }: SessionOptions = {},
+): Promise<PostgresSession> {
+  const place = placeName(url);
+  const { Client } = await import("pg");
+  if (!gate.mayTry()) throw notTriedNow(place);
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const close = () => {
+    isOver = true;
+    void client.end();
+    for (const socket of sockets) socket.destroySoon();
+  };
+  const timeLimit = isPatient ? {} : { query_timeout: readMilliseconds };
+  const client = new Client({ ...(await clientConfig(url, sockets)), ...timeLimit });
+  // Also where it comes late, of a connection that nobody uses any more: without a listener it would end the process.
+  client.on("error", () => (isOver = true));
+  client.on("end", () => (isOver = true));
+  client.on("notification", onNotice);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>(beginSession(isPatient ? patient : usual));
+    gate.tried(true);
+    // The process whose id the connection was told is the one that answers, unless a pooler made the id up.
+    const { processID } = client as unknown as { processID: number | null };
+    const isPooled = rows[0]!.pid !== processID;
+    return {
+      async query(sql, values = []) {
+        try {
+          const result = await client.query(sql, values.map(bindable));
+          // Several statements in one text have a result each.
+          return Array.isArray(result) ? [] : result.rows;
+        } catch (error) {
+          if (endsConnection(error)) close();
+          throw postgresFault(error, place);
+        }
+      },
+      isPooled,
+      get isOver() {
+        return isOver;
+      },
+      close,
+    };
+  } catch (error) {
+    gate.tried(false);
+    close();
+    throw connectFault(error, place);
+  }
+}
+
+interface ServerFacts {
+  /** Such as `15.14`. */
+  version: string;
+  encoding: string;
+  isStandby: boolean;
+}
+
+/**
+ * Refuses a server that cannot do what is asked of it here: a standby, another encoding than UTF-8, or a pooler that gives each
+ * transaction another connection, on which neither LISTEN nor a lock of a session lasts.
+ * @throws StoreFault `unusable`.
+ */
+export async function refuseUnfit(
+  session: PostgresSession,
+  database: PostgresPlace,
+): Promise<ServerFacts> {
+  const place = placeName(database.url);
+  const refuse = (reason: string) => {
+    throw new StoreFault("unusable", `${place} ${reason}`);
+  };
+  const [facts] = await session.query<ServerFacts>(
+    `select split_part(current_setting('server_version'), ' ', 1) as version,
+       current_setting('server_encoding') as encoding, pg_is_in_recovery() as "isStandby"`,
+  );
+  const { encoding, isStandby } = facts!;
+  if (isStandby) refuse("is a standby, which takes no writes. Name the primary in DATABASE_URL.");
+  if (encoding !== "UTF8")
+    refuse(
+      `has the encoding ${encoding}. Make the database with: create database … encoding 'UTF8'`,
+    );
+  if (session.isPooled && (await sharesConnections(session, database)))
+    refuse(
+      "is reached through a pooler in transaction mode, as pgbouncer's pool_mode = transaction, in which LISTEN and locks do not last. Connect to PostgreSQL itself, or set pool_mode = session for this database.",
+    );
+  return facts!;
+}
+
+/** Whether a second session gets the server process of the first one, or takes it away from it. */
+async function sharesConnections(
+  first: PostgresSession,
+  database: PostgresPlace,
+): Promise<boolean> {
+  const processOf = async (session: PostgresSession) =>
+    (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
+  const before = await processOf(first);
+  const second = await connectPostgres(database);
+  try {
+    await second.query("begin");
+    const others = await processOf(second);
+    const after = await processOf(first);
+    return others === before || after !== before;
+  } finally {
+    second.close();
+  }
+}

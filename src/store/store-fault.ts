@@ -1,0 +1,140 @@
+/** Turns the errors of both engines, SQLite and PostgreSQL, into faults that name the place and say what to do. */
+import { DomainError, StoreFault } from "./domain-error.ts";
+
+/** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
+export const sqliteCodes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  inputOutput: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  constraint: 19,
+  notADatabase: 26,
+} as const;
+
+/** The primary code of a result, which may be an extended one. */
+export const primaryCode = (code: number): number => code & 0xff;
+
+/** The primary code of what node:sqlite threw; undefined for any other error. */
+export function sqliteCodeOf(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === "number" ? primaryCode(code) : undefined;
+}
+
+/**
+ * The error to throw for one that node:sqlite threw.
+ * @returns a StoreFault where the operator can do something about it, else the same error.
+ */
+export function sqliteFault(error: unknown, file: string): unknown {
+  const fault = faultFrom(error);
+  switch (sqliteCodeOf(error)) {
+    case sqliteCodes.busy:
+    case sqliteCodes.locked:
+      return fault(
+        "busy",
+        `Another process is writing ${file} and did not finish in time. Try again.`,
+      );
+    case sqliteCodes.readOnly:
+      return fault(
+        "unusable",
+        `${file} cannot be written. Give this user write access to it and its folder.`,
+      );
+    case sqliteCodes.inputOutput:
+      return fault(
+        "full",
+        `The system failed to read or write ${file}. Is the disk full or broken, or a limit on the size of files (ulimit -f) in the way?`,
+      );
+    case sqliteCodes.corrupt:
+    case sqliteCodes.notADatabase:
+      return fault(
+        "unusable",
+        `${file} is damaged or not an SQLite database. Restore it from a backup.`,
+      );
+    case sqliteCodes.full:
+      return fault("full", `The disk that holds ${file} is full. Free some space and try again.`);
+    case sqliteCodes.cannotOpen:
+      return fault(
+        "unusable",
+        `${file} cannot be opened. Is it there, and may this user read and write it?`,
+      );
+    case sqliteCodes.constraint:
+      return uniqueCodes.includes((error as { errcode: number }).errcode) ? taken(error) : error;
+    default:
+      return error;
+  }
+}
+
+/** Extended codes of a unique index and of a primary key. */
+const uniqueCodes = [2067, 1555];
+
+/** What two people may not have was asked for by both at the same moment. */
+const taken = (cause: unknown) =>
+  new DomainError("conflict", "Somebody else has just taken this name or value. Try again.", {
+    cause,
+  });
+
+const faultFrom = (cause: unknown) => (kind: StoreFault["kind"], message: string) =>
+  new StoreFault(kind, message, { cause });
+
+/** What `pg` throws where the server ended the connection or did not answer; these have no code. */
+const lostConnection = /terminat|timeout|not queryable|timed out/i;
+
+/**
+ * The error to throw for one that `pg` threw. Its codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * @param place such as `PostgreSQL at db.example:5432/records`; never with a password in it.
+ * @returns a DomainError where somebody can do something about it, else the same error.
+ */
+export function postgresFault(error: unknown, place: string): unknown {
+  if (!(error instanceof Error) || error instanceof DomainError) return error;
+  const fault = faultFrom(error);
+  const { message, code = "", syscall } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case "23505":
+      return taken(error);
+    case "55P03":
+    case "40001":
+    case "40P01":
+      return fault("busy", `Others are writing ${place} and did not finish in time. Try again.`);
+    case "57014":
+      return fault("busy", `${place} did not answer in time. Try again.`);
+    case "53300":
+      return fault(
+        "busy",
+        `${place} has no connection left. Close some, or raise its max_connections.`,
+      );
+    case "53100":
+      return fault("full", `The disk of ${place} is full. Free some space and try again.`);
+    case "25006":
+      return fault("unusable", `${place} takes no writes: is it a standby? Name the primary.`);
+    case "28000":
+    case "28P01":
+    case "3D000":
+      return fault(
+        "unusable",
+        `${place} lets nobody in: ${message}. Correct user, password or database in DATABASE_URL.`,
+      );
+    case "42501":
+      return fault(
+        "unusable",
+        `${place} refuses this: ${message}. Grant the role what docs/scaling.md says.`,
+      );
+    case "42P01":
+    case "42703":
+      return fault(
+        "unusable",
+        `${place} has another schema than this program: ${message}. Run \`gp-records migrate\`.`,
+      );
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return fault("unusable", `${place} cannot be found (${code}). Correct DATABASE_URL.`);
+    default:
+      return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)
+        ? fault(
+            "busy",
+            `${place} cannot be reached (${syscall === undefined ? message : code}). Is it running?`,
+          )
+        : error;
+  }
+}

@@ -1,0 +1,411 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { chownSync, readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createAccount, listAccounts } from "#accounts/accounts.ts";
+import { exportPerson } from "#accounts/export-person.ts";
+import { findAccount } from "#accounts/find-account.ts";
+import { findPerson } from "#accounts/people.ts";
+import { writeAudit } from "#store/audit.ts";
+import { connectPostgres, openGate, placeName } from "#store/postgres.ts";
+import { migratePostgres } from "#store/postgres-schema.ts";
+import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
+import { openControl } from "#store/stores.ts";
+import { unprivilegedUser } from "../../bench/postgres.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { noon } from "../support/control.ts";
+import { hasTool, runTool } from "../support/installed-tool.ts";
+import { faultOf } from "../support/people.ts";
+import {
+  freshDatabase,
+  makeTestCluster,
+  runSql,
+  urlOf,
+  whyNoPostgres,
+} from "../support/postgres.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const skip = whyNoPostgres() ?? false;
+
+const tablesIn = (url: string) =>
+  runSql<{ name: string }>(
+    url,
+    "select tablename as name from pg_tables where schemaname = 'public' order by 1",
+  );
+
+const laterStep = (name: string, isAdditive: boolean, sql = "select 1"): PostgresStep => ({
+  name,
+  isAdditive,
+  sql,
+});
+
+const openIn = (databaseUrl: string) => openControl("/nowhere", { databaseUrl });
+
+test(
+  "nothing but migrate makes the schema: before it a store is refused with that word, after it there is one",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t, { isMigrated: false });
+    await assert.rejects(
+      openIn(url),
+      faultOf("conflict", /lacks 1 of the 1 steps.*gp-records migrate/),
+    );
+    assert.deepEqual(await tablesIn(url), []);
+    const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+    assert.match(
+      await text("migrate"),
+      /PostgreSQL at .* is up to date: it took 0001-control\.\n$/,
+    );
+    assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
+    await (await openIn(url)).close();
+  },
+);
+
+test("of migrations at one moment each step is taken by one", { skip }, async (t) => {
+  const url = await freshDatabase(t, { isMigrated: false });
+  const taken = await Promise.all([1, 2, 3, 4].map(() => migratePostgres({ url })));
+  assert.deepEqual(taken.flat(), ["0001-control"]);
+});
+
+test(
+  "a migration that fails, or whose connection dies in the middle, leaves nothing of itself nor of the steps before it",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t, { isMigrated: false });
+    for (const sql of ["select 1 / 0", "select pg_terminate_backend(pg_backend_pid())"]) {
+      const steps = [...postgresSteps, laterStep("0002-broken", true, sql)];
+      await assert.rejects(migratePostgres({ url }, steps));
+      assert.deepEqual(await tablesIn(url), [], sql);
+    }
+    assert.deepEqual(await migratePostgres({ url }), ["0001-control"]);
+  },
+);
+
+test(
+  "a newer schema is refused and left alone, unless every step that is not known is additive",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    const additive = laterStep("0002-more", true, "alter table account add column colour text");
+    assert.deepEqual(await migratePostgres({ url }, [...postgresSteps, additive]), ["0002-more"]);
+    const control = await openIn(url);
+    const order = { name: "Acme", quotas: {}, now: noon };
+    assert.equal((await createAccount(control, order)).number, 1);
+    await control.close();
+    assert.deepEqual(await migratePostgres({ url }), []);
+
+    const other = laterStep("0003-other", false, "alter table account rename column name to title");
+    await migratePostgres({ url }, [...postgresSteps, additive, other]);
+    const before = await runSql(url, "select * from schema_step order by name");
+    const newer = faultOf("conflict", /'0003-other'.*does not know.*Nothing was changed/);
+    await assert.rejects(openIn(url), newer);
+    await assert.rejects(migratePostgres({ url }), newer);
+    assert.deepEqual(await runSql(url, "select * from schema_step order by name"), before);
+  },
+);
+
+test(
+  "the tables of another installation further down the search path are not taken for one's own",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    await runSql(url, "create schema second");
+    const second = `${url}?options=${encodeURIComponent("-c search_path=second,public")}`;
+    await assert.rejects(openIn(second), faultOf("conflict", /gp-records migrate/));
+    await migratePostgres({ url: second });
+    const control = await openIn(second);
+    t.after(() => control.close());
+    await createAccount(control, { name: "Acme", quotas: {}, now: noon });
+    assert.deepEqual(await runSql(url, "select name from public.account"), []);
+    assert.deepEqual(await runSql(url, "select name from second.account"), [{ name: "Acme" }]);
+  },
+);
+
+test(
+  "texts are sorted by their bytes, whatever the collation of the database",
+  { skip },
+  async (t) => {
+    const server = (await freshDatabase(t)).replace(/\/\w+$/, "/postgres");
+    const url = urlOf({ url: server }, "sorted");
+    await runSql(
+      server,
+      "create database sorted template template0 locale_provider icu icu_locale 'en-US'",
+    );
+    t.after(() => runSql(server, "drop database sorted with (force)"));
+    await migratePostgres({ url });
+    const control = await openIn(url);
+    t.after(() => control.close());
+    for (const name of ["éa", "zb", "a b", "ab", "a-c"])
+      await createAccount(control, { name, quotas: {}, now: noon });
+    const names = (await listAccounts(control)).map(({ name }) => name);
+    assert.deepEqual(names, ["a b", "a-c", "ab", "zb", "éa"]);
+  },
+);
+
+test("counts beyond 32 bits come back as the numbers they are", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const control = await openIn(url);
+  t.after(() => control.close());
+  await runSql(
+    url,
+    "insert into audit values (9000000000, '2026-01-01T00:00:00.000Z', 'operator', null, 'plan.set', null, '{}')",
+  );
+  const entry = { actor: "operator", action: "plan.set", now: noon } as const;
+  await control.write((transaction) => writeAudit(transaction, entry));
+  const rows = await control.database
+    .selectFrom("audit")
+    .select("number")
+    .orderBy("number")
+    .execute();
+  assert.deepEqual(rows, [{ number: 9_000_000_000 }, { number: 9_000_000_001 }]);
+  const sums = await control.database
+    .selectFrom("audit")
+    .select((select) => [select.fn.countAll().as("count"), select.fn.sum("number").as("sum")])
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(sums, { count: 2, sum: 18_000_000_001 });
+});
+
+test(
+  "a text that PostgreSQL cannot hold matches nothing, and fails nothing",
+  { skip },
+  async (t) => {
+    const control = await openIn(await freshDatabase(t));
+    t.after(() => control.close());
+    await createAccount(control, { name: "Acme", quotas: {}, now: noon });
+    for (const text of ["Acme\0", "\0", "\uD800", "a\0b@example.com"]) {
+      assert.equal(await findAccount(control.database, text), undefined);
+      assert.equal(await findPerson(control.database, text), undefined);
+    }
+  },
+);
+
+test("a person who owns no account can be exported", { skip }, async (t) => {
+  const control = await openIn(await freshDatabase(t));
+  t.after(() => control.close());
+  const row = {
+    id: "pe_a",
+    email: "a@x.example",
+    email_folded: "a@x.example",
+    password: "",
+    created_at: "2026-01-01T00:00:00.000Z",
+  };
+  await control.database.insertInto("person").values(row).execute();
+  assert.match(JSON.stringify(await exportPerson(control, "pe_a", noon)), /"accounts":\[\]/);
+});
+
+test("a second writer waits for the first, but not for longer than 2 s", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const [one, other] = [await openIn(url), await openIn(url)];
+  t.after(() => Promise.all([one.close(), other.close()]));
+  const order = (name: string) => ({ name, quotas: {}, now: noon });
+  const both = await Promise.all([
+    createAccount(one, order("one")),
+    createAccount(other, order("other")),
+  ]);
+  assert.deepEqual(new Set(both.map(({ number }) => number)), new Set([1, 2]));
+  await one.write(async () => {
+    const began = performance.now();
+    await assert.rejects(
+      createAccount(other, order("late")),
+      faultOf("busy", /Others are writing PostgreSQL at/),
+    );
+    assert.ok(performance.now() - began < 2000);
+  });
+  await createAccount(other, order("late"));
+});
+
+test(
+  "a database that cannot be used is named with what to do, and the password is told to nobody",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    const secret = "hunter2-of-the-owner";
+    const withSecret = (text: string) => text.replace("postgres@", `postgres:${secret}@`);
+    const port = await freePort();
+    const { start } = allCommands(temporaryFolder(t));
+    const cases = [
+      [
+        withSecret(url.replace(/\/\w+$/, "/absent")),
+        2,
+        /lets nobody in: database "absent" does not exist/,
+      ],
+      [
+        `postgres://nobody:${secret}@${new URL(url).hostname}/records`,
+        2,
+        /lets nobody in: role "nobody" does not exist/,
+      ],
+      [
+        `postgres://a:${secret}@127.0.0.1:${port}/records`,
+        5,
+        /PostgreSQL at 127\.0\.0\.1:\d+\/records cannot be reached \(ECONNREFUSED\)/,
+      ],
+      [
+        `postgres://a:${secret}@no-such-host.invalid/records`,
+        2,
+        /no-such-host\.invalid\/records cannot be found/,
+      ],
+    ] as const;
+    await start();
+    for (const [databaseUrl, exitCode, words] of cases) {
+      const commands = allCommands(temporaryFolder(t), { DATABASE_URL: databaseUrl });
+      for (const args of [["accounts", "list"], ["migrate"], ["doctor", "--json"]]) {
+        const outcome = await commands.start(...args);
+        const said = outcome.out + outcome.err;
+        assert.match(said.replaceAll('\\"', '"'), words);
+        assert.doesNotMatch(said, new RegExp(secret));
+        if (args[0] !== "doctor") assert.equal(outcome.exitCode, exitCode, said);
+      }
+    }
+    assert.equal(
+      placeName(`postgres://a:${secret}@[::1]:5433/records?sslmode=disable`),
+      "PostgreSQL at [::1]:5433/records",
+    );
+  },
+);
+
+test(
+  "the roles of docs/scaling.md are enough to serve, and the one that serves can make no table and rewrite no history",
+  { skip },
+  async (t) => {
+    const server = (await freshDatabase(t)).replace(/\/\w+$/, "/postgres");
+    const [roles = "", grants = "", revocations = ""] = [
+      ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
+    ].map(([, sql]) => sql!);
+    // Statements that cannot be part of a transaction, one by one.
+    for (const statement of roles.split(";\n").filter((one) => one.trim() !== ""))
+      await runSql(server, statement);
+    t.after(async () => {
+      await runSql(server, "drop database records with (force)");
+      await runSql(server, "drop role gp_records_owner; drop role gp_records_server");
+    });
+    const database = urlOf({ url: server }, "records");
+    const asRole = (role: string) => database.replace("//postgres@", `//${role}@`);
+    await runSql(database, grants);
+    await migratePostgres({ url: asRole("gp_records_owner") });
+    await runSql(asRole("gp_records_owner"), revocations);
+
+    const { json, refusal } = allCommands(temporaryFolder(t), {
+      DATABASE_URL: asRole("gp_records_server"),
+    });
+    await json("accounts", "create", "--name", "Acme");
+    const { id } = await json("keys", "create", "--account", "Acme", "--name", "k");
+    await json("keys", "revoke", id);
+    await json("plans", "set", "gold", "--per-minute", "5");
+    await json("accounts", "plan", "Acme", "gold");
+    assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
+    const serving = asRole("gp_records_server");
+    for (const sql of [
+      "create table mine (a integer)",
+      "create schema mine",
+      "create temporary table mine (a integer)",
+      "drop table api_key",
+      "truncate api_key",
+      "insert into schema_step values ('9999', true)",
+      "delete from schema_step",
+      "update audit set actor = 'nobody'",
+      "create or replace function note_key_change() returns trigger language plpgsql as 'begin return null; end'",
+      "alter table api_key disable trigger all",
+      "set role gp_records_owner",
+    ])
+      await assert.rejects(runSql(serving, sql), { code: "42501" }, sql);
+    await runSql(asRole("gp_records_owner"), "delete from schema_step");
+    assert.match(await refusal(2, "migrate"), /refuses this: permission denied.*docs\/scaling\.md/);
+  },
+);
+
+test("while a server is away it is tried once a second, by all threads together, and at once when it is there again", () => {
+  let now = 0n;
+  const memory = new SharedArrayBuffer(16);
+  const [one, other] = [openGate(memory, () => now), openGate(memory, () => now)];
+  assert.deepEqual([one.mayTry(), other.mayTry()], [true, true]);
+  one.tried(false);
+  for (let second = 1; second <= 5; second++) {
+    now += 999_999_999n;
+    assert.deepEqual([one.mayTry(), other.mayTry()], [false, false]);
+    now += 1n;
+    assert.deepEqual([other.mayTry(), one.mayTry()], [true, false]);
+    other.tried(false);
+  }
+  one.tried(true);
+  assert.deepEqual([one.mayTry(), other.mayTry()], [true, true]);
+});
+
+test("a connection that has ended is told from a statement that failed", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const session = await connectPostgres({ url });
+  t.after(() => session.close());
+  await assert.rejects(session.query("select no_such_column"), faultOf("unusable"));
+  assert.equal(session.isOver, false);
+  await assert.rejects(
+    session.query("select pg_terminate_backend(pg_backend_pid())"),
+    faultOf("busy", /cannot be reached/),
+  );
+  assert.equal(session.isOver, true);
+});
+
+test(
+  "sslmode means what it means everywhere: encrypted, of a known authority, of the right name, or not at all",
+  { skip },
+  async (t) => {
+    if (!hasTool(t, "openssl")) return;
+    const folder = temporaryFolder(t);
+    const [keyFile, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+    const request =
+      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=db.example -addext subjectAltName=DNS:db.example,DNS:localhost";
+    const made = runTool("openssl", [
+      ...request.split(" "),
+      "-keyout",
+      keyFile,
+      "-out",
+      certificate,
+    ]);
+    assert.equal(made.exitCode, 0, made.said);
+    const user = unprivilegedUser();
+    if (user !== undefined)
+      for (const path of [folder, keyFile, certificate]) chownSync(path, user.uid, user.gid);
+    const port = await freePort();
+    const cluster = makeTestCluster({
+      listen_addresses: "127.0.0.1",
+      port: String(port),
+      ssl: "on",
+      ssl_cert_file: certificate,
+      ssl_key_file: keyFile,
+    });
+    const server = await cluster.start();
+    t.after(() => server.stop());
+    const isEncrypted = async (host: string, query: string) => {
+      const session = await connectPostgres({
+        url: `postgres://postgres@${host}:${port}/postgres${query}`,
+      });
+      const rows = await session.query<{ ssl: boolean }>(
+        "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
+      );
+      session.close();
+      return rows[0]!.ssl;
+    };
+    const known = `&sslrootcert=${certificate}`;
+    assert.equal(await isEncrypted("127.0.0.1", ""), false);
+    assert.equal(await isEncrypted("127.0.0.1", "?sslmode=disable"), false);
+    assert.equal(await isEncrypted("127.0.0.1", "?sslmode=require"), true);
+    assert.equal(await isEncrypted("127.0.0.1", `?sslmode=verify-ca${known}`), true);
+    assert.equal(await isEncrypted("localhost", `?sslmode=verify-full${known}`), true);
+    await assert.rejects(
+      isEncrypted("localhost", "?sslmode=verify-full"),
+      faultOf("unusable", /localhost:\d+\/postgres cannot be used: .*certificate/),
+    );
+    await assert.rejects(
+      isEncrypted("127.0.0.1", `?sslmode=verify-full${known}`),
+      faultOf("unusable", /127\.0\.0\.1:\d+\/postgres cannot be used: .*127\.0\.0\.1/),
+    );
+  },
+);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

@@ -1,0 +1,25 @@
+/** Waits for what another process, or another machine, does in its own time. */
+import { setTimeout as wait } from "node:timers/promises";
+
+const betweenMilliseconds = 10;
+
+/**
+ * Tries again until `check` throws nothing.
+ * @returns what it returned, and after how many milliseconds.
+ * @throws what it threw last, once the time is over.
+ */
+export async function eventually<R>(
+  check: () => R | Promise<R>,
+  withinMilliseconds = 5000,
+): Promise<{ result: R; milliseconds: number }> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      const result = await check();
+      return { result, milliseconds: performance.now() - start };
+    } catch (error) {
+      if (performance.now() - start > withinMilliseconds) throw error;
+      await wait(betweenMilliseconds);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** One PostgreSQL for all tests of a file, started with the first database that is asked for; each database is a test's own. */
+import { after, type TestContext } from "node:test";
+import pg from "pg";
+import { migratePostgres } from "#store/postgres-schema.ts";
+import { temporaryFolder } from "../../bench/clean-up.ts";
+import {
+  type Cluster,
+  findPostgres,
+  initCluster,
+  NoPostgres,
+  type Postgres,
+} from "../../bench/postgres.ts";
+
+/**
+ * Why no PostgreSQL can be started here; null where one can.
+ * @throws Error in CI: there a skipped test would look like one that passed.
+ */
+export function whyNoPostgres(): string | null {
+  try {
+    findPostgres();
+    return null;
+  } catch (error) {
+    if (!(error instanceof NoPostgres) || process.env["CI"]) throw error;
+    return `skipped: ${error.message}`;
+  }
+}
+
+/** Marks the test as skipped where there is none. */
+export function hasPostgres(t: TestContext): boolean {
+  const reason = whyNoPostgres();
+  if (reason !== null) t.skip(reason);
+  return reason === null;
+}
+
+/** Nothing of a test has to survive a power failure, and a few databases need little memory. */
+const settings = {
+  shared_buffers: "32MB",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  autovacuum: "off",
+};
+
+export const makeTestCluster = (own: Readonly<Record<string, string>> = {}): Cluster =>
+  initCluster(temporaryFolder("test"), { ...settings, ...own });
+
+/** The URL of another database of the same server. */
+export const urlOf = (server: Pick<Postgres, "url">, database: string): string =>
+  server.url.replace(/\/postgres$/, `/${database}`);
+
+let shared: Promise<Postgres> | null = null;
+after(async () => (await shared)?.stop());
+
+const template = "migrated";
+
+async function startShared(): Promise<Postgres> {
+  const server = await makeTestCluster().start();
+  await runSql(server.url, `create database ${template}`);
+  await migratePostgres({ url: urlOf(server, template) });
+  return server;
+}
+
+let databases = 0;
+
+interface DatabaseOptions {
+  /** False for one without any table. */
+  isMigrated?: boolean;
+}
+
+/** @returns the URL of a database of the test's own, which is dropped after it. */
+export async function freshDatabase(
+  t: TestContext,
+  { isMigrated = true }: DatabaseOptions = {},
+): Promise<string> {
+  const server = await (shared ??= startShared());
+  const name = `own_${++databases}`;
+  const from = isMigrated ? template : "template0";
+  await runSql(server.url, `create database ${name} template ${from} strategy file_copy`);
+  t.after(() => runSql(server.url, `drop database ${name} with (force)`));
+  return urlOf(server, name);
+}
+
+/** Runs statements as the superuser, on a connection of its own. @returns the rows of the last one. */
+export async function runSql<Row = Record<string, unknown>>(
+  url: string,
+  text: string,
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const result = (await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[];
+    return (Array.isArray(result) ? result.at(-1)! : result).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
