@@ -16,7 +16,7 @@ export interface Finding {
 
 export interface Check {
   name: string;
-  /** Returns at least one finding; an error it throws becomes a failed one. */
+  /** Returns no finding where there is nothing to check; an error it throws becomes a failed one. */
   look(examined: Examined): readonly Finding[] | Promise<readonly Finding[]>;
 }
 

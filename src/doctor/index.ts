@@ -3,6 +3,7 @@ import { counts } from "./counts.ts";
 import { current } from "./current.ts";
 import { dataFolder } from "./data-folder.ts";
 import { datasets } from "./datasets.ts";
+import { database } from "./database.ts";
 import { disk } from "./disk.ts";
 import { fileSystem } from "./file-system.ts";
 import { leftovers } from "./leftovers.ts";
@@ -32,6 +33,7 @@ export const checks = [
   current,
   datasets,
   controlStore,
+  database,
   usageStore,
   writers,
   counts,

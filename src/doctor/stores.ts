@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { immutableUri } from "#datasets/open-generation.ts";
 import { checkBlock } from "#store/request-block.ts";
 import { knownSteps, schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
-import { primaryCode, sqliteCodes } from "#store/sqlite-fault.ts";
+import { primaryCode, sqliteCodes } from "#store/store-fault.ts";
 import { bytesText, type Check, type Examined, fail, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./kept-files.ts";
 import { findHolder, holderText } from "./locks.ts";
@@ -34,6 +34,8 @@ function storeCheck(words: StoreWords): Check {
   return {
     name: words.name,
     look: (examined) => {
+      // Accounts and keys are in PostgreSQL then, which has a check of its own.
+      if (words.name === "control.sqlite" && examined.config?.databaseUrl != null) return [];
       const file = join(examined.dataDir, words.name);
       const stats = statSync(file, { throwIfNoEntry: false });
       if (stats === undefined) return [absent(examined.dataDir, file, words)];

@@ -1,0 +1,63 @@
+/** Can the PostgreSQL of DATABASE_URL be reached, and is it fit for accounts and keys? */
+import { isLoopback } from "#config.ts";
+import { DomainError } from "#store/domain-error.ts";
+import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+
+export const database: Check = {
+  name: "postgresql",
+  async look({ config }) {
+    const url = config?.databaseUrl ?? null;
+    return url === null ? [] : [...(await findingsOf(url)), ...encryptionFinding(url)];
+  },
+};
+
+async function findingsOf(url: string): Promise<Finding[]> {
+  const { connectPostgres, placeName, refuseUnfit } = await import("#store/postgres.ts");
+  const { readSchema } = await import("#store/postgres-schema.ts");
+  const place = placeName(url);
+  try {
+    const session = await connectPostgres({ url });
+    try {
+      const { version } = await refuseUnfit(session, { url });
+      const { missing, forbidding } = await readSchema(session, place);
+      if (forbidding !== null)
+        return [
+          fail(
+            `${place} was changed by a newer gp-records: this version does not know '${forbidding}'`,
+            "Run the newer version.",
+          ),
+        ];
+      if (missing.length > 0)
+        return [
+          fail(
+            `${place} lacks ${missing.length} steps of the schema, so no server starts`,
+            "As the role that owns the tables: gp-records migrate",
+          ),
+        ];
+      return [
+        ok(`${place} has the present schema and holds accounts and keys; it is version ${version}`),
+      ];
+    } finally {
+      session.close();
+    }
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return [fail(error.message, "Mend what it names, then run doctor again.")];
+  }
+}
+
+/** Over a network anybody on the way could read keys' digests and passwords' hashes, and the password of the role. */
+function encryptionFinding(url: string): Finding[] {
+  const { hostname, searchParams } = new URL(url);
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
+  const mode = searchParams.get("sslmode") ?? "disable";
+  if (host.startsWith("/") || isLoopback(host) || mode.startsWith("verify")) return [];
+  return [
+    warn(
+      mode === "disable"
+        ? `DATABASE_URL does not ask for TLS, so what goes to ${host} can be read on the way`
+        : `DATABASE_URL does not have the certificate of ${host} checked, so another server could take its place`,
+      "Add ?sslmode=verify-full to DATABASE_URL, with &sslrootcert=FILE for an authority of your own.",
+    ),
+  ];
+}
