@@ -1,0 +1,341 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
+import { createAccount } from "#accounts/accounts.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { makeKey } from "#keys/api-key.ts";
+import { issueKey, revokeKey } from "#keys/keys.ts";
+import { migratePostgres } from "#store/postgres-schema.ts";
+import { openControl } from "#store/stores.ts";
+import type { Postgres } from "../../bench/postgres.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
+import { type FarAway, openFarAway } from "../support/far-away.ts";
+import { makeTestCluster, runSql, urlOf, whyNoPostgres } from "../support/postgres.ts";
+import { roomy } from "../support/own-process.ts";
+import { type RunningServer, startServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const skip = whyNoPostgres() ?? false;
+
+/** What is promised is 2 s; a machine that runs other tests beside this one may be late by as much. */
+const patienceMilliseconds = 4000;
+
+interface World {
+  postgres: Postgres;
+  /** Of the superuser, past the proxy. */
+  ownUrl: string;
+  way: FarAway;
+  server: RunningServer;
+  key: string;
+  id: string;
+  path: string;
+  /** The status of a request, which must have an answer in time. */
+  statusOf(key: string): Promise<number>;
+  /** The same with a key that was never issued: 401 where that can be told, else 503 with `Retry-After`. */
+  unknown(): Promise<number>;
+  /** Of an account page of somebody who says that they are signed in. */
+  page(): Promise<number>;
+  restart(): Promise<void>;
+}
+
+/** PostgreSQL, a way to it, and a server in a process of its own, which has used a key. */
+async function openWorld(t: TestContext): Promise<World> {
+  const cluster = makeTestCluster({ max_connections: "12", superuser_reserved_connections: "3" });
+  let postgres = await cluster.start();
+  t.after(() => postgres.stop());
+  const ownUrl = urlOf(postgres, "records");
+  await runSql(postgres.url, "create role serving login");
+  await runSql(postgres.url, "create database records");
+  await migratePostgres({ url: ownUrl });
+  await runSql(
+    ownUrl,
+    "grant select, insert, update, delete on all tables in schema public to serving",
+  );
+  const control = await openControl("/nowhere", { databaseUrl: ownUrl });
+  const now = Date.now();
+  const account = await createAccount(control, { name: "Acme", quotas: roomy, now });
+  const { id, key } = await issueKey(control, { account, name: "k", expiresAt: null, now });
+  await control.close();
+  const socket = decodeURIComponent(new URL(ownUrl).hostname);
+  const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
+  const dataDir = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  const server = await startServer(t, {
+    dataDir,
+    settings: { DATABASE_URL: `postgres://serving@127.0.0.1:${way.port}/records` },
+  });
+  const path = "/fetch-gp?gp_name=northwind";
+  const ask = (target: string, headers: Record<string, string>) =>
+    fetch(server.url + target, { headers, signal: AbortSignal.timeout(patienceMilliseconds) });
+  const world: World = {
+    postgres,
+    ownUrl,
+    way,
+    server,
+    key,
+    id,
+    path,
+    async statusOf(presented) {
+      const answer = await ask(path, { "x-api-key": presented });
+      await answer.text();
+      return answer.status;
+    },
+    async unknown() {
+      const answer = await ask(path, { "x-api-key": makeKey() });
+      const { reason } = (await answer.json()) as { reason: string };
+      if (answer.status === 503) {
+        assert.equal(reason, "store_down");
+        assert.match(answer.headers.get("retry-after") ?? "", /^[1-5]$/);
+        assert.equal(answer.headers.get("ratelimit"), null);
+      }
+      return answer.status;
+    },
+    async page() {
+      const answer = await ask("/account/keys", { cookie: `gp_session=${"a".repeat(43)}` });
+      await answer.text();
+      if (answer.status === 503) assert.match(answer.headers.get("retry-after") ?? "", /^\d$/);
+      return answer.status;
+    },
+    async restart() {
+      postgres = await cluster.start();
+      world.postgres = postgres;
+    },
+  };
+  assert.deepEqual(
+    [await world.statusOf(key), await world.unknown(), await world.page()],
+    [200, 401, 401],
+  );
+  return world;
+}
+
+/** Known keys work, nothing else does, and everything says so in time; nobody hammers at the server. */
+async function assertAway({ statusOf, unknown, page, key, way }: World): Promise<void> {
+  await eventually(async () => assert.equal(await unknown(), 503));
+  const since = performance.now();
+  const before = way.tries.length;
+  while (performance.now() - since < 3500) {
+    const [known, ...others] = await Promise.all([statusOf(key), unknown(), unknown(), page()]);
+    assert.deepEqual([known, others], [200, [503, 503, 503]]);
+    // Nothing is waited for but that time passes for the tries that are counted.
+    await wait(100);
+  }
+  const seconds = (performance.now() - since) / 1000;
+  const tries = way.tries.length - before;
+  assert.ok(tries <= Math.ceil(seconds) + 1, `${tries} tries in ${seconds} s`);
+}
+
+/** All is as before within five seconds, in the same process, and what happened meanwhile is known. */
+async function assertBack(world: World): Promise<void> {
+  const { statusOf, unknown, page, key, server } = world;
+  await eventually(async () => {
+    assert.deepEqual([await unknown(), await page()], [401, 401]);
+  }, 5000);
+  assert.equal(await statusOf(key), 200);
+  assert.ok(process.kill(server.pid, 0));
+  const lines = server.out().split("\n");
+  const began = lines.filter((line) => /"msg":"keys cannot be read"/.test(line)).length;
+  const ended = lines.filter((line) => /keys cannot be read: works again/.test(line)).length;
+  assert.equal(began, ended);
+  assert.doesNotMatch(
+    server.out() + server.err(),
+    /unhandled|uncaught|"msg":"internal error"|DeprecationWarning/i,
+  );
+}
+
+const childrenOf = (pid: number): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return (
+          readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]!.split(" ")[1] === String(pid)
+        );
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+const signalAll = ({ pid }: Postgres, signal: NodeJS.Signals) => {
+  for (const one of [pid, ...childrenOf(pid)]) process.kill(one, signal);
+};
+
+const outages: readonly [
+  name: string,
+  begin: (world: World) => unknown,
+  end: (world: World) => unknown,
+][] = [
+  ["stopped and started", ({ postgres }) => postgres.stop(), (world) => world.restart()],
+  [
+    "frozen and thawed",
+    ({ postgres }) => signalAll(postgres, "SIGSTOP"),
+    ({ postgres }) => signalAll(postgres, "SIGCONT"),
+  ],
+  ["cut off and reached again", ({ way }) => way.cut(), ({ way }) => way.mend()],
+  ["five seconds away and near again", ({ way }) => way.delay(5000), ({ way }) => way.mend()],
+];
+
+test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
+  const world = await openWorld(t);
+  const { ownUrl, statusOf, unknown, page, key } = world;
+
+  await t.test(
+    "C64 · while PostgreSQL is stopped, frozen, cut off or five seconds away known keys work, all else is a 503 with Retry-After, it is tried once a second, and it is back without a restart",
+    async () => {
+      for (const [name, begin, end] of outages) {
+        await begin(world);
+        try {
+          await assertAway(world);
+        } catch (error) {
+          throw new Error(name, { cause: error });
+        } finally {
+          await end(world);
+        }
+        await assertBack(world);
+      }
+    },
+  );
+
+  await t.test(
+    "C64 · all connections ended at once by pg_terminate_backend are made again, and no process ends",
+    async () => {
+      for (let count = 0; count < 3; count++) {
+        await runSql(
+          ownUrl,
+          "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'serving'",
+        );
+        assert.equal(await statusOf(key), 200);
+        await assertBack(world);
+      }
+    },
+  );
+
+  await t.test(
+    "C65 · without a connection left at PostgreSQL known keys work, all else is a 503, it is tried once a second, and it recovers",
+    async () => {
+      const taken: pg.Client[] = [];
+      const takeAll = async () => {
+        for (;;) {
+          const client = new pg.Client({
+            connectionString: ownUrl.replace("//postgres@", "//serving@"),
+          });
+          client.on("error", () => {});
+          try {
+            await client.connect();
+            taken.push(client);
+          } catch {
+            return;
+          }
+        }
+      };
+      await takeAll();
+      await eventually(async () => {
+        const own = taken.map((client) => (client as unknown as { processID: number }).processID);
+        const [{ count } = { count: 0 }] = await runSql<{ count: number }>(
+          ownUrl,
+          `select count(pg_terminate_backend(pid))::integer as count from pg_stat_activity
+         where usename = 'serving' and pid not in (${own.join(",")})`,
+        );
+        await takeAll();
+        assert.equal(count, 0);
+      });
+      await assertAway(world);
+      await Promise.all(taken.map((client) => client.end()));
+      await assertBack(world);
+    },
+  );
+
+  await t.test(
+    "C66 · while a table is locked whoever needs it gets a 503 in time, and everybody else what they asked for",
+    async () => {
+      const locker = new pg.Client({ connectionString: ownUrl });
+      await locker.connect();
+      await locker.query("begin; lock table session in access exclusive mode");
+      const pages = await Promise.all(Array.from({ length: 8 }, page));
+      assert.deepEqual(new Set(pages), new Set([503]));
+      assert.deepEqual([await statusOf(key), await unknown()], [200, 401]);
+      await locker.query("rollback; begin; lock table api_key in access exclusive mode");
+      const others = Array.from({ length: 8 }, unknown);
+      assert.deepEqual([await statusOf(key), await page()], [200, 401]);
+      assert.deepEqual(new Set(await Promise.all(others)), new Set([503]));
+      await locker.query("rollback");
+      await locker.end();
+      await assertBack(world);
+    },
+  );
+
+  await t.test(
+    "C40 · a key that another process revokes is refused on every instance within 5 s",
+    async (inner) => {
+      const { server, id, path } = world;
+      const dataDir = temporaryFolder(inner);
+      await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+      const settings = { DATABASE_URL: `postgres://serving@127.0.0.1:${world.way.port}/records` };
+      const second = await startServer(inner, { dataDir, settings });
+      const both = [server, second];
+      for (const one of both) assert.equal((await one.get(path, { "x-api-key": key })).status, 200);
+      const control = await openControl("/nowhere", { databaseUrl: ownUrl });
+      await revokeKey(control, id, Date.now());
+      await control.close();
+      for (const one of both)
+        await eventually(async () => {
+          const { status, body } = await one.get(path, { "x-api-key": key });
+          assert.deepEqual([status, body.code], [401, "api-key-revoked"]);
+        }, 5000);
+      second.signal("SIGTERM");
+      assert.deepEqual(await second.ended, { exitCode: 0, signal: null });
+    },
+  );
+
+  await t.test(
+    "a server that cannot reach PostgreSQL, or finds an old schema, ends and says what to do",
+    async (inner) => {
+      const { postgres, way } = world;
+      await runSql(postgres.url, "create database empty");
+      for (const [databaseUrl, words] of [
+        [
+          urlOf(postgres, "empty"),
+          /PostgreSQL at .*\/empty lacks 1 of the 1 steps.*gp-records migrate/,
+        ],
+        [
+          `postgres://serving:hunter2@127.0.0.1:1/records`,
+          /PostgreSQL at 127\.0\.0\.1:1\/records cannot be reached/,
+        ],
+      ] as const) {
+        const started = startServer(inner, {
+          dataDir: temporaryFolder(inner),
+          settings: { DATABASE_URL: databaseUrl },
+        });
+        await assert.rejects(started, (error: Error) => {
+          assert.match(error.message, words);
+          assert.doesNotMatch(error.message, /hunter2|\n\s+at /);
+          return true;
+        });
+      }
+      assert.ok(way.tries.length > 0);
+    },
+  );
+
+  await t.test(
+    "a server stops with exit code 0 though PostgreSQL does not answer",
+    async (inner) => {
+      const { postgres } = world;
+      const dataDir = temporaryFolder(inner);
+      const own = await startServer(inner, { dataDir, settings: { DATABASE_URL: ownUrl } });
+      const headers = { cookie: `gp_session=${"a".repeat(43)}` };
+      assert.equal((await fetch(`${own.url}/account/keys`, { headers })).status, 401);
+      signalAll(postgres, "SIGSTOP");
+      try {
+        own.signal("SIGTERM");
+        assert.deepEqual(await own.ended, { exitCode: 0, signal: null });
+      } finally {
+        signalAll(postgres, "SIGCONT");
+      }
+    },
+  );
+});
