@@ -8,9 +8,10 @@ import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { followCurrent } from "#datasets/follow-current.ts";
+import { followCurrent, type Follower } from "#datasets/follow-current.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { Load } from "#datasets/start-load.ts";
+import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain } from "#http/connections.ts";
@@ -28,7 +29,7 @@ import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
-import { counter, type Metric } from "#metrics/metric.ts";
+import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { watchControl } from "#store/control-watch.ts";
@@ -63,6 +64,7 @@ interface Time {
 /**
  * @param ahead of the current dataset, where it is being read already.
  * @param passed sockets to listen on in place of HOST, PORT and ADMIN_ADDRESS.
+ * @param program its version, as other machines are told.
  * @throws DomainError where another server holds the data folder, or it cannot be used.
  */
 export async function openService(
@@ -71,10 +73,13 @@ export async function openService(
   { clock, now }: Time = { clock: systemClock(), now: Date.now },
   ahead: Load | null = null,
   passed: PassedSockets = { main: null, admin: null },
+  program = "unknown",
 ): Promise<Service> {
   const { dataDir } = config;
   const failing = openFailingParts(
-    () => follower.model()?.parts.version === currentOf(catalogue)?.version,
+    () =>
+      follower.model()?.parts.version ===
+      (sharedDatasets?.wanted() ?? currentOf(catalogue)?.version),
   );
   const report = (part: FailingPart, what: string) => (fault: Error | null) => {
     failing.set(part, fault !== null);
@@ -97,6 +102,7 @@ export async function openService(
     },
   );
   let api: Api | null = null;
+  let sharedDatasets: SharedDatasetsLink | null = null;
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const datasets = openDatasetMetrics(
     () => servedDataset(follower.model()),
@@ -120,14 +126,19 @@ export async function openService(
       api?.forgetAnswers();
       accountWorker.show(from);
       datasets.loaded(now());
+      sharedDatasets?.noteServed(parts.version);
       log.info({ dataset: parts.version }, "dataset is served");
     },
     onFault(fault) {
       datasets.failed();
       log.error({ err: fault }, "dataset cannot be served");
+      const version = wantedVersion(catalogue);
+      if (version !== null) sharedDatasets?.mend(version);
     },
     now: () => performance.now(),
   });
+  if (config.databaseUrl !== null)
+    sharedDatasets = await followShared(config.databaseUrl, { catalogue, follower, program, log });
   // A worker reads the dataset while this thread imports Fastify, the slowest import.
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
@@ -191,9 +202,14 @@ export async function openService(
     lostRequests(recording),
     countersModes(countersMode),
     failing,
+    behind(() => sharedDatasets?.behindSeconds() ?? null),
   ];
-  const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, () =>
-    wantedVersion(catalogue),
+  const admin = openAdmin(
+    config.adminAddress,
+    passed.admin,
+    http,
+    metrics,
+    () => sharedDatasets?.wanted() ?? wantedVersion(catalogue),
   );
 
   let listening: Promise<string> | undefined;
@@ -223,7 +239,11 @@ export async function openService(
     },
     async stop() {
       state = "draining";
-      await Promise.all([drain(app.server, connections), follower.close()]);
+      await Promise.all([
+        drain(app.server, connections),
+        follower.close(),
+        sharedDatasets?.close(),
+      ]);
       await app.close();
       overload.close();
       await Promise.all([accountWorker.close(), recording.close()]);
@@ -286,6 +306,42 @@ async function openDatabase(
   const connect = (onChange: () => void) => connectKeys(database, onChange);
   return { keys: await openSharedKeys({ connect, onFault }), gateMemory };
 }
+
+interface FollowSharedRequest {
+  catalogue: Catalogue;
+  follower: Follower;
+  program: string;
+  log: Logger;
+}
+
+/** Keeps the folder equal to the datasets that several machines share, in a thread of its own, with its own driver. */
+async function followShared(
+  url: string,
+  { catalogue, follower, program, log }: FollowSharedRequest,
+): Promise<SharedDatasetsLink> {
+  const { startRemote } = await import("#datasets/start-remote.ts");
+  const what = "shared datasets cannot be followed";
+  const shared = startRemote({
+    url,
+    folder: catalogue.folder,
+    program,
+    onPointed: () => void follower.lookAnew(),
+    onFault: (fault) =>
+      fault === null ? log.info(`${what}: works again`) : log.error({ err: fault }, what),
+    now: () => performance.now(),
+  });
+  // What was read ahead may be served by now.
+  const served = follower.model()?.parts.version;
+  if (served !== undefined) shared.noteServed(served);
+  return shared;
+}
+
+const behind = (seconds: () => number | null) =>
+  gauge(
+    "gp_records_dataset_behind_seconds",
+    "How long this server has not known that it serves what all servers are to serve",
+    seconds,
+  );
 
 const lostRequests = ({ lostCount }: Recording) =>
   counter(

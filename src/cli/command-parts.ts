@@ -5,6 +5,7 @@ import { addBackupCommand } from "./backup.ts";
 import { addDatasetCommands } from "./datasets.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addImportCommands } from "./import.ts";
+import { addInstancesCommand } from "./instances.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOpenapiCommand } from "./openapi.ts";
@@ -19,6 +20,7 @@ export const commandParts: readonly AddCommands[] = [
   addServeCommand,
   addImportCommands,
   addDatasetCommands,
+  addInstancesCommand,
   addAccountCommands,
   addPlanCommands,
   addKeyCommands,

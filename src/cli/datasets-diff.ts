@@ -26,11 +26,12 @@ export function addDiff(datasets: Command, context: CliContext): void {
     )
     .option(...jsonOption)
     .action((from: string, to: string, options: DiffOptions) =>
-      lookAtDatasets(context, async (catalogue) => {
+      lookAtDatasets(context, async (datasets) => {
         const { diffGenerations } = await import("#datasets/diff.ts");
+        for (const version of [from, to]) await datasets.fetch(version);
         const sideOf = (version: string): Side => ({
-          generation: catalogue.find(version),
-          path: catalogue.pathOf(version),
+          generation: datasets.find(version),
+          path: datasets.pathOf(version),
         });
         const changes = diffGenerations(sideOf(from), sideOf(to));
         if (options.ndjson === true)

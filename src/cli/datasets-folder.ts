@@ -2,14 +2,15 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finishRestore } from "#backups/restore-folders.ts";
+import { readConfig } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { type Lock, takeLock } from "#store/lock.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
-import { dataDirOf } from "./data-dir.ts";
 
 /** @throws CommandFault `usage` where the folder cannot be made or used. */
 export function openDatasets(dataDir: string): Catalogue {
@@ -44,34 +45,36 @@ export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): L
   };
 }
 
+type Work<R> = (datasets: Datasets) => R | Promise<R>;
+
 /** Reads the datasets without taking the import lock. */
-export async function lookAtDatasets<R>(
-  context: CliContext,
-  look: (catalogue: Catalogue) => R | Promise<R>,
-): Promise<R> {
-  const dataDir = dataDirOf(context);
-  const catalogue = openDatasets(dataDir);
-  try {
-    return await look(catalogue);
-  } catch (error) {
-    throw dataFolderFault(error, dataDir);
-  }
-}
+export const lookAtDatasets = <R>(context: CliContext, look: Work<R>): Promise<R> =>
+  withDatasets(context, look, false);
 
 /** Runs a change of the datasets under the import lock. */
-export async function changeDatasets<R>(
-  context: CliContext,
-  change: (catalogue: Catalogue) => R | Promise<R>,
-): Promise<R> {
-  const dataDir = dataDirOf(context);
+export const changeDatasets = <R>(context: CliContext, change: Work<R>): Promise<R> =>
+  withDatasets(context, change, true);
+
+async function withDatasets<R>(context: CliContext, work: Work<R>, isChange: boolean): Promise<R> {
+  const { dataDir, databaseUrl } = readConfig(context.environment);
   const catalogue = openDatasets(dataDir);
-  const lock = takeImportLock(dataDir, context.now());
+  // With a database the lock is there, and holds for all machines.
+  const isOwnLock = isChange && databaseUrl === null;
+  const lock = isOwnLock ? takeImportLock(dataDir, context.now()) : null;
   try {
-    return await change(catalogue);
+    // Loaded here, for a server needs neither; the second one brings the driver of PostgreSQL.
+    if (databaseUrl === null) {
+      const { folderDatasets } = await import("#datasets/datasets.ts");
+      return await work(folderDatasets(catalogue));
+    }
+    const { withSharedDatasets } = await import("#datasets/shared-datasets.ts");
+    const warn = (sentence: string) => context.reportError(`warning: ${sentence}.`);
+    const order = { url: databaseUrl, folder: catalogue.folder, isChange, warn };
+    return await withSharedDatasets(order, work);
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 

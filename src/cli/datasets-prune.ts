@@ -1,8 +1,8 @@
 /** `gp-records datasets prune`, `pin` and `unpin`, and the pruning after each publication: which datasets are kept. */
 import { type Command, InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
-import type { Catalogue } from "#datasets/catalogue.ts";
-import { pinVersion, prune, type Pruned } from "#datasets/prune.ts";
+import type { Datasets } from "#datasets/datasets.ts";
+import type { Pruned } from "#datasets/prune.ts";
 import { type Actor, operator, service } from "#store/audit.ts";
 import type { CliContext } from "./context.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -31,8 +31,8 @@ export function addPrune(datasets: Command, context: CliContext): void {
     .action(async (options: PruneOptions) => {
       const isDryRun = options.dryRun === true;
       const keep = options.keep ?? readConfig(context.environment).datasetsKeep;
-      const pruned = await changeDatasets(context, (catalogue) =>
-        prune(catalogue, { keep, isDryRun, nowMilliseconds: context.now() }),
+      const pruned = await changeDatasets(context, (datasets) =>
+        datasets.prune({ keep, isDryRun, nowMilliseconds: context.now() }),
       );
       if (!isDryRun) await notePruned(context, pruned, operator);
       const json = {
@@ -99,9 +99,9 @@ async function changePin(
   version: string,
   isPinned: boolean,
 ): Promise<void> {
-  const { isChange, pinned_at } = await changeDatasets(context, (catalogue) => {
-    const before = catalogue.find(version).pinned_at;
-    const after = pinVersion(catalogue, version, isPinned ? context.now() : null);
+  const { isChange, pinned_at } = await changeDatasets(context, async (datasets) => {
+    const before = datasets.find(version).pinned_at;
+    const after = await datasets.pinVersion(version, isPinned ? context.now() : null);
     return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
   });
   const action = isPinned ? "dataset.pinned" : "dataset.unpinned";
@@ -126,11 +126,11 @@ export interface Cleared {
  */
 export async function pruneAfterPublication(
   context: CliContext,
-  catalogue: Catalogue,
+  datasets: Datasets,
 ): Promise<Cleared> {
   const { datasetsKeep: keep } = readConfig(context.environment);
   if (keep === 0) return { versions: [], text: "" };
-  const pruned = tryToPrune(context, catalogue, keep);
+  const pruned = await tryToPrune(context, datasets, keep);
   await notePruned(context, pruned, service);
   const versions = pruned.removed.map(({ version }) => version);
   const text =
@@ -140,14 +140,14 @@ export async function pruneAfterPublication(
   return { versions, text };
 }
 
-function tryToPrune(context: CliContext, catalogue: Catalogue, keep: number): Pruned {
+async function tryToPrune(context: CliContext, datasets: Datasets, keep: number): Promise<Pruned> {
   const warn = (what: string, error: Error) =>
     context.reportError(
       `warning: ${what} could not be deleted: ${error.message}. The next publication tries again, or 'gp-records datasets prune'.`,
     );
   const order = { keep, isAutomatic: true, isDryRun: false, nowMilliseconds: context.now() };
   try {
-    const pruned = prune(catalogue, order);
+    const pruned = await datasets.prune(order);
     for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
     return pruned;
   } catch (error) {

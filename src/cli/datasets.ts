@@ -1,9 +1,10 @@
 /** `gp-records datasets`: shows the datasets there are, checks them, and chooses which one is served. */
 import type { Command } from "commander";
-import type { Catalogue } from "#datasets/catalogue.ts";
+import type { DatasetList } from "#datasets/catalogue.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
-import { isOutdated, isStaged, publishVersion, rollBack } from "#datasets/choose.ts";
+import { isOutdated, isStaged } from "#datasets/choose.ts";
+import type { Datasets } from "#datasets/datasets.ts";
 import type { AuditAction } from "#store/audit.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
@@ -89,7 +90,7 @@ function addShow(datasets: Command, context: CliContext): void {
     );
 }
 
-function describe(catalogue: Catalogue, generation: Generation): string {
+function describe(catalogue: DatasetList, generation: Generation): string {
   const { version, records, bytes, sha256, built_at, built_from, published_at } = generation;
   return table(
     ["dataset", ""],
@@ -116,6 +117,7 @@ const recordTotal = ({ records }: Generation) => Object.values(records).reduce((
 
 interface PublishOptions extends OutputOptions {
   discardNewer?: boolean;
+  force?: boolean;
 }
 
 function addPublish(datasets: Command, context: CliContext): void {
@@ -127,12 +129,17 @@ function addPublish(datasets: Command, context: CliContext): void {
       "--discard-newer",
       "publish a staged dataset although another was published since, whose changes are given up",
     )
+    .option(
+      "--force",
+      "publish although a running server cannot read its format, and keeps what it serves",
+    )
     .option(...jsonOption)
     .action((version: string, options: PublishOptions) =>
-      choose(context, options, "dataset.published", (catalogue) =>
-        publishVersion(catalogue, {
+      choose(context, options, "dataset.published", (datasets) =>
+        datasets.publishVersion({
           version,
           discardsNewer: options.discardNewer === true,
+          isForced: options.force === true,
           nowMilliseconds: context.now(),
         }),
       ),
@@ -145,8 +152,8 @@ function addRollback(datasets: Command, context: CliContext): void {
     .description("serve the dataset again that was served before the current one was published")
     .option(...jsonOption)
     .action((options: OutputOptions) =>
-      choose(context, options, "dataset.rolled_back", (catalogue) =>
-        rollBack(catalogue, context.now()),
+      choose(context, options, "dataset.rolled_back", (datasets) =>
+        datasets.rollBack(context.now()),
       ),
     );
 }
@@ -155,12 +162,12 @@ async function choose(
   context: CliContext,
   options: OutputOptions,
   action: AuditAction,
-  change: (catalogue: Catalogue) => Generation,
+  change: (datasets: Datasets) => Promise<Generation>,
 ): Promise<void> {
-  await changeDatasets(context, async (catalogue) => {
-    const { version, published_at } = change(catalogue);
+  await changeDatasets(context, async (datasets) => {
+    const { version, published_at } = await change(datasets);
     await noteChange(context, { action, subject: version });
-    const { versions: pruned, text } = await pruneAfterPublication(context, catalogue);
+    const { versions: pruned, text } = await pruneAfterPublication(context, datasets);
     printResult(context, options, { version, published_at, pruned }, () =>
       [`${version} is the current dataset.`, text].join("\n").trimEnd(),
     );
@@ -176,14 +183,13 @@ function addVerify(datasets: Command, context: CliContext): void {
     .argument("[versions...]", "only these")
     .option(...jsonOption)
     .action((versions: string[], options: OutputOptions) =>
-      lookAtDatasets(context, async (catalogue) => {
-        const { checkGenerations } = await import("#datasets/check-generations.ts");
+      lookAtDatasets(context, async (datasets) => {
         // What is known of one that is there may be what is wrong with it.
-        for (const version of versions) if (!catalogue.has(version)) catalogue.find(version);
+        for (const version of versions) if (!datasets.has(version)) datasets.find(version);
         const progress = showProgress();
         const checks: GenerationCheck[] = [];
-        const chosen = versions.length === 0 ? catalogue.versions() : versions;
-        for (const check of checkGenerations(catalogue, true, chosen))
+        const chosen = versions.length === 0 ? datasets.versions() : versions;
+        for await (const check of datasets.check(chosen))
           progress.show(checks.push(check), "datasets checked");
         progress.clear();
         report(context, options, checks);

@@ -1,13 +1,12 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Catalogue } from "#datasets/catalogue.ts";
+import type { Datasets } from "#datasets/datasets.ts";
 import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
 import type { RejectedMax } from "#datasets/rejections.ts";
 import { type Encoding, encodings } from "#importers/encoding.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
-import { dataDirOf } from "./data-dir.ts";
-import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
+import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
 import { importJson, importText } from "./import-report.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
@@ -72,18 +71,14 @@ async function runImport(
   options: ImportOptions,
   { files, mapping, isWhole, open }: Input,
 ): Promise<void> {
-  const { importSource } = await import("#datasets/publish.ts");
   const { knownBytes, refuseUnreadable } = await import("#importers/source-file.ts");
   const { source } = options;
   await refuseSource(source);
   refuseTwice(files);
   refuseUnreadable([...mapping, ...files]);
-  const dataDir = dataDirOf(context);
-  const catalogue = openDatasets(dataDir);
-  const lock = takeImportLock(dataDir, context.now());
   const progress = showProgress();
-  try {
-    const result = await importSource(catalogue, {
+  const importInto = async (datasets: Datasets) => {
+    const result = await datasets.importSource({
       source,
       entries: await open(),
       isMerge: options.merge === true,
@@ -100,18 +95,18 @@ async function runImport(
     });
     progress.clear();
     await notePublished(context, source, result);
-    const cleared = await clearOld(context, catalogue, result);
+    const cleared = await clearOld(context, datasets, result);
     const isMerge = options.merge === true;
     printResult(context, options, importJson(source, isMerge, result, cleared), () =>
       importText(source, result, cleared),
     );
     const refusal = importRefusal(source, result, options.maxShrink);
     if (refusal !== null) throw refusal;
-  } catch (error) {
-    throw dataFolderFault(error, dataDir);
+  };
+  try {
+    await changeDatasets(context, importInto);
   } finally {
     progress.clear();
-    lock.release();
   }
 }
 
@@ -133,12 +128,12 @@ async function notePublished(
 
 async function clearOld(
   context: CliContext,
-  catalogue: Catalogue,
+  datasets: Datasets,
   { published }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
   const { pruneAfterPublication } = await import("./datasets-prune.ts");
-  return pruneAfterPublication(context, catalogue);
+  return pruneAfterPublication(context, datasets);
 }
 
 async function refuseSource(name: string): Promise<void> {

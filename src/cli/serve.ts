@@ -10,6 +10,7 @@ import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import type { ServerLog } from "./log.ts";
+import { programVersion } from "./program-version.ts";
 
 export function addServeCommand(program: Command, context: CliContext): void {
   program
@@ -73,7 +74,7 @@ async function open(
 ): Promise<Service> {
   const { openService } = await import("#service.ts");
   try {
-    return await openService(config, logger, undefined, ahead, passed);
+    return await openService(config, logger, undefined, ahead, passed, programVersion());
   } catch (error) {
     ahead?.stop();
     throw dataFolderFault(error, config.dataDir);

@@ -44,6 +44,20 @@ export interface Catalogue {
   remove(version: string): void;
 }
 
+/** What datasets there are, for whoever only reads. */
+export type DatasetList = Pick<
+  Catalogue,
+  | "folder"
+  | "pathOf"
+  | "list"
+  | "versions"
+  | "has"
+  | "find"
+  | "findReadable"
+  | "currentVersion"
+  | "current"
+>;
+
 /** @param folder created where it does not exist. */
 export function openCatalogue(folder: string): Catalogue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,7 +1,7 @@
 /** Checks the generations: each file against its facts, and on request all that it holds. */
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Catalogue } from "./catalogue.ts";
+import type { DatasetList } from "./catalogue.ts";
 import { findBefore } from "./choose.ts";
 import { unread } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
@@ -35,7 +35,7 @@ export interface GenerationCheck {
  * @param readsBack reads every record and link too, as before publishing.
  */
 export function* checkGenerations(
-  catalogue: Catalogue,
+  catalogue: DatasetList,
   readsBack: boolean,
   versions: readonly string[] = catalogue.versions(),
 ): Generator<GenerationCheck, void> {
@@ -57,7 +57,7 @@ export function* checkGenerations(
 }
 
 /** The pointer may be what is damaged; then no generation is the current one. */
-function currentOrNull(catalogue: Catalogue): string | null {
+function currentOrNull(catalogue: DatasetList): string | null {
   try {
     return catalogue.currentVersion();
   } catch {
@@ -72,7 +72,7 @@ interface Fault {
   mend?: string;
 }
 
-function findFault(catalogue: Catalogue, version: string, readsBack: boolean): Fault | null {
+function findFault(catalogue: DatasetList, version: string, readsBack: boolean): Fault | null {
   const file = catalogue.pathOf(version);
   const facts = factsPathOf(catalogue, version);
   const ofFile = (fault: string): Fault => ({ wrong: "file", fault });
@@ -104,10 +104,10 @@ function thrownFault(message: string): Fault {
   return { wrong: "file", fault: message };
 }
 
-const factsPathOf = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
+const factsPathOf = ({ folder }: DatasetList, version: string) => join(folder, `${version}.json`);
 
 function mendOf(
-  catalogue: Catalogue,
+  catalogue: DatasetList,
   wrong: Wrong,
   { version, isCurrent }: Pick<GenerationCheck, "version" | "isCurrent">,
 ): string {
@@ -124,7 +124,7 @@ function mendOf(
 }
 
 /** What can be served without the current dataset. */
-const wayOn = (catalogue: Catalogue) =>
+const wayOn = (catalogue: DatasetList) =>
   findBefore(catalogue) === undefined
     ? `remove ${join(catalogue.folder, "current")} and import every source again`
     : "serve the dataset before it with 'gp-records datasets rollback'";

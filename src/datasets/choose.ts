@@ -1,12 +1,12 @@
 /** Makes another generation the current one: a named one, or the previous one. */
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue, DatasetList } from "./catalogue.ts";
 import type { Generation } from "./generation.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import { openPublished } from "./open-generation.ts";
 
-interface Choice {
+export interface Choice {
   version: string;
   /** Publishes a staged dataset even if another became current since, which discards what that one brought. */
   discardsNewer: boolean;
@@ -19,9 +19,17 @@ interface Choice {
  */
 export function publishVersion(catalogue: Catalogue, choice: Choice): Generation {
   clearLeftovers(catalogue.folder);
-  const generation = catalogue.find(choice.version);
-  if (!choice.discardsNewer && isStaged(generation)) refuseOutdated(catalogue, generation);
-  return makeCurrent(catalogue, generation, choice.nowMilliseconds);
+  return makeCurrent(catalogue, chosen(catalogue, choice), choice.nowMilliseconds);
+}
+
+/** @throws DatasetFault where there is no such dataset, or it is outdated. */
+export function chosen(
+  list: DatasetList,
+  { version, discardsNewer }: Pick<Choice, "version" | "discardsNewer">,
+): Generation {
+  const generation = list.find(version);
+  if (!discardsNewer && isStaged(generation)) refuseOutdated(list, generation);
+  return generation;
 }
 
 /** Built and verified, and never published. */
@@ -31,7 +39,7 @@ export const isStaged = ({ published_at }: Generation) => published_at === null;
 export const isOutdated = (generation: Generation, current: string | null) =>
   isStaged(generation) && generation.built_from !== current;
 
-function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
+function refuseOutdated(catalogue: DatasetList, generation: Generation): void {
   const current = catalogue.currentVersion();
   if (!isOutdated(generation, current)) return;
   const base = generation.built_from ?? "an empty folder";
@@ -46,19 +54,23 @@ function refuseOutdated(catalogue: Catalogue, generation: Generation): void {
  */
 export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
   clearLeftovers(catalogue.folder);
-  const before = findBefore(catalogue);
-  if (before === undefined)
-    throw new DatasetFault(
-      "There is no older dataset to go back to; 'gp-records datasets list' shows those there are.",
-    );
-  return makeCurrent(catalogue, before, nowMilliseconds);
+  return makeCurrent(catalogue, chosenBefore(catalogue), nowMilliseconds);
+}
+
+/** @throws DatasetFault where there is none. */
+export function chosenBefore(list: DatasetList): Generation {
+  const before = findBefore(list);
+  if (before !== undefined) return before;
+  throw new DatasetFault(
+    "There is no older dataset to go back to; 'gp-records datasets list' shows those there are.",
+  );
 }
 
 /**
  * The generation that was current when the present one was published; if that is gone, the newest older one. Staged
  * generations are skipped.
  */
-export function findBefore(catalogue: Catalogue): Generation | undefined {
+export function findBefore(catalogue: DatasetList): Generation | undefined {
   const current = catalogue.currentVersion();
   const published = readable(catalogue).filter((one) => !isStaged(one));
   const after = published.find(({ version }) => version === current)?.published_after;
@@ -69,7 +81,7 @@ export function findBefore(catalogue: Catalogue): Generation | undefined {
 }
 
 /** An unreadable one must not keep us from going back to the others. */
-const readable = (catalogue: Catalogue) =>
+const readable = (catalogue: DatasetList) =>
   catalogue.versions().flatMap((version) => catalogue.findReadable(version) ?? []);
 
 /** Verifies the file first, so that no server is told to load one that was damaged since it was built. */

@@ -13,6 +13,8 @@ export interface Follower {
   model(): ReadModel | null;
   /** Checks the pointer now; settles once what it names is served or has failed to load. */
   look(): Promise<void>;
+  /** The same at once also for what could not be loaded: its file may be another one now. */
+  lookAnew(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,11 @@ export function followCurrent(request: FollowRequest): Follower {
   return {
     model: () => model,
     look,
+    async lookAnew() {
+      await looking;
+      if (tryAgainAt !== Infinity) tryAgainAt = -Infinity;
+      return look();
+    },
     async close() {
       clearInterval(timer);
       closing.abort();

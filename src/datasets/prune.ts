@@ -1,6 +1,6 @@
 /** Deletes old generations, but none that is current, pinned, waiting to be published, or possibly being opened. */
 import { existsSync } from "node:fs";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue, DatasetList } from "./catalogue.ts";
 import type { Generation } from "./generation.ts";
 import { findBefore, isOutdated, isStaged } from "./choose.ts";
 import { timeOf } from "./format.ts";
@@ -9,7 +9,7 @@ import { clearLeftovers } from "./leftovers.ts";
 /** A server that learned of a generation this long ago has opened it or given up. */
 const openingMilliseconds = 600_000;
 
-interface PruneOrder {
+export interface PruneOrder {
   /** How many of the newest published ones are kept; 0 keeps all. */
   keep: number;
   /**
@@ -38,9 +38,7 @@ export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
   const { isDryRun } = order;
   const current = catalogue.current()?.version ?? null;
   if (!isDryRun) clearLeftovers(catalogue.folder);
-  const spare = findSpare(catalogue, current, order);
-  const pinned = spare.filter(({ pinned_at }) => pinned_at !== null);
-  const removable = spare.filter(({ pinned_at }) => pinned_at === null);
+  const { removable, pinned } = findSpare(catalogue, order);
   if (isDryRun) return { removed: removable, pinned, failures: [] };
   const removed: Generation[] = [];
   const failures: Pruned["failures"] = [];
@@ -55,12 +53,15 @@ export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
   return { removed, pinned, failures };
 }
 
-/** Generations that nothing but a pin would keep. */
-function findSpare(
-  catalogue: Catalogue,
-  current: string | null,
-  { keep, isAutomatic = false, nowMilliseconds }: PruneOrder,
-): Generation[] {
+/**
+ * Generations that nothing but a pin would keep, with a pin and without.
+ * @throws DatasetFault where the pointer names no existing dataset.
+ */
+export function findSpare(
+  catalogue: DatasetList,
+  { keep, isAutomatic = false, nowMilliseconds }: Omit<PruneOrder, "isDryRun">,
+): { removable: Generation[]; pinned: Generation[] } {
+  const current = catalogue.current()?.version ?? null;
   const all = catalogue.list();
   const published = all.filter((one) => !isStaged(one));
   const beyond = keep === 0 ? [] : published.slice(0, -keep);
@@ -69,7 +70,13 @@ function findSpare(
     isOutdated(one, current) && (!isAutomatic || one.version < youngestBeyond);
   const kept = new Set<string | null | undefined>([current, ...lately(published, nowMilliseconds)]);
   if (isAutomatic) kept.add(findBefore(catalogue)?.version);
-  return all.filter((one) => (beyond.includes(one) || isGivenUp(one)) && !kept.has(one.version));
+  const spare = all.filter(
+    (one) => (beyond.includes(one) || isGivenUp(one)) && !kept.has(one.version),
+  );
+  return {
+    removable: spare.filter(({ pinned_at }) => pinned_at === null),
+    pinned: spare.filter(({ pinned_at }) => pinned_at !== null),
+  };
 }
 
 /** Versions that were current at some time in the last ten minutes. */

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { DatasetList } from "./catalogue.ts";
 import { draftEntries, type DraftedBlock, takeBlocks } from "./draft-entry.ts";
 import type { Generation } from "./generation.ts";
 import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
@@ -44,6 +44,17 @@ export interface ImportResult extends BuildResult {
   staged: Generation | null;
 }
 
+/** Where an import finds the generation it builds on, and leaves the one it built. */
+export interface ImportTarget extends DatasetList {
+  /** Takes the file of the draft away. */
+  stage(draftPath: string, generation: Generation): void | Promise<void>;
+  publishDraft(
+    draftPath: string,
+    generation: Generation,
+    time: string,
+  ): Generation | Promise<Generation>;
+}
+
 type DraftedBlocks = AsyncIterable<DraftedBlock>;
 
 const sourceShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -60,7 +71,7 @@ export const sourceFault = (source: string) =>
  * @throws DatasetFault where the disk is too full, or the current dataset is damaged.
  */
 export async function importSource(
-  catalogue: Catalogue,
+  catalogue: ImportTarget,
   request: ImportRequest,
 ): Promise<ImportResult> {
   const { folder } = catalogue;
@@ -96,11 +107,11 @@ export async function importSource(
     verifyGeneration(path, request.onChecked);
     const generation = generationOf(built.draft, base.version);
     if (request.isStaged === true) {
-      catalogue.stage(path, generation);
+      await catalogue.stage(path, generation);
       return { ...result, staged: generation };
     }
     const time = timeOf(request.nowMilliseconds);
-    return { ...result, published: catalogue.publishDraft(path, generation, time) };
+    return { ...result, published: await catalogue.publishDraft(path, generation, time) };
   } catch (error) {
     throw abandonDraft(error, { path, folder, needed: Math.max(needed, draftBytes) });
   } finally {
@@ -127,7 +138,7 @@ function generationOf(
 }
 
 /** Later than every existing generation, even if two builds share a second or the clock was set back. */
-function buildTime(catalogue: Catalogue, nowMilliseconds: number): string {
+function buildTime(catalogue: DatasetList, nowMilliseconds: number): string {
   // Taken from the file names: facts may be damaged.
   const newest = catalogue.versions().findLast(catalogue.has);
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
@@ -147,7 +158,7 @@ interface Base {
  * @param notCarried sources of which nothing is carried over.
  * @throws DatasetFault where the current generation is damaged, as the damage would be carried over.
  */
-function measureBase(catalogue: Catalogue, notCarried: readonly string[]): Base {
+function measureBase(catalogue: DatasetList, notCarried: readonly string[]): Base {
   const current = catalogue.current();
   if (current === null) return nothing;
   const { version, records, bytes } = current;

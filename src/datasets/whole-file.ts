@@ -43,11 +43,11 @@ export function replaceFile(path: string, text: string): void {
   syncPath(dirname(path));
 }
 
-export function writeSynced(path: string, text: string): void {
+export function writeSynced(path: string, content: string | Uint8Array): void {
   const file = openSync(path, "w", 0o600);
   try {
     // Unlike `writeSync` it continues after a partial write, and fails where the disk is full.
-    writeFileSync(file, text);
+    writeFileSync(file, content);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -45,6 +45,7 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   "datasets show": null,
   "datasets diff": null,
   "datasets verify": null,
+  instances: null,
   "accounts list": null,
   "accounts members": null,
   "plans list": null,

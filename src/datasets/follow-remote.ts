@@ -1,0 +1,163 @@
+/** Keeps the folder of a server equal to the shared datasets: fetches what was added, and points at what is current. */
+import type { DatasetCache } from "./dataset-cache.ts";
+import type { DatasetRemote, SharedGeneration, SharedState } from "./remote.ts";
+import { comingNext, versionsToKeep } from "./shared-datasets.ts";
+
+interface FollowRemoteRequest {
+  remote: DatasetRemote;
+  cache: DatasetCache;
+  /** Each time the database answered. @param wanted the version that all servers are to serve. */
+  onSeen: (wanted: string | null) => void;
+  /** The folder points at another dataset, or has a damaged one anew: look at it. */
+  onPointed: () => void;
+  /** The database is away, or a dataset cannot be fetched; null once all works again. Each is reported once. */
+  onFault: (error: Error | null) => void;
+  /** Monotonic clock in milliseconds. */
+  now: () => number;
+}
+
+interface RemoteFollower {
+  /** This version could not be loaded: fetches it anew where its file is damaged. */
+  mend(version: string): void;
+  /** Settles once nothing is left to do. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** After a failure; doubled each time, and forgotten as soon as something changes. */
+const firstRetryMilliseconds = 1000;
+const lastRetryMilliseconds = 60_000;
+
+export function followRemote(request: FollowRemoteRequest): RemoteFollower {
+  const { remote, cache, onSeen, onPointed, onFault, now } = request;
+  let state: SharedState | null = null;
+  let working: Promise<void> | null = null;
+  let isAgain = false;
+  let fetching: { version: string; abort: AbortController } | null = null;
+  let retryMilliseconds = firstRetryMilliseconds;
+  let retryAt = Infinity;
+  const damaged = new Set<string>();
+  const faults = { looking: "", fetching: "" };
+  let isClosed = false;
+
+  function note(part: keyof typeof faults, error: Error | null): void {
+    if (isClosed) return;
+    const before = faults[part];
+    faults[part] = error?.message ?? "";
+    // A database that is away says so in other words each time.
+    const isNew = part === "looking" ? before === "" : before !== error?.message;
+    if (error !== null && isNew) onFault(error);
+    else if (error === null && before !== "" && faults.looking === "" && faults.fetching === "")
+      onFault(null);
+  }
+
+  /** @returns whether it was not here, or not whole. */
+  async function fetch(generation: SharedGeneration): Promise<boolean> {
+    const { version } = generation;
+    if (cache.has(generation) && !damaged.has(version)) return false;
+    if (cache.isWhole(generation)) {
+      damaged.delete(version);
+      return false;
+    }
+    const abort = new AbortController();
+    fetching = { version, abort };
+    try {
+      await remote.pull(generation, abort.signal);
+      damaged.delete(version);
+      return true;
+    } finally {
+      fetching = null;
+    }
+  }
+
+  /** A command on this folder may have moved the pointer on since, so what is current is asked for once more. */
+  async function point(generation: SharedGeneration, isFetched: boolean): Promise<void> {
+    const current = await remote.current();
+    if (current?.version !== generation.version) return;
+    if (cache.point(current) || isFetched) onPointed();
+  }
+
+  async function work({ current, generations }: SharedState): Promise<void> {
+    if (current !== null) await point(current, await fetch(current));
+    for (const generation of comingNext(current, generations)) await fetch(generation);
+    const list = { ...cache.catalogue, ...listOf(current, generations) };
+    cache.prune(versionsToKeep(list, { change: 0, current, generations, readAt: 0 }), Date.now());
+  }
+
+  async function workOnce(of: SharedState): Promise<void> {
+    retryAt = Infinity;
+    try {
+      await work(of);
+      retryMilliseconds = firstRetryMilliseconds;
+      note("fetching", null);
+    } catch (error) {
+      if (isSuperseded(error)) return;
+      retryAt = now() + retryMilliseconds;
+      retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
+      note("fetching", error as Error);
+    }
+  }
+
+  function start(): void {
+    if (isClosed || state === null) return;
+    if (working !== null) {
+      isAgain = true;
+      return;
+    }
+    working = workOnce(state).finally(() => {
+      working = null;
+      if (isAgain) {
+        isAgain = false;
+        start();
+      }
+    });
+  }
+
+  function onLook(seen: SharedState | Error): void {
+    if (seen instanceof Error) return note("looking", seen);
+    note("looking", null);
+    onSeen(seen.current?.version ?? null);
+    if (seen === state) {
+      if (now() >= retryAt) start();
+      return;
+    }
+    state = seen;
+    retryMilliseconds = firstRetryMilliseconds;
+    // What is being fetched is not what is wanted now, and would keep it waiting.
+    const wanted = seen.current;
+    if (fetching !== null && wanted !== null && fetching.version !== wanted.version)
+      if (!cache.has(wanted)) fetching.abort.abort(superseded);
+    start();
+  }
+
+  const endWatch = remote.watch(onLook);
+  return {
+    mend(version) {
+      damaged.add(version);
+      start();
+    },
+    async settled() {
+      while (working !== null) await working;
+    },
+    async close() {
+      isClosed = true;
+      endWatch();
+      fetching?.abort.abort(superseded);
+      await working;
+    },
+  };
+}
+
+const superseded = new Error("Another dataset is wanted now.");
+const isSuperseded = (error: unknown) => error === superseded;
+
+/** The shared datasets in place of those of the folder. */
+function listOf(current: SharedGeneration | null, generations: readonly SharedGeneration[]) {
+  const findReadable = (version: string) =>
+    generations.find((one) => one.version === version) ?? null;
+  return {
+    versions: () => generations.map(({ version }) => version),
+    findReadable,
+    currentVersion: () => current?.version ?? null,
+  };
+}

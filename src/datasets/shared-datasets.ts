@@ -1,0 +1,266 @@
+/** The datasets that several machines share, as commands see them: a list of one moment, and files that are fetched when needed. */
+import { DatasetFault } from "./dataset-fault.ts";
+import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
+import { chosen, chosenBefore, findBefore } from "./choose.ts";
+import { type DatasetCache, openCache } from "./dataset-cache.ts";
+import type { Datasets } from "./datasets.ts";
+import type { Generation } from "./generation.ts";
+import { openPublished } from "./open-generation.ts";
+import { openPostgresRemote } from "./postgres-remote.ts";
+import { findSpare, type Pruned } from "./prune.ts";
+import { importSource, type ImportTarget } from "./publish.ts";
+import {
+  type DatasetRemote,
+  ownFormat,
+  type RemoteLock,
+  type SeenInstance,
+  type SharedGeneration,
+  type SharedState,
+} from "./remote.ts";
+
+interface SharedRequest {
+  /** `DATABASE_URL`. */
+  url: string;
+  /** The cache. */
+  folder: string;
+  /** Whether the command changes anything, and so has to be the only one. */
+  isChange: boolean;
+  /** What did not go well and is no reason to fail; without a full stop. */
+  warn: (sentence: string) => void;
+}
+
+/**
+ * @throws StoreFault `busy` where another command changes datasets, `unusable` where the database is away;
+ *   DatasetFault where the folder is no cache.
+ */
+export async function withSharedDatasets<R>(
+  { url, folder, isChange, warn }: SharedRequest,
+  work: (datasets: Datasets) => R | Promise<R>,
+): Promise<R> {
+  const cache = openCache(folder);
+  const remote = openPostgresRemote(url, cache);
+  let lock: RemoteLock | null = null;
+  try {
+    lock = isChange ? await remote.lock() : null;
+    if (isChange) await remote.removeAdded();
+    const state = await remote.read();
+    const datasets = sharedDatasets({ remote, cache, lock, state, warn });
+    const result = await work(datasets);
+    cache.prune(versionsToKeep(datasets, state), Date.now());
+    return result;
+  } finally {
+    lock?.release();
+    remote.close();
+  }
+}
+
+/** Servers on the shared datasets, those that ended lately included. */
+export async function listInstances(url: string, folder: string): Promise<SeenInstance[]> {
+  const remote = openPostgresRemote(url, openCache(folder));
+  try {
+    return await remote.instances();
+  } finally {
+    remote.close();
+  }
+}
+
+interface Shared {
+  remote: DatasetRemote;
+  cache: DatasetCache;
+  lock: RemoteLock | null;
+  state: SharedState;
+  warn: SharedRequest["warn"];
+}
+
+function sharedDatasets(shared: Shared): Datasets {
+  const { remote, cache, lock, warn } = shared;
+  const { catalogue } = cache;
+  let { state } = shared;
+  const refresh = async () => void (state = await remote.read());
+  const list = () => state.generations.filter(({ status }) => status !== "added");
+  const findReadable = (version: string) => list().find((one) => one.version === version) ?? null;
+  const find = (version: string) => {
+    const found = findReadable(version);
+    if (found !== null) return found;
+    throw new DatasetFault(
+      `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
+    );
+  };
+  const currentVersion = () => state.current?.version ?? null;
+  const fetch = async (version: string) => {
+    const generation = find(version);
+    if (!cache.isWhole(generation)) await remote.pull(generation);
+    cache.touch(version);
+  };
+
+  /** A server on this folder is at it, too: whoever comes second finds it done. */
+  async function pointAtCurrent(): Promise<void> {
+    await refresh();
+    if (state.current !== null && cache.has(state.current)) cache.point(state.current);
+  }
+
+  async function publish(version: string): Promise<Generation> {
+    lock?.check();
+    const published = await remote.publish(version, currentVersion());
+    await pointAtCurrent();
+    return published;
+  }
+
+  /** Reads it first, so that no server is told to load one that was damaged since it was built. */
+  async function makeCurrent(version: string): Promise<Generation> {
+    await fetch(version);
+    openPublished(catalogue.pathOf(version), find(version)).db.close();
+    return publish(version);
+  }
+
+  const target: ImportTarget = {
+    folder: catalogue.folder,
+    pathOf: catalogue.pathOf,
+    list,
+    versions: () => list().map(({ version }) => version),
+    has: (version) => findReadable(version) !== null,
+    find,
+    findReadable,
+    currentVersion,
+    current: () => state.current,
+    async stage(draftPath, generation) {
+      lock?.check();
+      await remote.push(draftPath, generation, "staged");
+      cache.adopt(draftPath, generation);
+      await refresh();
+    },
+    async publishDraft(draftPath, generation) {
+      lock?.check();
+      await remote.push(draftPath, generation, "added");
+      const published = await publish(generation.version).catch(async (error: unknown) => {
+        // Where this fails, too, the next import removes it. Where it became current all the same, nothing does.
+        await remote.remove(generation.version).catch(() => {});
+        throw error;
+      });
+      try {
+        cache.adopt(draftPath, published);
+        await pointAtCurrent();
+      } catch (error) {
+        warn(`the published dataset is not in ${catalogue.folder}: ${(error as Error).message}`);
+      }
+      return published;
+    },
+  };
+
+  return {
+    ...target,
+    fetch,
+    async importSource(request) {
+      if (!request.isDryRun && request.isStaged !== true)
+        refuseUnreadable(await remote.instances(), ownFormat, stageInstead);
+      if (state.current !== null) await fetch(state.current.version);
+      return importSource(target, request);
+    },
+    async publishVersion(choice) {
+      const { version } = chosen(target, choice);
+      if (!choice.isForced)
+        refuseUnreadable(await remote.instances(), find(version).format, forceInstead);
+      return makeCurrent(version);
+    },
+    async rollBack() {
+      const { version } = chosenBefore(target);
+      const advice = `Update that server first, or say 'gp-records datasets publish ${version} --force'.`;
+      refuseUnreadable(await remote.instances(), find(version).format, advice);
+      return makeCurrent(version);
+    },
+    async pinVersion(version, nowMilliseconds) {
+      const pinned = await remote.pin(version, nowMilliseconds !== null);
+      await refresh();
+      return pinned;
+    },
+    async prune(order) {
+      // Times in the list are of the clock of the database.
+      const spare = findSpare(target, { ...order, nowMilliseconds: state.readAt });
+      if (order.isDryRun) return { removed: spare.removable, pinned: spare.pinned, failures: [] };
+      const pruned: Pruned = { removed: [], pinned: spare.pinned, failures: [] };
+      for (const one of spare.removable)
+        try {
+          await remote.remove(one.version);
+          pruned.removed.push(one);
+        } catch (error) {
+          pruned.failures.push({ version: one.version, error: error as Error });
+        }
+      await refresh();
+      return pruned;
+    },
+    async *check(versions) {
+      for (const version of versions)
+        yield await checkStored({ remote, cache, list: { ...target, find }, warn }, version);
+    },
+  };
+}
+
+/** What a folder keeps however long nobody asked for it: what is served, what a roll-back serves, and what comes next. */
+export function versionsToKeep(
+  list: Parameters<typeof findBefore>[0],
+  { current, generations }: SharedState,
+): Set<string> {
+  const kept = [current, findBefore(list), ...comingNext(current, generations)];
+  return new Set(kept.flatMap((one) => (one === null || one === undefined ? [] : [one.version])));
+}
+
+/** Built on the current one and not published yet; the newest two, so that a folder does not fill up. */
+export const comingNext = (
+  current: SharedGeneration | null,
+  generations: readonly SharedGeneration[],
+): SharedGeneration[] =>
+  generations
+    .filter(
+      ({ status, built_from }) =>
+        status !== "published" && built_from === (current?.version ?? null),
+    )
+    .slice(-2);
+
+const stageInstead =
+  "Update that server first; or import with --stage, and publish the dataset once it is updated.";
+const forceInstead = "Update that server first, or say --force, and it keeps what it serves.";
+
+function refuseUnreadable(
+  instances: readonly SeenInstance[],
+  format: string,
+  advice: string,
+): void {
+  const unable = instances.find(({ isLive, formats }) => isLive && !formats.includes(format));
+  if (unable === undefined) return;
+  const { host, pid, program, formats } = unable;
+  throw new DatasetFault(
+    `The server on ${host}, process ${pid}, runs gp-records ${program}, which reads datasets of format ${formats.join(", ")} and not ${format}. ${advice}`,
+  );
+}
+
+/** Fetches it anew, so that what is stored is checked, and not what this machine has of it. */
+async function checkStored(
+  {
+    remote,
+    cache,
+    list,
+    warn,
+  }: Pick<Shared, "remote" | "cache" | "warn"> & {
+    list: ImportTarget & { find(version: string): SharedGeneration };
+  },
+  version: string,
+): Promise<GenerationCheck> {
+  const generation = list.find(version);
+  const path = list.pathOf(version);
+  const wasHere = cache.has(generation);
+  const wasWhole = cache.isWhole(generation);
+  try {
+    await remote.pull(generation);
+  } catch (error) {
+    if (!(error instanceof DatasetFault)) throw error;
+    const isCurrent = version === list.currentVersion();
+    const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
+    const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
+    const fault = error.message.replace(/(?<=\.) .*$/, "");
+    return { version, file: path, isCurrent, wrong: "file", fault, mend };
+  }
+  if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched anew`);
+  const [check] = [...checkGenerations(list, true, [version])];
+  if (!wasHere) cache.drop(version);
+  return check!;
+}

@@ -1,0 +1,95 @@
+/** Starts the worker that keeps the folder of a server equal to the shared datasets, and starts it again should it end. */
+import { randomUUID } from "node:crypto";
+import { Worker } from "node:worker_threads";
+import { openCache } from "./dataset-cache.ts";
+import type { FromRemoteWorker, RemoteOrder, ToRemoteWorker } from "./remote-worker.ts";
+
+export interface SharedDatasetsLink {
+  /** The version that all servers are to serve, as last heard; undefined until then. */
+  wanted(): string | null | undefined;
+  /** How long ago it was last known that what is served is what all are to serve. */
+  behindSeconds(): number;
+  /** This server took over a dataset. */
+  noteServed(version: string): void;
+  /** This version could not be loaded; its file may be damaged. */
+  mend(version: string): void;
+  /** Resolves within two seconds. */
+  close(): Promise<void>;
+}
+
+interface StartRequest extends Pick<RemoteOrder, "url" | "folder" | "program"> {
+  /** The folder points at another dataset, or has a damaged one anew. */
+  onPointed: () => void;
+  /** Each fault once; null once all works again. */
+  onFault: (error: Error | null) => void;
+  /** Monotonic clock in milliseconds. */
+  now: () => number;
+}
+
+const startAgainMilliseconds = 1000;
+const closeMilliseconds = 2000;
+/** The database is asked twice a second; a server that agreed with it a moment ago is not behind. */
+const agreedLatelyMilliseconds = 2000;
+
+/** @throws DatasetFault where the folder is no cache. */
+export function startRemote(request: StartRequest): SharedDatasetsLink {
+  const { url, folder, program, onPointed, onFault, now } = request;
+  openCache(folder);
+  const startedAt = new Date().toISOString();
+  const workerData: RemoteOrder = { url, folder, program, id: randomUUID(), startedAt };
+  let wanted: string | null | undefined;
+  let served: string | null = null;
+  let agreedAt = now();
+  let isClosing = false;
+  /** What ended the worker; told once. */
+  let lastError = "";
+  let timer: NodeJS.Timeout | undefined;
+  let worker = start();
+
+  function start(): Worker {
+    const started = new Worker(new URL("./remote-worker.ts", import.meta.url), { workerData });
+    started.on("message", hear);
+    started.on("error", (error: Error) => {
+      if (error.message !== lastError) onFault(error);
+      lastError = error.message;
+    });
+    started.once("exit", () => {
+      if (isClosing) return;
+      timer = setTimeout(() => (worker = start()), startAgainMilliseconds);
+    });
+    if (served !== null) started.postMessage({ served } satisfies ToRemoteWorker);
+    return started;
+  }
+
+  function hear(message: FromRemoteWorker): void {
+    if (message === "pointed") return onPointed();
+    if ("fault" in message) return onFault(message.fault);
+    ({ wanted } = message);
+    if (wanted === served) agreedAt = now();
+  }
+
+  const tell = (message: ToRemoteWorker) => worker.postMessage(message);
+  return {
+    wanted: () => wanted,
+    behindSeconds() {
+      const behind = now() - agreedAt;
+      return behind < agreedLatelyMilliseconds ? 0 : behind / 1000;
+    },
+    noteServed(version) {
+      served = version;
+      if (wanted === served) agreedAt = now();
+      tell({ served });
+    },
+    mend: (version) => tell({ mend: version }),
+    async close() {
+      isClosing = true;
+      clearTimeout(timer);
+      const ended = new Promise((resolve) => worker.once("exit", resolve));
+      if (worker.threadId === -1) return;
+      tell("close");
+      const late = setTimeout(() => void worker.terminate(), closeMilliseconds);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** The PostgreSQL tables of datasets that several machines share, and of the machines that serve them. */
+
+/** What `gp-records migrate` runs once, in a transaction of its own. */
+export const datasetTables = `
+  create table dataset (
+    version text collate "C" primary key,
+    -- Format and fold, such as 2.1: what a program has to know to read the file.
+    format text not null,
+    hash text not null,
+    sha256 text not null,
+    bytes bigint not null,
+    records jsonb not null,
+    built_at timestamptz not null,
+    built_from text collate "C",
+    -- added: by an import that is about to publish it, and is no dataset to anybody else until then.
+    status text not null check (status in ('added', 'staged', 'published')),
+    published_at timestamptz,
+    published_after text collate "C",
+    pinned_at timestamptz,
+    -- Who brought it, then who published it last.
+    publisher text not null,
+    check ((status = 'published') = (published_at is not null))
+  );
+  create table dataset_part (
+    version text collate "C" not null references dataset on delete cascade,
+    number integer not null,
+    -- A MiB of the file, the last one what is left; zstd with a checksum.
+    bytes bytea not null,
+    primary key (version, number)
+  );
+  -- Compressed already: to try it again would take as long as everything else.
+  alter table dataset_part alter column bytes set storage external;
+  create table dataset_file (
+    name text collate "C" primary key,
+    sha256 text not null,
+    bytes bytea not null
+  );
+  alter table dataset_file alter column bytes set storage external;
+  create table dataset_state (
+    is_only boolean primary key default true check (is_only),
+    current text collate "C" references dataset,
+    -- Raised by whatever changes a row of dataset.
+    change bigint not null default 0
+  );
+  insert into dataset_state default values;
+  create table instance (
+    id text primary key,
+    host text not null,
+    pid integer not null,
+    started_at timestamptz not null,
+    seen_at timestamptz not null,
+    program text not null,
+    formats text[] not null,
+    served text collate "C"
+  );
+`;

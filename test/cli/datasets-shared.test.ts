@@ -1,0 +1,415 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { outcomeOf, mainPath } from "../support/command-line.ts";
+import { machine, sharedDatabase, type TestDatabase } from "../support/shared-datasets.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** A machine of its own: commands with a data folder that only the database connects to others. */
+function commandsOn(t: TestContext, { url }: Pick<TestDatabase, "url">) {
+  const dataDir = temporaryFolder(t);
+  const records = (...names: string[]) => {
+    const path = join(dataDir, `${names.join("-")}.ndjson`);
+    const lines = names.map((name) => JSON.stringify({ record: "gp", id: name, name }));
+    writeFileSync(path, lines.join("\n"));
+    return path;
+  };
+  const settings = { DATABASE_URL: url };
+  const commands = allCommands(dataDir, settings);
+  const importOf = (names: string[], ...options: string[]) =>
+    commands.json("import", "ndjson", records(...names), "--source", "own", ...options);
+  return { dataDir, settings, records, importOf, ...commands };
+}
+
+const twoMachines = async (t: TestContext) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return null;
+  return { database, one: commandsOn(t, database), other: commandsOn(t, database) };
+};
+
+const cached = (dataDir: string) =>
+  readdirSync(join(dataDir, "datasets")).filter((name) => name.endsWith(".sqlite"));
+
+test("datasets imported on one machine are listed, compared, published and gone back from on another", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { one, other } = machines;
+  assert.deepEqual(await one.json("datasets", "list"), []);
+  const first = await one.importOf(["alpha"]);
+  assert.equal(first.outcome, "published");
+  // Builds on what the other machine published, whose file it did not have.
+  const second = await other.importOf(["alpha", "beta"]);
+  assert.deepEqual([second.added, second.unchanged], [1, 1]);
+  const staged = await one.importOf(["alpha", "beta", "gamma"], "--stage");
+  assert.equal(staged.outcome, "staged");
+  const states = async (at: typeof one) =>
+    (await at.json("datasets", "list")).map((row: any) => [row.version, row.current, row.staged]);
+  const expected = [
+    [first.version, false, false],
+    [second.version, true, false],
+    [staged.version, false, true],
+  ];
+  assert.deepEqual(await states(one), expected);
+  assert.deepEqual(await states(other), expected);
+  const diff = await other.json("datasets", "diff", first.version, staged.version);
+  assert.deepEqual(
+    diff.examples.map(({ name }: { name: string }) => name),
+    ["beta", "gamma"],
+  );
+  assert.equal((await other.json("datasets", "publish", staged.version)).version, staged.version);
+  const shown = await one.json("datasets", "show");
+  assert.equal(shown.version, staged.version);
+  assert.equal(shown.published_after, second.version);
+  assert.equal((await one.json("datasets", "rollback")).version, second.version);
+  assert.equal((await other.json("datasets", "rollback")).version, first.version);
+  const refused = await one.refusal(exitCodes.conflict, "datasets", "rollback");
+  assert.match(refused, /There is no older dataset/);
+  // The folder of whoever published points there, too, so that its server starts with it.
+  const folder = openCatalogue(join(other.dataDir, "datasets"));
+  assert.equal(folder.currentVersion(), first.version);
+});
+
+test("an import that changes nothing publishes nothing, and a dry run leaves no trace", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  await one.importOf(["alpha"]);
+  const before = await machine(t, database).remote.read();
+  assert.equal((await other.importOf(["alpha"])).outcome, "unchanged");
+  assert.equal((await other.importOf(["alpha", "beta"], "--dry-run")).outcome, "dry_run");
+  const after = await machine(t, database).remote.read();
+  assert.deepEqual({ ...after, readAt: before.readAt }, before);
+});
+
+test("a staged dataset that another machine's publication made outdated is refused, unless told to give that up", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { one, other } = machines;
+  await one.importOf(["alpha"]);
+  const staged = await one.importOf(["beta"], "--stage");
+  await other.importOf(["gamma"]);
+  const refused = await one.refusal(exitCodes.conflict, "datasets", "publish", staged.version);
+  assert.match(refused, /--discard-newer/);
+  await one.json("datasets", "publish", staged.version, "--discard-newer");
+});
+
+test("pins hold for all machines, and prune deletes for all of them what is left", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const versions: string[] = [];
+  for (const name of ["alpha", "beta", "gamma", "delta"])
+    versions.push((await one.importOf([name])).version);
+  assert.notEqual((await other.json("datasets", "pin", versions[0]!)).pinned_at, null);
+  const prune = async (...options: string[]) => {
+    const { removed, pinned } = await other.json("datasets", "prune", "--keep", "1", ...options);
+    return { removed, pinned };
+  };
+  // All were current within ten minutes of the clock of the database.
+  assert.deepEqual(await prune(), { removed: [], pinned: [] });
+  await database.query("update dataset set published_at = published_at - interval '1 hour'");
+  await database.query(
+    "update dataset set published_at = published_at - interval '1 minute' where version < $1",
+    [versions[3]!],
+  );
+  await database.query("update dataset_state set change = change + 1");
+  const expected = { removed: [versions[1], versions[2]], pinned: [versions[0]] };
+  assert.deepEqual(await prune("--dry-run"), expected);
+  assert.deepEqual(await prune(), expected);
+  const left = (await one.json("datasets", "list")).map((row: any) => row.version);
+  assert.deepEqual(left, [versions[0], versions[3]]);
+  assert.equal((await one.json("datasets", "unpin", versions[0]!)).pinned_at, null);
+});
+
+test("the publication that DATASETS_KEEP no longer covers goes from the database with the next import", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const first = await one.importOf(["alpha"]);
+  await one.importOf(["beta"]);
+  await database.query("update dataset set published_at = published_at - interval '1 hour'");
+  const keeping = allCommands(other.dataDir, { ...other.settings, DATASETS_KEEP: "1" });
+  const file = other.records("gamma");
+  const result = await keeping.json("import", "ndjson", file, "--source", "own");
+  assert.deepEqual(result.pruned, [first.version]);
+});
+
+test("verify names what is stored damaged, and fetches anew what is only damaged on this machine", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const first = await one.importOf(["alpha"]);
+  const second = await one.importOf(["beta"]);
+  const sound = await other.json("datasets", "verify");
+  assert.deepEqual(
+    sound.map(({ version, fault }: any) => [version, fault]),
+    [
+      [first.version, null],
+      [second.version, null],
+    ],
+  );
+  // It fetches all of them, and keeps none that was not there before.
+  assert.deepEqual(cached(other.dataDir), []);
+  const path = openCatalogue(join(one.dataDir, "datasets")).pathOf(second.version);
+  const whole = readFileSync(path);
+  const damaged = Buffer.from(whole);
+  damaged[5000]! ^= 1;
+  writeFileSync(path, damaged);
+  const { exitCode, err } = await one.start("datasets", "verify");
+  assert.equal(exitCode, exitCodes.done);
+  assert.match(err, new RegExp(`warning: ${path} was damaged on this machine`));
+  assert.deepEqual(readFileSync(path), whole);
+  await database.query(
+    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 1) where version = $1",
+    [second.version],
+  );
+  for (const at of [one, other]) {
+    const found = await at.start("datasets", "verify");
+    assert.equal(found.exitCode, exitCodes.unhealthy);
+    assert.match(found.out, new RegExp(`${first.version}  sound`));
+    assert.match(
+      found.out,
+      new RegExp(
+        `${second.version}  Part 1 of 1 of the stored dataset ${second.version} is damaged`,
+      ),
+    );
+    assert.match(found.out, /Restore the database from its backup/);
+  }
+  // This machine still has it whole, and says so.
+  const here = await one.start("datasets", "verify", second.version);
+  assert.match(here.out, new RegExp(`${path} is a whole copy of it`));
+});
+
+test("a damaged file of the cache is fetched anew before anything is built on it", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { one } = machines;
+  const first = await one.importOf(["alpha"]);
+  const path = openCatalogue(join(one.dataDir, "datasets")).pathOf(first.version);
+  const bytes = readFileSync(path);
+  bytes[9000]! ^= 1;
+  writeFileSync(path, bytes);
+  const second = await one.importOf(["alpha", "beta"]);
+  assert.deepEqual([second.added, second.unchanged], [1, 1]);
+});
+
+test("while one machine imports, every other change is refused and names its host, process and time", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const { version } = await one.importOf(["alpha"]);
+  const lock = await machine(t, database).remote.lock();
+  for (const args of [
+    ["import", "ndjson", other.records("beta"), "--source", "own"],
+    ["datasets", "publish", version],
+    ["datasets", "rollback"],
+    ["datasets", "pin", version],
+    ["datasets", "prune"],
+  ])
+    assert.match(
+      await other.refusal(exitCodes.busy, ...args),
+      new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
+    );
+  // Whoever only reads is not held up.
+  assert.equal((await other.json("datasets", "list")).length, 1);
+  lock.release();
+});
+
+test("instances lists the servers, and publishing what one of them cannot read is refused and names it", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const first = await one.importOf(["alpha"]);
+  const staged = await one.importOf(["beta"], "--stage");
+  assert.deepEqual(await one.json("instances"), []);
+  assert.match(await one.text("instances"), /No server was seen/);
+  const { remote } = machine(t, database);
+  const old = {
+    id: "an-old-one",
+    host: "db-reader-3",
+    pid: 4711,
+    startedAt: "2026-11-20T03:00:00Z",
+    program: "0.0.9",
+    formats: ["1.1"],
+    served: null,
+  };
+  await remote.noteInstance(old);
+  const [row] = await other.json("instances");
+  assert.deepEqual(
+    { ...row, seen_at: "" },
+    {
+      id: "an-old-one",
+      host: "db-reader-3",
+      pid: 4711,
+      live: true,
+      seen_at: "",
+      started_at: "2026-11-20T03:00:00Z",
+      program: "0.0.9",
+      formats: ["1.1"],
+      served: null,
+    },
+  );
+  assert.match(await other.text("instances"), /db-reader-3 +4711 +running .* 1\.1 +-/);
+  const named =
+    /The server on db-reader-3, process 4711, runs gp-records 0\.0\.9, which reads datasets of format 1\.1 and not 2\.1/;
+  const file = other.records("gamma");
+  for (const [advice, ...args] of [
+    ["--stage", "import", "ndjson", file, "--source", "own"],
+    ["--force", "datasets", "publish", staged.version],
+  ] as const) {
+    const refused = await other.refusal(exitCodes.conflict, ...args);
+    assert.match(refused, named);
+    assert.ok(refused.includes(advice), refused);
+  }
+  const force = ["datasets", "publish", staged.version, "--force"];
+  assert.equal((await other.json(...force)).version, staged.version);
+  const back = await other.refusal(exitCodes.conflict, "datasets", "rollback");
+  assert.match(back, named);
+  assert.ok(back.includes(`publish ${first.version} --force`), back);
+  // One that was not seen for a while holds nobody up.
+  await database.query("update instance set seen_at = seen_at - interval '1 minute'");
+  assert.equal((await other.json("instances"))[0].live, false);
+  assert.equal((await other.json("datasets", "rollback")).version, first.version);
+});
+
+test("instances without DATABASE_URL says that there are none to share with", async (t) => {
+  const { refusal } = allCommands(temporaryFolder(t));
+  assert.match(await refusal(exitCodes.usage, "instances"), /DATABASE_URL is not set/);
+});
+
+test("a folder with datasets of its own is refused as a cache and left as it is", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const { dataDir, records } = commandsOn(t, database);
+  const file = records("alpha");
+  await allCommands(dataDir).json("import", "ndjson", file, "--source", "own");
+  const before = readdirSync(join(dataDir, "datasets"));
+  const { refusal } = allCommands(dataDir, { DATABASE_URL: database.url });
+  assert.match(await refusal(exitCodes.conflict, "datasets", "list"), /has datasets of its own/);
+  assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
+});
+
+test("with PostgreSQL away every command ends with one line that names it, and nothing is left behind", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one } = machines;
+  const { version } = await one.importOf(["alpha"]);
+  const before = readdirSync(join(one.dataDir, "datasets"));
+  await database.stop();
+  try {
+    for (const args of [
+      ["import", "ndjson", one.records("beta"), "--source", "own"],
+      ["datasets", "list"],
+      ["datasets", "publish", version],
+      ["instances"],
+    ]) {
+      const err = await one.refusal(exitCodes.usage, ...args);
+      assert.match(err, /^error: PostgreSQL at .* cannot be used: .*DATABASE_URL is right\.\n$/);
+    }
+  } finally {
+    await database.start();
+  }
+  assert.deepEqual(readdirSync(join(one.dataDir, "datasets")), before);
+  assert.equal((await one.importOf(["beta"])).outcome, "published");
+});
+
+/** Preloaded, stops the server of the test's PostgreSQL instead of the command's nth statement that has a text in it. */
+const atStatement = (text: string, act: string) => `
+  import pg from "pg";
+  const query = pg.Client.prototype.query;
+  pg.Client.prototype.query = function (sql, ...rest) {
+    if (typeof sql === "string" && sql.includes(${JSON.stringify(text)})) { ${act} }
+    return query.call(this, sql, ...rest);
+  };
+`;
+
+test("an import that is killed while it pushes or publishes leaves the old dataset, and the next one cleans up", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const first = await one.importOf(["alpha"]);
+  for (const [i, text] of ["insert into dataset_part", "commit", "with moved"].entries()) {
+    const preload = join(one.dataDir, `kill-${i}.mjs`);
+    // Beside the packages, so that it finds the driver.
+    writeFileSync(preload, atStatement(text, 'process.kill(process.pid, "SIGKILL");'));
+    const file = one.records("alpha", `killed${i}`);
+    const killed = await outcomeOf(
+      process.execPath,
+      [
+        "--import",
+        `data:text/javascript,${encodeURIComponent(readFileSync(preload, "utf8").replace('"pg"', JSON.stringify(import.meta.resolve("pg"))))}`,
+        mainPath,
+        "import",
+        "ndjson",
+        file,
+        "--source",
+        "own",
+      ],
+      { PATH: process.env["PATH"], DATA_DIR: one.dataDir, DATABASE_URL: database.url },
+    );
+    assert.equal(killed.exitCode, null, killed.err);
+    const listed = await other.json("datasets", "list");
+    assert.deepEqual(
+      listed.map(({ version, current }: any) => [version, current]),
+      [[first.version, true]],
+    );
+  }
+  const folder = join(one.dataDir, "datasets");
+  assert.ok(existsSync(join(folder, ".draft.sqlite")));
+  // The server lets go of a lock a moment after its session died.
+  for (;;) {
+    const file = one.records("alpha", "beta");
+    const { exitCode } = await one.start("import", "ndjson", file, "--source", "own");
+    if (exitCode === exitCodes.done) break;
+    assert.equal(exitCode, exitCodes.busy);
+  }
+  assert.ok(!existsSync(join(folder, ".draft.sqlite")));
+  const [{ count }] = await database.query("select count(*)::integer as count from dataset");
+  assert.equal(count, 2);
+});
+
+test("an import whose connection ends while it pushes or publishes says so and publishes nothing", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { database, one, other } = machines;
+  const first = await one.importOf(["alpha"]);
+  const end = `
+    const other = new pg.Client(process.env.DATABASE_URL);
+    return other.connect()
+      .then(() => query.call(other, "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"))
+      .then(() => other.end())
+      .then(() => query.call(this, sql, ...rest));`;
+  for (const [i, text] of ["insert into dataset_part", "with moved"].entries()) {
+    const script = atStatement(text, end).replace(
+      '"pg"',
+      JSON.stringify(import.meta.resolve("pg")),
+    );
+    const file = one.records("alpha", `ended${i}`);
+    const ended = await outcomeOf(
+      process.execPath,
+      [
+        "--import",
+        `data:text/javascript,${encodeURIComponent(script)}`,
+        mainPath,
+        "import",
+        "ndjson",
+        file,
+        "--source",
+        "own",
+      ],
+      { PATH: process.env["PATH"], DATA_DIR: one.dataDir, DATABASE_URL: database.url },
+    );
+    assert.notEqual(ended.exitCode, 0);
+    assert.match(ended.err, /^error: PostgreSQL at .*\n$/);
+    const listed = await other.json("datasets", "list");
+    assert.deepEqual(
+      listed.map(({ version, current }: any) => [version, current]),
+      [[first.version, true]],
+    );
+  }
+  assert.equal((await other.importOf(["alpha", "beta"])).outcome, "published");
+});

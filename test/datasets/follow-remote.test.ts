@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { openCache } from "#datasets/dataset-cache.ts";
+import { followRemote } from "#datasets/follow-remote.ts";
+import type { DatasetRemote } from "#datasets/remote.ts";
+import { importRecords } from "../support/dataset.ts";
+import {
+  buildDatasets,
+  type Built,
+  bulkyGps,
+  machine,
+  sharedDatabase,
+} from "../support/shared-datasets.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { gp } from "./published.ts";
+
+type Machine = ReturnType<typeof machine>;
+
+/** A server's folder that follows the shared datasets, and what it has told so far. */
+function follow(t: TestContext, { remote, cache }: Machine) {
+  const told: string[] = [];
+  const waiting = new Set<() => void>();
+  const tell = (what: string) => {
+    told.push(what);
+    for (const look of waiting) look();
+  };
+  const follower = followRemote({
+    remote,
+    cache,
+    onSeen: (wanted) => tell(`wanted ${wanted}`),
+    onPointed: () => tell(`pointed ${cache.catalogue.currentVersion()}`),
+    onFault: (fault) => tell(fault === null ? "works again" : fault.message),
+    now: () => performance.now(),
+  });
+  t.after(() => follower.close());
+  /** Resolves once it is told something that has this text, from a moment on. */
+  const until = (text: string, from = 0) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!told.slice(from).some((one) => one.includes(text))) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  return { follower, told, until };
+}
+
+const publish = async ({ remote }: Machine, { path, generation }: Built) => {
+  await remote.push(path, generation, "added");
+  const expected = (await remote.current())?.version ?? null;
+  return (await remote.publish(generation.version, expected)).version;
+};
+
+test("an empty folder fetches what is current, then each that is published", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
+  const one = await publish(importer, first!);
+  const { until } = follow(t, server);
+  await until(`pointed ${one}`);
+  const served = server.cache.catalogue.current()!;
+  assert.deepEqual(served, { ...first!.generation, published_at: served.published_at });
+  assert.notEqual(served.published_at, null);
+  const two = await publish(importer, second!);
+  await until(`pointed ${two}`);
+  assert.deepEqual(readFileSync(server.cache.catalogue.pathOf(two)), readFileSync(second!.path));
+});
+
+test("what was staged on the current dataset is fetched ahead, so that publishing it only moves the pointer", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
+  const one = await publish(importer, first!);
+  const { follower, until } = follow(t, server);
+  await until(`pointed ${one}`);
+  await importer.remote.push(second!.path, second!.generation, "staged");
+  const { version } = second!.generation;
+  const path = server.cache.catalogue.pathOf(version);
+  while (!existsSync(path)) {
+    await new Promise(setImmediate);
+    await follower.settled();
+  }
+  assert.equal(server.cache.catalogue.currentVersion(), one);
+  // Gone from the database: nothing can be fetched any more.
+  await database.query("delete from dataset_part where version = $1", [version]);
+  await importer.remote.publish(version, one);
+  await until(`pointed ${version}`);
+});
+
+test("a dataset that is published while another one is fetched comes first", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const [first, second] = await buildDatasets(t, [gp("a")], bulkyGps(1000));
+  const one = await publish(importer, first!);
+  // Fetching what was added never ends by itself.
+  const aborted = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const stuck: DatasetRemote = {
+    ...server.remote,
+    pull(generation, signal) {
+      if (generation.version !== second!.generation.version)
+        return server.remote.pull(generation, signal);
+      begun.resolve();
+      return new Promise((_, reject) => {
+        signal!.addEventListener("abort", () => {
+          aborted.resolve();
+          reject(signal!.reason as Error);
+        });
+      });
+    },
+  };
+  const { until, told } = follow(t, { ...server, remote: stuck });
+  await until(`pointed ${one}`);
+  await importer.remote.push(second!.path, second!.generation, "staged");
+  await begun.promise;
+  const [, , third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
+  const three = await publish(importer, third!);
+  await aborted.promise;
+  await until(`pointed ${three}`);
+  assert.ok(!told.some((one) => /wanted now/.test(one)));
+});
+
+test("a damaged stored dataset is told once, the folder keeps what it has, and the next one is fetched", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
+  const one = await publish(importer, first!);
+  await importer.remote.push(second!.path, second!.generation, "added");
+  const { version } = second!.generation;
+  await database.query(
+    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where version = $1",
+    [version],
+  );
+  const { until, told } = follow(t, server);
+  await until(`pointed ${one}`);
+  await importer.remote.publish(version, one);
+  await until(`Part 1 of 1 of the stored dataset ${version} is damaged`);
+  await until(`wanted ${version}`);
+  assert.equal(server.cache.catalogue.currentVersion(), one);
+  const three = await publish(importer, third!);
+  await until(`pointed ${three}`);
+  await until("works again");
+  assert.equal(told.filter((text) => /is damaged/.test(text)).length, 1);
+});
+
+test("a flipped byte in the folder is found where a dataset cannot be loaded, and it is fetched anew", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const [first] = await buildDatasets(t, [gp("a")]);
+  const one = await publish(importer, first!);
+  const { follower, until, told } = follow(t, server);
+  await until(`pointed ${one}`);
+  await follower.settled();
+  const path = server.cache.catalogue.pathOf(one);
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 5000]! ^= 1;
+  writeFileSync(path, bytes);
+  const from = told.length;
+  follower.mend(one);
+  await until(`pointed ${one}`, from);
+  assert.deepEqual(readFileSync(path), readFileSync(first!.path));
+  // What is whole is not fetched, and nobody is told to load it again.
+  await follower.settled();
+  const before = told.length;
+  follower.mend(one);
+  await follower.settled();
+  assert.ok(!told.slice(before).some((text) => text.startsWith("pointed")));
+});
+
+test("while PostgreSQL is away that is told once and nothing changes; afterwards all goes on", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
+  const one = await publish(importer, first!);
+  const { until, told } = follow(t, server);
+  await until(`pointed ${one}`);
+  await database.stop();
+  await until("cannot be");
+  assert.equal(server.cache.catalogue.currentVersion(), one);
+  await database.start();
+  await until("works again");
+  const two = await publish(importer, second!);
+  await until(`pointed ${two}`);
+  assert.equal(told.filter((text) => /PostgreSQL at/.test(text)).length, 1);
+});
+
+test("a folder keeps what is current, the one before and what comes next, and whatever was asked for lately", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")], [gp("e")]);
+  const versions = built.map(({ generation }) => generation.version);
+  const here = () =>
+    readdirSync(server.cache.catalogue.folder).filter((name) => name.endsWith("sqlite"));
+  const { follower, until } = follow(t, server);
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  for (const one of built.slice(0, 4)) {
+    const version = await publish(importer, one);
+    await until(`pointed ${version}`);
+    await follower.settled();
+    for (const name of here())
+      utimesSync(join(server.cache.catalogue.folder, name), anHourAgo, anHourAgo);
+  }
+  writeFileSync(
+    join(server.cache.catalogue.folder, ".fetch.99999999.1.tmp"),
+    "left by a killed process",
+  );
+  server.cache.touch(versions[2]!);
+  await importer.remote.push(built[4]!.path, built[4]!.generation, "staged");
+  while (here().length !== 3) {
+    await new Promise(setImmediate);
+    await follower.settled();
+  }
+  assert.deepEqual(
+    here(),
+    [versions[2], versions[3], versions[4]].map((version) => `${version}.sqlite`),
+  );
+  assert.ok(!readdirSync(server.cache.catalogue.folder).some((name) => name.endsWith(".tmp")));
+});
+
+test("a folder that has datasets of its own does not become a cache, in which they would be deleted", async (t) => {
+  const folder = join(temporaryFolder(t), "datasets");
+  const { published } = await importRecords(openCatalogue(folder), [gp("a")]);
+  assert.throws(() => openCache(folder), {
+    message: new RegExp(`${folder} has datasets of its own, such as ${published!.version}`),
+  });
+  assert.ok(existsSync(openCatalogue(folder).pathOf(published!.version)));
+});

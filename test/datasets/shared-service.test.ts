@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { quotaMax } from "#limits/policy.ts";
+import { readExposition } from "../support/read-exposition.ts";
+import { startService, type TestService } from "../support/service.ts";
+import {
+  buildDatasets,
+  type Built,
+  machine,
+  sharedDatabase,
+  type TestDatabase,
+} from "../support/shared-datasets.ts";
+import { gp } from "./published.ts";
+
+const startOn = (t: TestContext, { url }: TestDatabase, dataDir?: string) =>
+  startService(t, {
+    records: null,
+    ...(dataDir !== undefined && { dataDir }),
+    settings: { DATABASE_URL: url, ADMIN_ADDRESS: "127.0.0.1:0", ANSWER_CACHE_BYTES: "0" },
+  });
+
+const publish = async ({ remote }: ReturnType<typeof machine>, { path, generation }: Built) => {
+  await remote.push(path, generation, "added");
+  const expected = (await remote.current())?.version ?? null;
+  return (await remote.publish(generation.version, expected)).version;
+};
+
+/** A key whose quota no test uses up. */
+const roomyKey = async (service: TestService) => {
+  const quotas = { minute: quotaMax, hour: quotaMax, day: quotaMax };
+  return { "x-api-key": (await service.newKey({ quotas })).key };
+};
+
+const adminReady = async ({ adminAddress }: TestService) => {
+  const response = await fetch(`${adminAddress}/ready`);
+  return { status: response.status, body: (await response.json()) as any };
+};
+
+/** Asks until the answer fits; what no test waits for any more ends after ten thousand answers. */
+async function until<A>(ask: () => Promise<A>, fits: (answer: A) => boolean): Promise<A> {
+  for (let asked = 0; asked < 10_000; asked++) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    // Else asking for what is at hand would never let anything else run.
+    await new Promise(setImmediate);
+  }
+  throw new Error("waited in vain");
+}
+
+const served = (service: TestService, version: string) =>
+  until(
+    () => adminReady(service),
+    ({ body }) => body.dataset.served === version,
+  );
+
+const metric = async ({ adminAddress }: TestService, name: string) => {
+  const text = await (await fetch(`${adminAddress}/metrics`)).text();
+  return readExposition(text).get(name)?.samples.get(name);
+};
+
+test("a server with an empty folder becomes ready by itself, and takes over what any machine publishes", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const importer = machine(t, database);
+  const services = [await startOn(t, database), await startOn(t, database)];
+  for (const service of services) {
+    const { status, body } = await service.get("/ready", { "x-api-key": "" });
+    assert.equal(status, 503);
+    assert.equal(body.reason, "no_dataset");
+  }
+  const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
+  for (const [built, name] of [
+    [first!, "alpha"],
+    [second!, "beta"],
+  ] as const) {
+    const version = await publish(importer, built);
+    for (const service of services) {
+      const { status, body } = await served(service, version);
+      assert.equal(status, 200);
+      assert.deepEqual(body.dataset, { served: version, wanted: version });
+      const answer = await service.get(`/fetch-gp?gp_name=${name}`);
+      assert.equal(answer.body.pagination.total, 1);
+    }
+  }
+  const instances = await until(
+    () => importer.remote.instances(),
+    (found) => found.every((one) => one.served === second!.generation.version),
+  );
+  assert.equal(instances.length, 2);
+  for (const one of instances) {
+    assert.ok(one.isLive);
+    assert.equal(one.pid, process.pid);
+    assert.deepEqual(one.formats, ["2.1"]);
+  }
+  await services[0]!.stop();
+  assert.equal((await importer.remote.instances()).length, 1);
+});
+
+test("through an outage of PostgreSQL a server answers from what it has and stays ready, also after a restart, and says how far behind it is", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const importer = machine(t, database);
+  const service = await startOn(t, database);
+  const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
+  const one = await publish(importer, first!);
+  await served(service, one);
+  assert.equal(await metric(service, "gp_records_dataset_behind_seconds"), 0);
+  await database.stop();
+  const isReady = async (running: TestService, key: Record<string, string>) => {
+    const ready = await running.get("/ready", { "x-api-key": "" });
+    assert.equal(ready.status, 200);
+    const answer = await running.get("/fetch-gp?gp_name=alpha", key);
+    assert.equal(answer.body.pagination.total, 1);
+    return adminReady(running);
+  };
+  const behind = async (running: TestService) => {
+    const key = await roomyKey(running);
+    const seconds = async () => {
+      const { body } = await isReady(running, key);
+      assert.deepEqual(body.dataset, { served: one, wanted: one });
+      return metric(running, "gp_records_dataset_behind_seconds");
+    };
+    await until(seconds, (found) => found! > 2);
+  };
+  await behind(service);
+  const faults = service.log.filter((line) => /shared datasets cannot be followed/.test(line));
+  assert.equal(faults.length, 1, faults.join("\n"));
+  await service.stop();
+  const restarted = await startOn(t, database, service.dataDir);
+  await behind(restarted);
+  await database.start();
+  const two = await until(
+    () => publish(importer, second!).catch(() => null),
+    (version) => version !== null,
+  );
+  await served(restarted, two!);
+  await until(
+    () => metric(restarted, "gp_records_dataset_behind_seconds"),
+    (seconds) => seconds === 0,
+  );
+});
+
+test("what cannot be fetched is wanted, not served, and the server stays ready with what it has", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const importer = machine(t, database);
+  const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
+  const one = await publish(importer, first!);
+  await importer.remote.push(second!.path, second!.generation, "added");
+  const { version } = second!.generation;
+  await database.query("delete from dataset_part where version = $1", [version]);
+  const service = await startOn(t, database);
+  await served(service, one);
+  await importer.remote.publish(version, one);
+  const { status, body } = await until(
+    () => adminReady(service),
+    (ready) => ready.body.dataset.wanted === version,
+  );
+  assert.equal(status, 200);
+  assert.equal(body.dataset.served, one);
+  assert.equal((await service.get("/ready", { "x-api-key": "" })).status, 200);
+  const failing = await (await fetch(`${service.adminAddress}/metrics`)).text();
+  assert.match(failing, /^gp_records_failing\{part="dataset"\} 1$/m);
+  await until(
+    async () => (await service.get("/health", { "x-api-key": "" })) && service.log.join("\n"),
+    (log) => log.includes(`Part 1 of 1 of the stored dataset ${version} is missing`),
+  );
+});
+
+test("a server whose folder has a flipped byte fetches the dataset anew and serves it", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const importer = machine(t, database);
+  const service = await startOn(t, database);
+  const [first] = await buildDatasets(t, [gp("alpha")]);
+  const version = await publish(importer, first!);
+  await served(service, version);
+  await service.stop();
+  const path = openCatalogue(join(service.dataDir, "datasets")).pathOf(version);
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf('"name":"alpha"');
+  bytes[at + 9]! ^= 1;
+  writeFileSync(path, bytes);
+  const restarted = await startOn(t, database, service.dataDir);
+  await served(restarted, version);
+  const answer = await restarted.get("/fetch-gp?gp_name=alpha");
+  assert.equal(answer.body.data[0].name, "alpha");
+  assert.ok(restarted.log.some((line) => /dataset cannot be served/.test(line)));
+});
+
+test("a client that pages over two servers through five publications sees each record of a version once, or learns of the new one", async (t) => {
+  const database = await sharedDatabase(t);
+  if (database === null) return;
+  const importer = machine(t, database);
+  const services = [await startOn(t, database), await startOn(t, database)];
+  const keys = await Promise.all(services.map(roomyKey));
+  const namesOf = (round: number) =>
+    Array.from({ length: 40 }, (_, i) => `Paged ${String(round * 7 + i).padStart(3, "0")}`);
+  const deliveries = [0, 1, 2, 3, 4, 5].map((round) => namesOf(round).map((name) => gp(name)));
+  const built = await buildDatasets(t, ...deliveries);
+  const expected = new Map(
+    built.map(({ generation }, round) => [generation.version, namesOf(round)]),
+  );
+  let current = await publish(importer, built[0]!);
+  for (const service of services) await served(service, current);
+
+  let asked = 0;
+  let walks = 0;
+  let restarts = 0;
+  /** Null where the version changed on the way. */
+  async function walk(): Promise<string | null> {
+    const names: string[] = [];
+    let version: string | null = null;
+    for (let offset = 0; ; offset += 3) {
+      const turn = asked++ % 2;
+      const { status, body } = await services[turn]!.get(
+        `/fetch-gp?gp_name=paged&limit=3&offset=${offset}`,
+        keys[turn]!,
+      );
+      assert.equal(status, 200);
+      version ??= body.meta.dataset_version as string;
+      if (body.meta.dataset_version !== version) return null;
+      names.push(...body.data.map(({ name }: { name: string }) => name));
+      if (!body.pagination.has_more) break;
+    }
+    assert.deepEqual(names, expected.get(version!));
+    return version;
+  }
+  let isDone = false;
+  const client = async () => {
+    while (!isDone) {
+      if ((await walk()) === null) restarts++;
+      else walks++;
+    }
+  };
+  const publisher = async () => {
+    for (const next of built.slice(1)) {
+      current = await publish(importer, next);
+      for (const service of services) await served(service, current);
+      const seen = walks;
+      await until(
+        () => services[0]!.get("/health", { "x-api-key": "" }),
+        () => walks > seen,
+      );
+    }
+    isDone = true;
+  };
+  await Promise.all([client(), publisher()]);
+  assert.equal(await walk(), current);
+  assert.ok(walks >= 5);
+  assert.ok(restarts >= 1, "no publication fell between two pages");
+});
