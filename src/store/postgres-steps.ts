@@ -1,4 +1,6 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
+import { datasetTables } from "./dataset-tables.ts";
+import { postgresCountsSql } from "./postgres-counts-sql.ts";
 
 export interface PostgresStep {
   name: string;
@@ -164,4 +166,6 @@ create trigger key_change after insert or update or delete on plan
 
 export const postgresSteps: readonly PostgresStep[] = [
   { name: "0001-control", isAdditive: false, sql: control },
+  { name: "0002-counts", isAdditive: true, sql: postgresCountsSql },
+  { name: "0003-datasets", isAdditive: true, sql: datasetTables },
 ];

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import pg from "pg";
 import type { Engine } from "#limits/engine.ts";
-import { postgresCountsSql } from "#store/postgres-counts-sql.ts";
+import { migratePostgres } from "#store/postgres-schema.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { endWithUs, temporaryFolder } from "../../bench/clean-up.ts";
@@ -212,8 +212,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   await postgres.query("create database clocked");
   await postgres.end();
   await connectAdmins();
-  await admin!.query(postgresCountsSql);
-  await adminOfClocked!.query(postgresCountsSql + testClock);
+  await migratePostgres({ url: urlOf("counts") });
+  await migratePostgres({ url: urlOf("clocked") });
+  await adminOfClocked!.query(testClock);
   const processes = () => {
     const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
     return [server.pid, ...children.trim().split(" ").map(Number)];

@@ -7,7 +7,7 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { openPostgresRemote } from "#datasets/postgres-remote.ts";
-import { datasetTables } from "#store/dataset-tables.ts";
+import { migratePostgres } from "#store/postgres-schema.ts";
 import { type Cluster, makeCluster, NoPostgres, type Postgres } from "../../bench/postgres.ts";
 import { importRecords, temporaryCatalogue } from "./dataset.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -54,7 +54,7 @@ export async function sharedDatabase(t: TestContext): Promise<TestDatabase | nul
   };
   await run(server.url, `create database ${name}`);
   const url = server.url.replace(/\/postgres$/, `/${name}`);
-  await run(url, datasetTables);
+  await migratePostgres({ url });
   return {
     url,
     query: (sql, values) => run(url, sql, values),
