@@ -393,7 +393,11 @@ function lockOf(session: PostgresSession, url: string) {
           `The connection to ${placeName(url)} that held the lock of this import ended, so another one may have begun. Nothing was published. Import again.`,
         );
     },
-    release: () => session.close(),
+    // Closing alone would free it only once the server has read so, and the next command may come first.
+    async release() {
+      await session.query("select pg_advisory_unlock($1, $2)", lockKeys).catch(() => {});
+      session.close();
+    },
   };
 }
 

@@ -54,7 +54,7 @@ export interface SeenInstance extends Instance {
 export interface RemoteLock {
   /** @throws StoreFault where the connection that holds it ended, so that somebody else may hold it by now. */
   check(): void;
-  release(): void;
+  release(): Promise<void>;
 }
 
 /** @throws StoreFault from every call where the database is away, within two seconds but for `push` and `pull`. */

@@ -49,7 +49,7 @@ export async function withSharedDatasets<R>(
     cache.prune(versionsToKeep(datasets, state), Date.now());
     return result;
   } finally {
-    lock?.release();
+    await lock?.release();
     remote.close();
   }
 }

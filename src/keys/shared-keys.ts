@@ -3,7 +3,7 @@ import { Problem } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
 import { digestBytes } from "./api-key.ts";
-import type { KnownKeys } from "./known-keys.ts";
+import type { KnownKeys } from "./key-verifier.ts";
 import { keysByDigest, type KnownKey } from "./live-key.ts";
 
 interface SharedKeysOptions {
@@ -32,6 +32,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   let seen = -1;
   let isChanged = true;
   let isFaulty = false;
+  let isStarted = false;
   let isClosed = false;
   /** Digests that are not known, and whoever waits for them. */
   const lookups = new Map<string, PromiseWithResolvers<KnownKey | undefined>>();
@@ -88,7 +89,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   const connectAgain = () =>
     connect(() => {
       isChanged = true;
-      work();
+      if (isStarted) work();
     });
   let source: SharedKeySource | null = await connectAgain();
   const workOnce = async () => {
@@ -96,6 +97,9 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       if (source === null || source.isOver) {
         source = null;
         source = await connectAgain();
+        // It may be another database than before, restored or a standby that took over, whose counts are its own.
+        seen = -1;
+        isChanged = true;
       }
       while (!isClosed && (lookups.size > 0 || isChanged)) {
         await lookUp(source);
@@ -122,6 +126,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
     source.close();
     throw error;
   }
+  isStarted = true;
   const timer = setInterval(() => {
     isChanged = true;
     work();

@@ -49,6 +49,7 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   "accounts list": null,
   "accounts members": null,
   "plans list": null,
+  migrate: null,
   "keys list": null,
   "audit list": null,
   "requests find": null,

@@ -216,7 +216,7 @@ test("while one machine imports, every other change is refused and names its hos
     );
   // Whoever only reads is not held up.
   assert.equal((await other.json("datasets", "list")).length, 1);
-  lock.release();
+  await lock.release();
 });
 
 test("instances lists the servers, and publishing what one of them cannot read is refused and names it", async (t) => {

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { digestKey, digestText, makeKey } from "#keys/api-key.ts";
-import { openKnownKeys } from "#keys/known-keys.ts";
+import { openKnownKeys } from "#keys/key-verifier.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlWithAccount, noon } from "../support/control.ts";
 

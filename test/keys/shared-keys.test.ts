@@ -179,6 +179,34 @@ test("a change is read when it is told, and within a second when nobody tells", 
   assert.equal(await revokedAt(), "untold");
 });
 
+test("a change that is told while all keys are still being read for the first time is read after them", async (t) => {
+  const store = openFarStore();
+  const digest = store.add();
+  const connect: FarStore["connect"] = async (listener) => {
+    const source = await store.connect(listener);
+    listener();
+    return source;
+  };
+  const { keys, second } = await openFar(t, { ...store, connect });
+  store.change(digest, { revoked_at: "early" });
+  await second();
+  assert.equal((await keys.find(digest))?.revokedAt, "early");
+});
+
+test("after a connection was lost all keys are read again, as it may be another database", async (t) => {
+  const store = openFarStore();
+  const digest = store.add();
+  const { keys, second } = await openFar(t, store);
+  store.far.isAway = true;
+  await second();
+  store.change(digest, { revoked_at: "in the other one" });
+  store.far.count = 0;
+  store.far.isAway = false;
+  await second();
+  await second();
+  assert.equal((await keys.find(digest))?.revokedAt, "in the other one");
+});
+
 test("while the store is away the keys last read stay in force and unknown ones are a 503, told once, as is its return", async (t) => {
   const store = openFarStore();
   const digest = store.add();

@@ -10,6 +10,7 @@ import { digestText } from "#keys/api-key.ts";
 import { issueKey } from "#keys/keys.ts";
 import { connectPostgres } from "#store/postgres.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
+import { postgresSteps } from "#store/postgres-steps.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { noon, openKeys } from "../support/control.ts";
@@ -70,7 +71,10 @@ test("a pooler that keeps a connection for a session is as good as none", async 
   if (!hasPostgres(t) || !hasTool(t, "pgbouncer")) return;
   const empty = await freshDatabase(t, { isMigrated: false });
   const databaseUrl = await startPgbouncer(t, empty, "session");
-  assert.deepEqual(await migratePostgres({ url: databaseUrl }), ["0001-control"]);
+  assert.deepEqual(
+    await migratePostgres({ url: databaseUrl }),
+    postgresSteps.map(({ name }) => name),
+  );
   const keys = await openKeys(t, { dataDir: "/nowhere", databaseUrl });
   const control = await openControl("/nowhere", { databaseUrl });
   t.after(() => control.close());

@@ -41,6 +41,8 @@ const laterStep = (name: string, isAdditive: boolean, sql = "select 1"): Postgre
   sql,
 });
 
+const allSteps = postgresSteps.map(({ name }) => name);
+
 const openIn = (databaseUrl: string) => openControl("/nowhere", { databaseUrl });
 
 test(
@@ -50,13 +52,13 @@ test(
     const url = await freshDatabase(t, { isMigrated: false });
     await assert.rejects(
       openIn(url),
-      faultOf("conflict", /lacks 1 of the 1 steps.*gp-records migrate/),
+      faultOf("conflict", /lacks 3 of the 3 steps.*gp-records migrate/),
     );
     assert.deepEqual(await tablesIn(url), []);
     const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
     assert.match(
       await text("migrate"),
-      /PostgreSQL at .* is up to date: it took 0001-control\.\n$/,
+      /PostgreSQL at .* is up to date: it took 0001-control, 0002-counts, 0003-datasets\.\n$/,
     );
     assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
     await (await openIn(url)).close();
@@ -66,7 +68,7 @@ test(
 test("of migrations at one moment each step is taken by one", { skip }, async (t) => {
   const url = await freshDatabase(t, { isMigrated: false });
   const taken = await Promise.all([1, 2, 3, 4].map(() => migratePostgres({ url })));
-  assert.deepEqual(taken.flat(), ["0001-control"]);
+  assert.deepEqual(taken.flat(), allSteps);
 });
 
 test(
@@ -75,11 +77,11 @@ test(
   async (t) => {
     const url = await freshDatabase(t, { isMigrated: false });
     for (const sql of ["select 1 / 0", "select pg_terminate_backend(pg_backend_pid())"]) {
-      const steps = [...postgresSteps, laterStep("0002-broken", true, sql)];
+      const steps = [...postgresSteps, laterStep("9001-broken", true, sql)];
       await assert.rejects(migratePostgres({ url }, steps));
       assert.deepEqual(await tablesIn(url), [], sql);
     }
-    assert.deepEqual(await migratePostgres({ url }), ["0001-control"]);
+    assert.deepEqual(await migratePostgres({ url }), allSteps);
   },
 );
 
@@ -88,18 +90,18 @@ test(
   { skip },
   async (t) => {
     const url = await freshDatabase(t);
-    const additive = laterStep("0002-more", true, "alter table account add column colour text");
-    assert.deepEqual(await migratePostgres({ url }, [...postgresSteps, additive]), ["0002-more"]);
+    const additive = laterStep("9001-more", true, "alter table account add column colour text");
+    assert.deepEqual(await migratePostgres({ url }, [...postgresSteps, additive]), ["9001-more"]);
     const control = await openIn(url);
     const order = { name: "Acme", quotas: {}, now: noon };
     assert.equal((await createAccount(control, order)).number, 1);
     await control.close();
     assert.deepEqual(await migratePostgres({ url }), []);
 
-    const other = laterStep("0003-other", false, "alter table account rename column name to title");
+    const other = laterStep("9002-other", false, "alter table account rename column name to title");
     await migratePostgres({ url }, [...postgresSteps, additive, other]);
     const before = await runSql(url, "select * from schema_step order by name");
-    const newer = faultOf("conflict", /'0003-other'.*does not know.*Nothing was changed/);
+    const newer = faultOf("conflict", /'9002-other'.*does not know.*Nothing was changed/);
     await assert.rejects(openIn(url), newer);
     await assert.rejects(migratePostgres({ url }), newer);
     assert.deepEqual(await runSql(url, "select * from schema_step order by name"), before);

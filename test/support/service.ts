@@ -97,7 +97,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   let accounts = 0;
   const newKey: TestService["newKey"] = async (order = {}) => {
     const { isDemo = false, expiresAt = null, quotas = {} } = order;
-    const control = await openControl(dataDir);
+    const control = await openControl(dataDir, { databaseUrl: config.databaseUrl });
     try {
       const account = await createAccount(control, {
         name: `account ${process.hrtime.bigint()} ${++accounts}`,
