@@ -94,12 +94,15 @@ export async function openService(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
-  const { counters, countersMode } = await openCounters(config, clock, report).catch(
-    (fault: unknown) => {
-      lock.release();
-      throw fault;
-    },
-  );
+  const { counters, countersMode } = await openCounters(
+    config,
+    clock,
+    report,
+    shared?.gateMemory,
+  ).catch((fault: unknown) => {
+    lock.release();
+    throw fault;
+  });
   let api: Api | null = null;
   let sharedDatasets: SharedDatasetsLink | null = null;
   const catalogue = openCatalogue(join(dataDir, "datasets"));
@@ -136,8 +139,11 @@ export async function openService(
     },
     now: () => performance.now(),
   });
-  if (config.databaseUrl !== null)
-    sharedDatasets = await followShared(config.databaseUrl, { catalogue, follower, program, log });
+  if (databaseUrl !== null && shared !== null) {
+    const { gateMemory } = shared;
+    const request = { url: databaseUrl, gateMemory, catalogue, follower, program, log };
+    sharedDatasets = await followShared(request);
+  }
   // A worker reads the dataset while this thread imports Fastify, the slowest import.
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
@@ -266,6 +272,7 @@ async function openCounters(
   { dataDir, databaseUrl, countersUrl, countersOutage: outage }: Config,
   clock: Clock,
   report: ReportOf,
+  gateMemory?: GateMemory,
 ): Promise<OpenCounters> {
   if (countersUrl === null && databaseUrl === null) {
     const onFault = report("counts", "counts cannot be saved");
@@ -275,11 +282,17 @@ async function openCounters(
   const { openSharedCounters } = await import("#limits/shared-counters.ts");
   const engine =
     countersUrl === null
-      ? await (await import("#limits/postgres-engine.ts")).openPostgresEngine(databaseUrl!)
+      ? await openPostgresCounts(databaseUrl!, gateMemory)
       : await (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl);
   const onFault = report("counts", "counts are not shared");
   const counters = await openSharedCounters({ engine, outage, clock, onFault });
   return { counters, countersMode: counters.mode };
+}
+
+async function openPostgresCounts(url: string, gateMemory?: GateMemory) {
+  const { openPostgresEngine } = await import("#limits/postgres-engine.ts");
+  const { openGate } = await import("#store/postgres.ts");
+  return openPostgresEngine(url, openGate(gateMemory));
 }
 
 const countersModeNames = ["embedded", "shared", "local", "deny"] as const;
@@ -307,6 +320,8 @@ async function openDatabase(
 }
 
 interface FollowSharedRequest {
+  url: string;
+  gateMemory: GateMemory;
   catalogue: Catalogue;
   follower: Follower;
   program: string;
@@ -314,14 +329,19 @@ interface FollowSharedRequest {
 }
 
 /** Keeps the folder equal to the datasets that several machines share, in a thread of its own, with its own driver. */
-async function followShared(
-  url: string,
-  { catalogue, follower, program, log }: FollowSharedRequest,
-): Promise<SharedDatasetsLink> {
+async function followShared({
+  url,
+  gateMemory,
+  catalogue,
+  follower,
+  program,
+  log,
+}: FollowSharedRequest): Promise<SharedDatasetsLink> {
   const { startRemote } = await import("#datasets/start-remote.ts");
   const what = "shared datasets cannot be followed";
   const shared = startRemote({
     url,
+    gateMemory,
     folder: catalogue.folder,
     program,
     onPointed: () => void follower.lookAnew(),

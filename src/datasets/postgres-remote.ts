@@ -9,7 +9,8 @@ import { StoreFault } from "#store/domain-error.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
-import { connectPostgres, openGate, placeName, type PostgresSession } from "./postgres.ts";
+import { openGate, placeName } from "#store/postgres.ts";
+import { connectPostgres, type PostgresSession } from "./postgres.ts";
 import {
   type DatasetRemote,
   type Instance,
@@ -31,8 +32,12 @@ const channel = "gp_records_dataset";
 const lockKeys = [0x6770_7265, 1];
 
 /** @param cache that files are fetched into. */
-export function openPostgresRemote(url: string, cache: DatasetCache): DatasetRemote {
-  const place = { url, gate: openGate() };
+export function openPostgresRemote(
+  url: string,
+  cache: DatasetCache,
+  gate = openGate(),
+): DatasetRemote {
+  const place = { url, gate };
   const { query, listen, close } = openMainSession(url, place.gate);
   const publisher = `process ${process.pid} on ${hostname()}`;
   let seen: SharedState | null = null;

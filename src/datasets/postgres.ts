@@ -2,41 +2,13 @@
 import { Socket } from "node:net";
 import { Client } from "pg";
 import { StoreFault } from "#store/domain-error.ts";
+import { openGate, placeName } from "#store/postgres.ts";
 
 /** Where a database is, and when it may be tried. */
 interface PostgresPlace {
   /** `DATABASE_URL`; it may hold a password, so it goes into no message. */
   url: string;
-  gate: ConnectGate;
-}
-
-interface ConnectGate {
-  /** Whether to connect now; while the server is away at most once a second. */
-  mayTry(): boolean;
-  /** What came of it. */
-  tried(isThere: boolean): void;
-}
-
-const betweenTriesMilliseconds = 1000;
-
-export function openGate(now: () => number = () => performance.now()): ConnectGate {
-  let isAway = false;
-  let triedAt = -Infinity;
-  return {
-    mayTry() {
-      if (isAway && now() - triedAt < betweenTriesMilliseconds) return false;
-      triedAt = now();
-      return true;
-    },
-    tried: (isThere) => void (isAway = !isThere),
-  };
-}
-
-/** Host, port and database: what messages may tell of the URL. */
-export function placeName(url: string): string {
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
-  return `PostgreSQL at ${host}${port === "" ? "" : `:${port}`}${pathname}`;
+  gate: ReturnType<typeof openGate>;
 }
 
 /** One connection; its queries are made one after the other. */

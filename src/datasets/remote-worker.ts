@@ -1,6 +1,7 @@
 /** The worker of a server that talks to the database of the shared datasets, so that the HTTP thread never waits for it. */
 import { hostname } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import { type GateMemory, openGate } from "#store/postgres.ts";
 import { openCache } from "./dataset-cache.ts";
 import { followRemote } from "./follow-remote.ts";
 import { openPostgresRemote } from "./postgres-remote.ts";
@@ -10,6 +11,8 @@ import { type Instance, ownFormat } from "./remote.ts";
 export interface RemoteOrder {
   /** `DATABASE_URL`. */
   url: string;
+  /** Shared with the other threads, so that together they try a server that is away once a second. */
+  gateMemory: GateMemory;
   folder: string;
   /** Version of the program. */
   program: string;
@@ -26,12 +29,12 @@ export type FromRemoteWorker = { wanted: string | null } | "pointed" | { fault: 
 
 const noteEveryMilliseconds = 2000;
 
-const { url, folder, program, id, startedAt } = workerData as RemoteOrder;
+const { url, gateMemory, folder, program, id, startedAt } = workerData as RemoteOrder;
 const port = parentPort!;
 const tell = (message: FromRemoteWorker) => port.postMessage(message);
 lowerOwnPriority();
 const cache = openCache(folder);
-const remote = openPostgresRemote(url, cache);
+const remote = openPostgresRemote(url, cache, openGate(gateMemory));
 const follower = followRemote({
   remote,
   cache,

@@ -17,7 +17,7 @@ export interface SharedDatasetsLink {
   close(): Promise<void>;
 }
 
-interface StartRequest extends Pick<RemoteOrder, "url" | "folder" | "program"> {
+interface StartRequest extends Pick<RemoteOrder, "url" | "gateMemory" | "folder" | "program"> {
   /** The folder points at another dataset, or has a damaged one anew. */
   onPointed: () => void;
   /** Each fault once; null once all works again. */
@@ -33,10 +33,11 @@ const agreedLatelyMilliseconds = 2000;
 
 /** @throws DatasetFault where the folder is no cache. */
 export function startRemote(request: StartRequest): SharedDatasetsLink {
-  const { url, folder, program, onPointed, onFault, now } = request;
+  const { url, gateMemory, folder, program, onPointed, onFault, now } = request;
   openCache(folder);
   const startedAt = new Date().toISOString();
-  const workerData: RemoteOrder = { url, folder, program, id: randomUUID(), startedAt };
+  const id = randomUUID();
+  const workerData: RemoteOrder = { url, gateMemory, folder, program, id, startedAt };
   let wanted: string | null | undefined;
   let served: string | null = null;
   let agreedAt = now();

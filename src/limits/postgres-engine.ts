@@ -1,12 +1,16 @@
 /** Counts in PostgreSQL, by a function for all requests of a turn; store/postgres-counts-sql.ts has its text. */
 import type { Client } from "pg";
 import { StoreFault } from "#store/domain-error.ts";
+import { openGate } from "#store/postgres.ts";
 import { decisionFrom, type Engine } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
-/** @param url `postgres:` or `postgresql:`, as libpq reads it; a direct or session-pooled connection. */
-export async function openPostgresEngine(url: string): Promise<Engine> {
+/**
+ * @param url `postgres:` or `postgresql:`, as libpq reads it; a direct or session-pooled connection.
+ * @param gate shared with the other connections of the process, so that together they try a server that is away once a second.
+ */
+export async function openPostgresEngine(url: string, gate = openGate()): Promise<Engine> {
   const { default: pg } = await import("pg");
   const address = addressOf(url);
   let client: Client | null = null;
@@ -40,6 +44,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     partOf: () => 0,
     async connect(onLost) {
       engine.disconnect();
+      if (!gate.mayTry()) throw new Error("it is tried again each second");
       const current = new pg.Client({
         connectionString: address,
         connectionTimeoutMillis: 500,
@@ -49,7 +54,13 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
       });
       client = current;
       current.on("error", () => {});
-      await current.connect().catch(rethrow);
+      try {
+        await current.connect();
+        gate.tried(true);
+      } catch (error) {
+        gate.tried(false);
+        rethrow(error as Error);
+      }
       await current.query(sessionSettings);
       current.once("end", () => {
         if (client === current) onLost(new Error("the connection ended"));

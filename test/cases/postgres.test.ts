@@ -44,7 +44,7 @@ interface World {
 
 /** PostgreSQL, a way to it, and a server in a process of its own, which has used a key. */
 async function openWorld(t: TestContext): Promise<World> {
-  const cluster = makeTestCluster({ max_connections: "12", superuser_reserved_connections: "3" });
+  const cluster = makeTestCluster({ max_connections: "24", superuser_reserved_connections: "3" });
   let postgres = await cluster.start();
   t.after(() => postgres.stop());
   const ownUrl = urlOf(postgres, "records");
@@ -65,7 +65,13 @@ async function openWorld(t: TestContext): Promise<World> {
   const dataDir = temporaryFolder(t);
   const source = join(dataDir, "cast.ndjson");
   writeFileSync(source, cast.map((record) => `${JSON.stringify(record)}\n`).join(""));
-  await allCommands(temporaryFolder(t), { DATABASE_URL: ownUrl }).json("import", "ndjson", source);
+  await allCommands(temporaryFolder(t), { DATABASE_URL: ownUrl }).json(
+    "import",
+    "ndjson",
+    source,
+    "--source",
+    "own",
+  );
   const server = await startServer(t, {
     dataDir,
     settings: { DATABASE_URL: `postgres://serving@127.0.0.1:${way.port}/records` },
@@ -127,7 +133,8 @@ async function assertAway({ statusOf, unknown, page, key, way }: World): Promise
   }
   const seconds = (performance.now() - since) / 1000;
   const tries = way.tries.length - before;
-  assert.ok(tries <= Math.ceil(seconds) + 1, `${tries} tries in ${seconds} s`);
+  // Besides those once a second, of keys, counts and datasets one each that had begun before it was known.
+  assert.ok(tries <= Math.ceil(seconds) + 3, `${tries} tries in ${seconds} s`);
 }
 
 /** All is as before within five seconds, in the same process, and what happened meanwhile is known. */
@@ -275,11 +282,13 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
     async (inner) => {
       const { server, id, path } = world;
       const dataDir = temporaryFolder(inner);
-      await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
       const settings = { DATABASE_URL: `postgres://serving@127.0.0.1:${world.way.port}/records` };
       const second = await startServer(inner, { dataDir, settings });
       const both = [server, second];
-      for (const one of both) assert.equal((await one.get(path, { "x-api-key": key })).status, 200);
+      for (const one of both)
+        await eventually(async () =>
+          assert.equal((await one.get(path, { "x-api-key": key })).status, 200),
+        );
       const control = await openControl("/nowhere", { databaseUrl: ownUrl });
       await revokeKey(control, id, Date.now());
       await control.close();
@@ -301,7 +310,7 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
       for (const [databaseUrl, words] of [
         [
           urlOf(postgres, "empty"),
-          /PostgreSQL at .*\/empty lacks 1 of the 1 steps.*gp-records migrate/,
+          /PostgreSQL at .*\/empty lacks 3 of the 3 steps.*gp-records migrate/,
         ],
         [
           `postgres://serving:hunter2@127.0.0.1:1/records`,

@@ -306,6 +306,8 @@ test(
       "truncate api_key",
       "insert into schema_step values ('9999', true)",
       "delete from schema_step",
+      "update dataset_state set change = change + 1",
+      "delete from dataset",
       "update audit set actor = 'nobody'",
       "create or replace function note_key_change() returns trigger language plpgsql as 'begin return null; end'",
       "alter table api_key disable trigger all",
