@@ -42,9 +42,8 @@ function buildImage(t: TestContext) {
   const given = ["--secret", `id=npmrc,src=${npmrc}`, "--volume", `${trusted}:/run/trusted.pem:ro`];
   buildah(...build.split(" "), ...given, "--tag", "localhost/gp-records", ".");
   const container = buildah("from", "localhost/gp-records");
-  const { config } = JSON.parse(
-    buildah("inspect", "--type", "image", "--format", "{{json .Docker}}", "localhost/gp-records"),
-  ) as { config: ImageConfig };
+  const inspected = JSON.parse(buildah("inspect", "--type", "image", "localhost/gp-records"));
+  const { config } = inspected.Docker as { config: ImageConfig };
   return { root: buildah("mount", container), config };
 }
 
@@ -66,7 +65,8 @@ mount --bind /dev "$root/dev"
 mount -t tmpfs -o uid=999,gid=999,mode=0700 data "$root/var/lib/gp-records"
 mount -t tmpfs tmp "$root/tmp"
 mount -o remount,bind,ro "$root"
-exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs chroot --userspec="$user" "$root" "$@"`;
+exec chroot "$root" setpriv --reuid="\${user%:*}" --regid="\${user#*:}" --clear-groups \\
+  --bounding-set=-all --inh-caps=-all --no-new-privs "$@"`;
 
 test("the image answers as user 999 on a read-only root, finds itself healthy, and stops with 0", async (t) => {
   if (!hasTool(t, "buildah") || !hasTool(t, "mmdebstrap")) return;
