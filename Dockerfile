@@ -9,6 +9,8 @@ COPY package.json package-lock.json .npmrc ./
 # The packages bring the Node that runs the service; Debian's is for npm. The secret names a registry of your own, if there is one.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc npm ci --omit=dev
 COPY . .
+# Its package has another name for every machine, and an older npm makes no link to it.
+RUN ln -s node_modules/node-linux-*/bin/node node
 
 FROM $BASE
 # Node is linked with it, and no slim image has it.
@@ -22,6 +24,6 @@ WORKDIR /opt/gp-records
 USER 999:999
 VOLUME /var/lib/gp-records
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node_modules/.bin/node", "-e", "fetch('http://127.0.0.1:8080/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/opt/gp-records/node_modules/.bin/node", "/opt/gp-records/bin/gp-records"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["/opt/gp-records/node", "-e", "fetch('http://127.0.0.1:8080/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/opt/gp-records/node", "/opt/gp-records/bin/gp-records"]
 CMD ["serve"]
