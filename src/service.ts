@@ -243,12 +243,14 @@ export async function openService(
       return address;
     },
     async stop() {
-      state = "draining";
+      state = "closing";
+      const closed = setTimeout(() => (state = "draining"), closingMilliseconds);
       await Promise.all([
         drain(app.server, connections),
         follower.close(),
         sharedDatasets?.close(),
       ]);
+      clearTimeout(closed);
       await app.close();
       overload.close();
       await Promise.all([accountWorker.close(), recording.close()]);
@@ -259,6 +261,9 @@ export async function openService(
     },
   };
 }
+
+/** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
+const closingMilliseconds = 1000;
 
 type ReportOf = (part: FailingPart, what: string) => (fault: Error | null) => void;
 

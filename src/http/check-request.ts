@@ -39,7 +39,7 @@ export function checkRequest(
 ): boolean {
   const { method } = request;
   refuseUnreadable(request);
-  if (facts?.isAlwaysOpen !== true) refuseWhileStarting(http);
+  if (facts?.isAlwaysOpen !== true) refuseWhileClosed(http);
   // Documents stay available, so that a refused client can read why.
   if (facts === undefined || facts.operation !== undefined || facts.isPrivate === true)
     refuseWhileOverloaded(http);
@@ -149,11 +149,12 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** While it drains, what still comes over an open connection is answered, once: then the connection ends. */
-function refuseWhileStarting(http: HttpDependencies): void {
-  if (http.state() !== "starting") return;
-  const detail = "The service is starting.";
-  throw new Problem("unavailable", detail, { reason: "starting", retry_after: 1 });
+function refuseWhileClosed(http: HttpDependencies): void {
+  const state = http.state();
+  if (state === "running" || state === "closing") return;
+  const detail =
+    state === "starting" ? "The service is starting." : "The service is about to stop.";
+  throw new Problem("unavailable", detail, { reason: state, retry_after: 1 });
 }
 
 function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {

@@ -32,5 +32,8 @@ export interface HttpDependencies {
   log: Logger;
 }
 
-/** `draining`: the process was told to stop and finishes the requests in progress. */
-export type ServiceState = "starting" | "running" | "draining";
+/**
+ * `closing`: the process was told to stop, accepts no connection, and gives each open one a last answer. `draining`: it
+ * finishes the requests in progress and refuses others.
+ */
+export type ServiceState = "starting" | "running" | "closing" | "draining";

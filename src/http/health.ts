@@ -45,6 +45,7 @@ const reasons = {
 /** A store outage after the start changes nothing here: known keys keep working. */
 export function whyNotReady({ state, model }: HttpDependencies): keyof typeof reasons | undefined {
   const now = state();
+  if (now === "closing") return "draining";
   if (now !== "running") return now;
   return model() === null ? "no_dataset" : undefined;
 }

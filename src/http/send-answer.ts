@@ -50,7 +50,8 @@ export function sendAnswer(
   const quotaHeaders = request.quotaHeaders ?? "";
   // Node adds `Connection` and, to what has no length, whatever HTTP/1.0 needs; it closes the connection to mark the end.
   const endsByClosing = body === null && request.raw.httpVersion === "1.0";
-  if (request.isLast || endsByClosing || http.state() === "draining")
+  const state = http.state();
+  if (request.isLast || endsByClosing || state === "closing" || state === "draining")
     reply.raw.shouldKeepAlive = false;
   reply.hijack();
   const response = {

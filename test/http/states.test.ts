@@ -2,22 +2,24 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openHttpServer } from "../support/http-server.ts";
 
-test("while it starts the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
-  const { get } = await openHttpServer(t, { state: () => "starting" });
-  for (const path of ["/fetch-gp?gp_name=kkr", "/nowhere", "/openapi.json"]) {
-    const { status, headers, body } = await get(path);
-    assert.equal(status, 503, path);
-    assert.deepEqual([body.code, body.reason, body.retry_after], ["unavailable", "starting", 1]);
-    assert.equal(headers.get("retry-after"), "1");
-    assert.equal(headers.get("ratelimit"), null);
-    assert.equal(headers.get("connection"), "keep-alive");
+test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
+  for (const state of ["starting", "draining"] as const) {
+    const { get } = await openHttpServer(t, { state: () => state });
+    for (const path of ["/fetch-gp?gp_name=kkr", "/nowhere", "/openapi.json"]) {
+      const { status, headers, body } = await get(path);
+      assert.equal(status, 503, path);
+      assert.deepEqual([body.code, body.reason, body.retry_after], ["unavailable", state, 1]);
+      assert.equal(headers.get("retry-after"), "1");
+      assert.equal(headers.get("ratelimit"), null);
+      assert.equal(headers.get("connection"), state === "draining" ? "close" : "keep-alive");
+    }
+    assert.equal((await get("/health")).status, 200);
+    assert.equal((await get("/ready")).body.reason, state);
   }
-  assert.equal((await get("/health")).status, 200);
-  assert.equal((await get("/ready")).body.reason, "starting");
 });
 
-test("while it drains the service answers what still comes, and says that the connection ends", async (t) => {
-  const { get } = await openHttpServer(t, { state: () => "draining" });
+test("while it closes the service answers what still comes, and says that the connection ends", async (t) => {
+  const { get } = await openHttpServer(t, { state: () => "closing" });
   for (const [path, expected] of [
     ["/fetch-gp?gp_name=kkr", 200],
     ["/nowhere", 404],
