@@ -1,4 +1,6 @@
 /** The datasets that several machines share, as commands see them: a list of one moment, and files that are fetched when needed. */
+import { placeName } from "#store/postgres.ts";
+import { postgresFault } from "#store/store-fault.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
 import { chosen, chosenBefore, findBefore } from "./choose.ts";
@@ -30,7 +32,7 @@ interface SharedRequest {
 }
 
 /**
- * @throws StoreFault `busy` where another command changes datasets, `unusable` where the database is away;
+ * @throws StoreFault `busy` where another command changes datasets, `unusable` where the database is away or the role may not change them;
  *   DatasetFault where the folder is no cache.
  */
 export async function withSharedDatasets<R>(
@@ -48,6 +50,8 @@ export async function withSharedDatasets<R>(
     const result = await work(datasets);
     cache.prune(versionsToKeep(datasets, state), Date.now());
     return result;
+  } catch (error) {
+    throw postgresFault(error, placeName(url));
   } finally {
     await lock?.release();
     remote.close();

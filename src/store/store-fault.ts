@@ -118,7 +118,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "42501":
       return fault(
         "unusable",
-        `${place} refuses this: ${message}. Grant the role what docs/scaling.md says.`,
+        `${place} refuses this: ${message}. docs/scaling.md says which role may do what.`,
       );
     case "42P01":
     case "42703":

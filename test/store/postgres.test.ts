@@ -296,6 +296,10 @@ test(
     await json("keys", "revoke", id);
     await json("plans", "set", "gold", "--per-minute", "5");
     await json("accounts", "plan", "Acme", "gold");
+    assert.match(
+      await refusal(2, "datasets", "rollback"),
+      /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
+    );
     assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
     const serving = asRole("gp_records_server");
     for (const sql of [
