@@ -16,6 +16,7 @@ import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain } from "#http/connections.ts";
 import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
+import { whyNotReady } from "#http/health.ts";
 import { addressText, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
@@ -27,6 +28,7 @@ import type { Counters } from "#limits/counters.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
+import { diskMetrics } from "#metrics/disk-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { operations } from "#operations/index.ts";
@@ -200,6 +202,7 @@ export async function openService(
   const answerCall = openExplorerCalls(http);
   const { app, connections } = buildApp(http);
   const metrics = [
+    readiness(http),
     ...http.metrics.metrics,
     ...connections.metrics,
     ...api.metrics,
@@ -208,6 +211,7 @@ export async function openService(
     countersModes(countersMode),
     failing,
     behind(() => sharedDatasets?.behindSeconds() ?? null),
+    ...diskMetrics(dataDir),
   ];
   const admin = openAdmin(
     config.adminAddress,
@@ -359,6 +363,11 @@ async function followShared({
   if (served !== undefined) shared.noteServed(served);
   return shared;
 }
+
+const readiness = (http: HttpDependencies) =>
+  gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
+    whyNotReady(http) === undefined ? 1 : 0,
+  );
 
 const behind = (seconds: () => number | null) =>
   gauge(

@@ -1,6 +1,7 @@
 /** Metrics of requests: how many, how long they took, and which were refused. */
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { windows } from "#limits/policy.ts";
+import { operations } from "#operations/index.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { Problem } from "#problems.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
@@ -25,10 +26,12 @@ const durationBounds = [
 ];
 
 export function openRequestMetrics(): RequestMetrics {
-  const requests = openTally("gp_records_requests_total", "Requests answered", [
-    "operation",
-    "status",
-  ]);
+  const requests = openTally(
+    "gp_records_requests_total",
+    "Requests answered",
+    ["operation", "status"],
+    [...operations.map(({ name }) => name), otherPaths].map((name) => [name, 500]),
+  );
   const durations = openHistogram(
     "gp_records_request_duration_seconds",
     "Time from a request's headers to the last byte handed to the system",

@@ -62,7 +62,7 @@ export function openTally(
   name: string,
   help: string,
   labelNames: readonly string[],
-  known: readonly (readonly string[])[] = [],
+  known: readonly (readonly (string | number)[])[] = [],
 ): Tally {
   const tree: Tree = new Map();
   const cells: Cell[] = [];
