@@ -8,7 +8,7 @@ import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { followCurrent, type Follower } from "#datasets/follow-current.ts";
+import { followCurrent } from "#datasets/follow-current.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
@@ -24,9 +24,8 @@ import { openRequestMetrics } from "#http/request-metrics.ts";
 import { type KnownKeys, openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
-import type { Counters } from "#limits/counters.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
-import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { countersModes, openCounters } from "#limits/open-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
 import { diskMetrics } from "#metrics/disk-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
@@ -36,7 +35,7 @@ import { recordCounts } from "#operations/page.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
-import type { GateMemory } from "#store/postgres.ts";
+import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
 import { readyControl } from "#store/ready-control.ts";
 import { openRecording, type Recording } from "#usage/recording.ts";
 
@@ -82,10 +81,13 @@ export async function openService(
       follower.model()?.parts.version ===
       (sharedDatasets?.wanted() ?? currentOf(catalogue)?.version),
   );
-  const report = (part: FailingPart, what: string) => (fault: Error | null) => {
-    failing.set(part, fault !== null);
+  const logFault = (what: string) => (fault: Error | null) => {
     if (fault === null) log.info(`${what}: works again`);
     else log.error({ err: fault }, what);
+  };
+  const report = (part: FailingPart, what: string) => (fault: Error | null) => {
+    failing.set(part, fault !== null);
+    logFault(what)(fault);
   };
 
   const reportKeys = report("keys", "keys cannot be read");
@@ -96,12 +98,14 @@ export async function openService(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
-  const { counters, countersMode } = await openCounters(
-    config,
+  const { counters, mode: countersMode } = await openCounters({
+    dataDir,
+    database: shared?.place ?? null,
+    countersUrl: config.countersUrl,
+    outage: config.countersOutage,
     clock,
-    report,
-    shared?.gateMemory,
-  ).catch((fault: unknown) => {
+    onFault: report("counts", shared === null ? "counts cannot be saved" : "counts are not shared"),
+  }).catch((fault: unknown) => {
     lock.release();
     throw fault;
   });
@@ -141,10 +145,19 @@ export async function openService(
     },
     now: () => performance.now(),
   });
-  if (databaseUrl !== null && shared !== null) {
-    const { gateMemory } = shared;
-    const request = { url: databaseUrl, gateMemory, catalogue, follower, program, log };
-    sharedDatasets = await followShared(request);
+  if (shared !== null) {
+    const { startRemote } = await import("#datasets/start-remote.ts");
+    sharedDatasets = startRemote({
+      url: shared.place.url,
+      gateMemory: shared.gateMemory,
+      folder: catalogue.folder,
+      program,
+      // What was read ahead may be served by now.
+      served: follower.model()?.parts.version ?? null,
+      onPointed: () => void follower.lookAnew(),
+      onFault: logFault("shared datasets cannot be followed"),
+      now: () => performance.now(),
+    });
   }
   // A worker reads the dataset while this thread imports Fastify, the slowest import.
   const { buildApp } = await import("#http/build-app.ts");
@@ -208,7 +221,7 @@ export async function openService(
     ...api.metrics,
     ...datasets.metrics,
     lostRequests(recording),
-    countersModes(countersMode),
+    countersMetric(countersMode),
     failing,
     behind(() => sharedDatasets?.behindSeconds() ?? null),
     ...diskMetrics(dataDir),
@@ -269,99 +282,26 @@ export async function openService(
 /** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
 const closingMilliseconds = 1000;
 
-type ReportOf = (part: FailingPart, what: string) => (fault: Error | null) => void;
-
-interface OpenCounters {
-  counters: Counters;
-  countersMode(): (typeof countersModeNames)[number];
-}
-
-/** The counters that the settings name. What counts for several instances is loaded only where it is used. */
-async function openCounters(
-  { dataDir, databaseUrl, countersUrl, countersOutage: outage }: Config,
-  clock: Clock,
-  report: ReportOf,
-  gateMemory?: GateMemory,
-): Promise<OpenCounters> {
-  if (countersUrl === null && databaseUrl === null) {
-    const onFault = report("counts", "counts cannot be saved");
-    const counters = openMemoryCounters({ dir: dataDir, clock, onFault });
-    return { counters, countersMode: () => "embedded" };
-  }
-  const { openSharedCounters } = await import("#limits/shared-counters.ts");
-  const engine =
-    countersUrl === null
-      ? await openPostgresCounts(databaseUrl!, gateMemory)
-      : await (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl);
-  const onFault = report("counts", "counts are not shared");
-  const counters = await openSharedCounters({ engine, outage, clock, onFault });
-  return { counters, countersMode: counters.mode };
-}
-
-async function openPostgresCounts(url: string, gateMemory?: GateMemory) {
-  const { openPostgresEngine } = await import("#limits/postgres-engine.ts");
-  const { openGate } = await import("#store/postgres.ts");
-  return openPostgresEngine(url, openGate(gateMemory));
-}
-
-const countersModeNames = ["embedded", "shared", "local", "deny"] as const;
-
-const countersModes = (mode: OpenCounters["countersMode"]): Metric => ({
+const countersMetric = (mode: () => (typeof countersModes)[number]): Metric => ({
   name: "gp_records_counters_mode",
   type: "gauge",
   help: "1 for the counters that count requests now",
   samples: () =>
-    countersModeNames.map((name) => ({ labels: { mode: name }, value: name === mode() ? 1 : 0 })),
+    countersModes.map((name) => ({ labels: { mode: name }, value: name === mode() ? 1 : 0 })),
 });
 
 /** What a server has of PostgreSQL; its code is loaded only here. */
 async function openDatabase(
   url: string,
   onFault: (fault: Error | null) => void,
-): Promise<{ keys: KnownKeys; gateMemory: GateMemory }> {
+): Promise<{ place: PostgresPlace; gateMemory: GateMemory; keys: KnownKeys }> {
   const { makeGateMemory, openGate } = await import("#store/postgres.ts");
   const { connectKeys } = await import("#store/watch-postgres.ts");
   const { openSharedKeys } = await import("#keys/shared-keys.ts");
   const gateMemory = makeGateMemory();
-  const database = { url, gate: openGate(gateMemory) };
-  const connect = (onChange: () => void) => connectKeys(database, onChange);
-  return { keys: await openSharedKeys({ connect, onFault }), gateMemory };
-}
-
-interface FollowSharedRequest {
-  url: string;
-  gateMemory: GateMemory;
-  catalogue: Catalogue;
-  follower: Follower;
-  program: string;
-  log: Logger;
-}
-
-/** Keeps the folder equal to the datasets that several machines share, in a thread of its own, with its own driver. */
-async function followShared({
-  url,
-  gateMemory,
-  catalogue,
-  follower,
-  program,
-  log,
-}: FollowSharedRequest): Promise<SharedDatasetsLink> {
-  const { startRemote } = await import("#datasets/start-remote.ts");
-  const what = "shared datasets cannot be followed";
-  const shared = startRemote({
-    url,
-    gateMemory,
-    folder: catalogue.folder,
-    program,
-    onPointed: () => void follower.lookAnew(),
-    onFault: (fault) =>
-      fault === null ? log.info(`${what}: works again`) : log.error({ err: fault }, what),
-    now: () => performance.now(),
-  });
-  // What was read ahead may be served by now.
-  const served = follower.model()?.parts.version;
-  if (served !== undefined) shared.noteServed(served);
-  return shared;
+  const place = { url, gate: openGate(gateMemory) };
+  const connect = (onChange: () => void) => connectKeys(place, onChange);
+  return { place, gateMemory, keys: await openSharedKeys({ connect, onFault }) };
 }
 
 const readiness = (http: HttpDependencies) =>

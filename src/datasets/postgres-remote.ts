@@ -1,30 +1,26 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of a megabyte. */
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { readFileSync, renameSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
-import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
+import { openLastingSession } from "#store/lasting-session.ts";
+import { connectPostgres, openGate, placeName, type PostgresSession } from "#store/postgres.ts";
+import { postgresCodeOf } from "#store/store-fault.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
-import { openGate, placeName } from "#store/postgres.ts";
-import { connectPostgres, type PostgresSession } from "./postgres.ts";
+import { openInstances } from "./instances.ts";
 import {
   type DatasetRemote,
-  type Instance,
   ownFormat,
   type SharedGeneration,
   type SharedState,
 } from "./remote.ts";
+import { pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
 import { writeSynced } from "./whole-file.ts";
 
-/** The session of a statement that carries a part must outlast a slow network. */
-const partMilliseconds = 30_000;
 const lookEveryMilliseconds = 500;
-/** An instance says that it runs every two seconds; one that missed so many is not waited for. */
-const liveSeconds = 15;
 const sideBytesMax = 16 * 1024 * 1024;
 const sideNameShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const channel = "gp_records_dataset";
@@ -38,7 +34,8 @@ export function openPostgresRemote(
   gate = openGate(),
 ): DatasetRemote {
   const place = { url, gate };
-  const { query, listen, close } = openMainSession(url, place.gate);
+  const main = openLastingSession(place, channel);
+  const { query } = main;
   const publisher = `process ${process.pid} on ${hostname()}`;
   let seen: SharedState | null = null;
 
@@ -66,7 +63,7 @@ export function openPostgresRemote(
     read,
     current,
     async pull(generation, signal) {
-      const session = await connectPostgres(place, { queryMilliseconds: partMilliseconds });
+      const session = await connectPostgres(place, { limits: partLimits });
       const stop = () => session.close();
       signal?.addEventListener("abort", stop);
       const path = cache.temporaryPath();
@@ -86,7 +83,7 @@ export function openPostgresRemote(
       }
     },
     async push(path, generation, status) {
-      const session = await connectPostgres(place, { queryMilliseconds: partMilliseconds });
+      const session = await connectPostgres(place, { limits: partLimits });
       try {
         // One transaction: whatever ends it, nobody ever sees a part of it.
         await session.query("begin");
@@ -103,7 +100,7 @@ export function openPostgresRemote(
       try {
         rows = await query<Row>(publishSql, [version, expected, publisher]);
       } catch (error) {
-        if (codeOf(error) === foreignKeyViolation) throw gone(version);
+        if (postgresCodeOf(error) === foreignKeyViolation) throw gone(version);
         if (!(error instanceof StoreFault)) throw error;
         return afterLostAnswer(version, current, error);
       }
@@ -118,7 +115,7 @@ export function openPostgresRemote(
       try {
         await query(removeSql("version = $1"), [version]);
       } catch (error) {
-        if (codeOf(error) !== foreignKeyViolation) throw error;
+        if (postgresCodeOf(error) !== foreignKeyViolation) throw error;
         throw new DatasetFault(`${version} is the current dataset, which is not removed.`);
       }
     },
@@ -132,7 +129,7 @@ export function openPostgresRemote(
         throw new DatasetFault(
           `${path} has ${bytes.length} bytes; a file beside the datasets has at most ${sideBytesMax}.`,
         );
-      await query(pushFileSql, [name, sha256Of(bytes), await compress(bytes, zstdOptions)]);
+      await query(pushFileSql, [name, sha256Of(bytes), await pack(bytes)]);
     },
     async pullFile(name) {
       refuseSideName(name);
@@ -140,7 +137,7 @@ export function openPostgresRemote(
       const [row] = await query<{ sha256: string; bytes: Buffer }>(sql, [name]);
       if (row === undefined) return null;
       const damaged = (reason: string) => new DatasetFault(`The stored file ${name} ${reason}.`);
-      const bytes = await decompress(row.bytes).catch((error: Error) => {
+      const bytes = await unpack(row.bytes).catch((error: Error) => {
         throw damaged(`is damaged: ${error.message}`);
       });
       if (sha256Of(bytes) !== row.sha256) throw damaged("is damaged: its SHA-256 differs");
@@ -168,7 +165,7 @@ export function openPostgresRemote(
             isAgain = false;
           });
       };
-      const endListening = listen(lookNow);
+      const endListening = main.listen(lookNow);
       const timer = setInterval(lookNow, lookEveryMilliseconds);
       lookNow();
       return () => {
@@ -197,71 +194,13 @@ export function openPostgresRemote(
         throw error;
       }
     },
-    async noteInstance({ id, host, pid, startedAt, program, formats, served }) {
-      await query(noteInstanceSql, [id, host, pid, startedAt, program, formats, served]);
-    },
-    async forgetInstance(id) {
-      await query("delete from instance where id = $1", [id]);
-    },
-    async instances() {
-      const rows = await query<InstanceRow>(instancesSql);
-      return rows.map(({ started_at, seen_at, is_live, ...rest }) => {
-        return { ...rest, startedAt: started_at, seenAt: seen_at, isLive: is_live };
-      });
-    },
-    close,
+    instances: openInstances(main),
+    close: main.close,
   };
 }
 
-/** One session for all that is small, opened when it is needed, and opened again when it ended. */
-function openMainSession(url: string, gate: ReturnType<typeof openGate>) {
-  let main: PostgresSession | null = null;
-  let opening: Promise<PostgresSession> | null = null;
-  let isClosed = false;
-  const listeners = new Set<() => void>();
-  const onNotice = () => {
-    for (const listener of listeners) listener();
-  };
-  const openOnce = async () => {
-    const session = await connectPostgres({ url, gate }, { onNotice });
-    if (isClosed) session.close();
-    else if (listeners.size > 0) await session.query(`listen ${channel}`);
-    return (main = session);
-  };
-  const session = async () => {
-    if (main !== null && !main.isOver) return main;
-    return (opening ??= openOnce().finally(() => (opening = null)));
-  };
-  return {
-    async query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-      const usable = await session();
-      try {
-        return await usable.query<R>(sql, values);
-      } catch (error) {
-        if (codeOf(error) !== undefinedTable) throw error;
-        throw new StoreFault(
-          "unusable",
-          `${placeName(url)} lacks the tables of datasets. Run 'gp-records migrate'.`,
-          { cause: error },
-        );
-      }
-    },
-    listen(listener: () => void) {
-      listeners.add(listener);
-      if (main !== null) main.query(`listen ${channel}`).catch(() => {});
-      return () => void listeners.delete(listener);
-    },
-    close() {
-      isClosed = true;
-      main?.close();
-    },
-  };
-}
-
-const undefinedTable = "42P01";
 const uniqueViolation = "23505";
 const foreignKeyViolation = "23503";
-const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
 interface Row {
   version: string;
@@ -278,9 +217,6 @@ interface Row {
   pinned_at: string | null;
   publisher: string;
 }
-
-const timeText = (expression: string, name: string) =>
-  `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;
 
 const columns = `d.version, d.format, d.hash, d.sha256, d.bytes, d.records, ${timeText("d.built_at", "built_at")},
   d.built_from, d.status, ${timeText("d.published_at", "published_at")}, d.published_after,
@@ -353,22 +289,6 @@ const holderSql = `
 const whoOf = (name: string | null) =>
   name?.replace(/^gp-records /, "") ?? "a session of another role";
 
-const noteInstanceSql = `
-  with old as (delete from instance where seen_at < now() - interval '1 day' and id <> $1)
-  insert into instance (id, host, pid, started_at, seen_at, program, formats, served)
-  values ($1, $2, $3, $4, now(), $5, $6, $7)
-  on conflict (id) do update set seen_at = now(), served = excluded.served`;
-
-type InstanceRow = Pick<Instance, "id" | "host" | "pid" | "program" | "formats" | "served"> & {
-  started_at: string;
-  seen_at: string;
-  is_live: boolean;
-};
-
-const instancesSql = `select id, host, pid, ${timeText("started_at", "started_at")}, ${timeText("seen_at", "seen_at")},
-    seen_at > now() - interval '${liveSeconds} seconds' as is_live, program, formats, served
-  from instance order by host, pid, id`;
-
 const gone = (version: string) =>
   new DatasetFault(
     `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
@@ -421,96 +341,12 @@ async function insertRow(
       [...values, status, publisher],
     );
   } catch (error) {
-    if (codeOf(error) !== uniqueViolation) throw error;
+    if (postgresCodeOf(error) !== uniqueViolation) throw error;
     throw new DatasetFault(`${version} is stored already, by another import. Import again.`);
   }
 }
 
-const partBytes = 1024 * 1024;
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
-/** Fast, and with a checksum, so that a damaged part is known by itself. */
-const zstdOptions = {
-  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-};
 const sha256Of = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-
-/** A part is compressed while the one before it is on its way. */
-async function pushParts(
-  session: PostgresSession,
-  path: string,
-  { version, sha256 }: Generation,
-): Promise<void> {
-  const digest = createHash("sha256");
-  const file = await open(path, "r");
-  try {
-    let sent: Promise<unknown> = Promise.resolve();
-    for (let number = 0; ; number++) {
-      const piece = Buffer.allocUnsafe(partBytes);
-      const { bytesRead } = await file.read(piece, 0, partBytes, number * partBytes);
-      if (bytesRead === 0) break;
-      const part = piece.subarray(0, bytesRead);
-      digest.update(part);
-      const bytes = await compress(part, zstdOptions);
-      await sent;
-      const sql = "insert into dataset_part (version, number, bytes) values ($1, $2, $3)";
-      sent = session.query(sql, [version, number, bytes]);
-      // Awaited in the next round, where it throws.
-      sent.catch(() => {});
-    }
-    await sent;
-  } finally {
-    await file.close();
-  }
-  if (digest.digest("hex") !== sha256)
-    throw new DatasetFault(
-      `${path} changed while it was stored; nothing was published. Import again.`,
-    );
-}
-
-/** The next part is on its way while one is written. Whatever is damaged, the file is not taken over. */
-async function pullParts(
-  session: PostgresSession,
-  generation: Generation,
-  path: string,
-): Promise<void> {
-  const { version, bytes, sha256 } = generation;
-  const count = Math.ceil(bytes / partBytes);
-  const fetchPart = (number: number) => {
-    const sql = "select bytes from dataset_part where version = $1 and number = $2";
-    const rows = session.query<{ bytes: Buffer }>(sql, [version, number]);
-    rows.catch(() => {});
-    return rows;
-  };
-  const digest = createHash("sha256");
-  const file = openSync(path, "wx", 0o600);
-  try {
-    let next = fetchPart(0);
-    for (let number = 0; number < count; number++) {
-      const [row] = await next;
-      if (number + 1 < count) next = fetchPart(number + 1);
-      const name = `Part ${number + 1} of ${count} of the stored dataset ${version}`;
-      if (row === undefined)
-        throw new DatasetFault(`${name} is missing: it was removed. ${storedRemedy}`);
-      const part = await decompress(row.bytes).catch((error: Error) => {
-        throw new DatasetFault(`${name} is damaged: ${error.message}. ${storedRemedy}`);
-      });
-      if (part.length !== Math.min(partBytes, bytes - number * partBytes))
-        throw new DatasetFault(`${name} is damaged: it has ${part.length} bytes. ${storedRemedy}`);
-      digest.update(part);
-      for (let at = 0; at < part.length;) at += writeSync(file, part, at);
-    }
-  } finally {
-    closeSync(file);
-  }
-  if (digest.digest("hex") !== sha256)
-    throw new DatasetFault(
-      `The stored dataset ${version} is damaged: its SHA-256 differs. ${storedRemedy}`,
-    );
-}
-
-const storedRemedy =
-  "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";
 
 function refuseSideName(name: string): void {
   if (!sideNameShape.test(name))

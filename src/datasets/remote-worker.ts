@@ -4,9 +4,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type GateMemory, openGate } from "#store/postgres.ts";
 import { openCache } from "./dataset-cache.ts";
 import { followRemote } from "./follow-remote.ts";
+import type { Instance } from "./instances.ts";
 import { openPostgresRemote } from "./postgres-remote.ts";
 import { lowerOwnPriority } from "./priority.ts";
-import { type Instance, ownFormat } from "./remote.ts";
+import { ownFormat } from "./remote.ts";
 
 export interface RemoteOrder {
   /** `DATABASE_URL`. */
@@ -53,7 +54,7 @@ const instance: Instance = {
   served: null,
 };
 // The follower reports what is wrong with the database.
-const noteInstance = () => remote.noteInstance(instance).catch(() => {});
+const noteInstance = () => remote.instances.note(instance).catch(() => {});
 const timer = setInterval(() => void noteInstance(), noteEveryMilliseconds);
 void noteInstance();
 
@@ -66,7 +67,7 @@ port.on("message", (message: ToRemoteWorker) => {
 
 async function close(): Promise<void> {
   clearInterval(timer);
-  await Promise.all([follower.close(), remote.forgetInstance(id).catch(() => {})]);
+  await Promise.all([follower.close(), remote.instances.forget(id).catch(() => {})]);
   remote.close();
   port.close();
 }

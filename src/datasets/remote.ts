@@ -2,6 +2,7 @@
 import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 import type { Generation } from "./generation.ts";
+import type { Instances } from "./instances.ts";
 
 /** The format and the fold of a dataset, such as `2.1`: a program reads those it writes. */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
@@ -28,27 +29,6 @@ export interface SharedState {
   generations: readonly SharedGeneration[];
   /** By the clock of the database, in milliseconds since 1970. */
   readAt: number;
-}
-
-/** A server that answers from the shared datasets. */
-export interface Instance {
-  id: string;
-  host: string;
-  pid: number;
-  /** RFC 3339. */
-  startedAt: string;
-  program: string;
-  /** What it can read, as `ownFormat`. */
-  formats: readonly string[];
-  /** Null while it serves nothing. */
-  served: string | null;
-}
-
-export interface SeenInstance extends Instance {
-  /** RFC 3339, by the clock of the database. */
-  seenAt: string;
-  /** Whether it was seen so lately that it counts as running. */
-  isLive: boolean;
 }
 
 export interface RemoteLock {
@@ -92,10 +72,6 @@ export interface DatasetRemote {
   watch(onLook: (seen: SharedState | Error) => void): () => void;
   /** One import at a time. @throws StoreFault `busy` naming who holds it. */
   lock(): Promise<RemoteLock>;
-  /** Says that a server runs; forgets those that were not seen for a day. */
-  noteInstance(instance: Instance): Promise<void>;
-  forgetInstance(id: string): Promise<void>;
-  /** By host and process. */
-  instances(): Promise<SeenInstance[]>;
+  instances: Instances;
   close(): void;
 }

@@ -1,12 +1,11 @@
 /** The datasets that several machines share, as commands see them: a list of one moment, and files that are fetched when needed. */
-import { placeName } from "#store/postgres.ts";
-import { postgresFault } from "#store/store-fault.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
 import { chosen, chosenBefore, findBefore } from "./choose.ts";
 import { type DatasetCache, openCache } from "./dataset-cache.ts";
 import type { Datasets } from "./datasets.ts";
 import type { Generation } from "./generation.ts";
+import type { SeenInstance } from "./instances.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPostgresRemote } from "./postgres-remote.ts";
 import { findSpare, type Pruned } from "./prune.ts";
@@ -15,7 +14,6 @@ import {
   type DatasetRemote,
   ownFormat,
   type RemoteLock,
-  type SeenInstance,
   type SharedGeneration,
   type SharedState,
 } from "./remote.ts";
@@ -50,8 +48,6 @@ export async function withSharedDatasets<R>(
     const result = await work(datasets);
     cache.prune(versionsToKeep(datasets, state), Date.now());
     return result;
-  } catch (error) {
-    throw postgresFault(error, placeName(url));
   } finally {
     await lock?.release();
     remote.close();
@@ -62,7 +58,7 @@ export async function withSharedDatasets<R>(
 export async function listInstances(url: string, folder: string): Promise<SeenInstance[]> {
   const remote = openPostgresRemote(url, openCache(folder));
   try {
-    return await remote.instances();
+    return await remote.instances.list();
   } finally {
     remote.close();
   }
@@ -156,20 +152,20 @@ function sharedDatasets(shared: Shared): Datasets {
     fetch,
     async importSource(request) {
       if (!request.isDryRun && request.isStaged !== true)
-        refuseUnreadable(await remote.instances(), ownFormat, stageInstead);
+        refuseUnreadable(await remote.instances.list(), ownFormat, stageInstead);
       if (state.current !== null) await fetch(state.current.version);
       return importSource(target, request);
     },
     async publishVersion(choice) {
       const { version } = chosen(target, choice);
       if (!choice.isForced)
-        refuseUnreadable(await remote.instances(), find(version).format, forceInstead);
+        refuseUnreadable(await remote.instances.list(), find(version).format, forceInstead);
       return makeCurrent(version);
     },
     async rollBack() {
       const { version } = chosenBefore(target);
       const advice = `Update that server first, or say 'gp-records datasets publish ${version} --force'.`;
-      refuseUnreadable(await remote.instances(), find(version).format, advice);
+      refuseUnreadable(await remote.instances.list(), find(version).format, advice);
       return makeCurrent(version);
     },
     async pinVersion(version, nowMilliseconds) {

@@ -18,6 +18,8 @@ export interface SharedDatasetsLink {
 }
 
 interface StartRequest extends Pick<RemoteOrder, "url" | "gateMemory" | "folder" | "program"> {
+  /** What the server serves already. */
+  served: string | null;
   /** The folder points at another dataset, or has a damaged one anew. */
   onPointed: () => void;
   /** Each fault once; null once all works again. */
@@ -39,7 +41,7 @@ export function startRemote(request: StartRequest): SharedDatasetsLink {
   const id = randomUUID();
   const workerData: RemoteOrder = { url, gateMemory, folder, program, id, startedAt };
   let wanted: string | null | undefined;
-  let served: string | null = null;
+  let { served } = request;
   let agreedAt = now();
   let isClosing = false;
   /** What ended the worker; told once. */

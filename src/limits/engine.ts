@@ -11,7 +11,7 @@ export interface Engine {
   /**
    * Opens a connection in place of the one before, and checks that the server can be used.
    * @param onLost is called once, when this connection ends otherwise than by `disconnect`.
-   * @throws StoreFault where the server answers, but must be set up first; another error where it does not answer.
+   * @throws StoreFault `unusable`, naming the place, where the server must be set up first; another error where it does not answer.
    */
   connect(onLost: (fault: Error) => void): Promise<void>;
   /** Decides groups, in the order of their accounts. @returns the decisions in the same order. */

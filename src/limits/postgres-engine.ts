@@ -1,84 +1,74 @@
 /** Counts in PostgreSQL, by a function for all requests of a turn; store/postgres-counts-sql.ts has its text. */
-import type { Client } from "pg";
-import { StoreFault } from "#store/domain-error.ts";
-import { openGate } from "#store/postgres.ts";
+import {
+  connectPostgres,
+  openGate,
+  placeName,
+  type PostgresPlace,
+  type PostgresSession,
+  type PreparedStatement,
+} from "#store/postgres.ts";
 import { decisionFrom, type Engine } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
-/**
- * @param url `postgres:` or `postgresql:`, as libpq reads it; a direct or session-pooled connection.
- * @param gate shared with the other connections of the process, so that together they try a server that is away once a second.
- */
-export async function openPostgresEngine(url: string, gate = openGate()): Promise<Engine> {
-  const { default: pg } = await import("pg");
-  const address = addressOf(url);
-  let client: Client | null = null;
+/** @param place of a direct or session-pooled connection; its gate is that of all connections of the process. */
+export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): Engine {
+  let session: PostgresSession | null = null;
+  let attempt = 0;
   let forgotAt = performance.now();
 
   const query = async (
-    name: string,
-    text: string,
+    statement: PreparedStatement,
     values: readonly string[],
   ): Promise<number[][]> => {
-    if (client === null) throw new Error("there is no connection");
-    const { rows } = await client.query({
-      name,
-      text,
-      values: [...values],
-      rowMode: "array",
-      types: { getTypeParser: () => Number },
-    });
-    return rows as number[][];
+    if (session === null) throw new Error("there is no connection");
+    const rows = await session.query<Record<string, number>>(statement, values);
+    return rows.map((row) => Object.values(row));
   };
   const forget = () => {
     if (performance.now() - forgotAt < forgetEveryMilliseconds) return;
     forgotAt = performance.now();
     // A connection that fails is noticed by what is asked next.
-    query("quota_forget", "select quota_forget() is null", []).catch(() => {});
+    query(statements.forget, []).catch(() => {});
   };
 
   const engine: Engine = {
-    place: placeOf(url),
+    place: placeName(url),
     groupsMax: 128,
     partOf: () => 0,
     async connect(onLost) {
       engine.disconnect();
-      if (!gate.mayTry()) throw new Error("it is tried again each second");
-      const current = new pg.Client({
-        connectionString: address,
-        connectionTimeoutMillis: 500,
-        keepAlive: true,
-        keepAliveInitialDelayMillis: 10_000,
-        application_name: "gp-records counters",
-      });
-      client = current;
-      current.on("error", () => {});
-      try {
-        await current.connect();
-        gate.tried(true);
-      } catch (error) {
-        gate.tried(false);
-        rethrow(error as Error);
+      const own = ++attempt;
+      const opened = await connectPostgres(
+        { url, gate },
+        {
+          name: "gp-records counters",
+          limits: { connect: 500, statement: 1000 },
+          settings: sessionSettings,
+          onEnd() {
+            if (attempt === own) onLost(new Error("the connection ended"));
+          },
+        },
+      );
+      if (attempt !== own) {
+        opened.close();
+        throw new Error("the connection was given up");
       }
-      await current.query(sessionSettings);
-      current.once("end", () => {
-        if (client === current) onLost(new Error("the connection ended"));
-      });
+      session = opened;
     },
     async decide(groups) {
-      const rows = await query("quota_take", take, [
+      const rows = await query(statements.take, [
         arrayOf(groups.map(({ account }) => account)),
         arrayOf(groups.map(({ requests }) => requests)),
         arrayOf(groups.map(({ quotas }) => quotas.minute)),
         arrayOf(groups.map(({ quotas }) => quotas.hour)),
         arrayOf(groups.map(({ quotas }) => quotas.day)),
-      ]).catch(rethrow);
+      ]);
       forget();
       return rows.map((row) => decisionFrom(row, 0));
     },
     async charge({ instance, number, accounts }) {
-      await query("quota_add", "select quota_add($1, $2, $3, $4) is null", [
+      await query(statements.add, [
         instance,
         String(number),
         arrayOf(accounts.flatMap(({ account, ages }) => ages.map(() => account))),
@@ -86,13 +76,9 @@ export async function openPostgresEngine(url: string, gate = openGate()): Promis
       ]);
     },
     disconnect() {
-      const old = client;
-      client = null;
-      if (old === null) return;
-      // Its `end` would wait for a server that does not answer.
-      (
-        old as unknown as { connection: { stream: { destroy(): void } } }
-      ).connection.stream.destroy();
+      attempt++;
+      session?.close();
+      session = null;
     },
   };
   return engine;
@@ -102,37 +88,16 @@ export async function openPostgresEngine(url: string, gate = openGate()): Promis
  * Counts may be lost by a crash of the server within a second, as by a power failure where one process counts by itself.
  * Whoever waits for a row that another one holds gives up, since by then it counts for itself.
  */
-const sessionSettings =
-  "set synchronous_commit = off; set statement_timeout = 1000; set default_transaction_isolation = 'read committed'; set jit = off";
-
-const take = "select * from quota_take($1, $2, $3, $4, $5)";
-
-const arrayOf = (numbers: readonly number[]) => `{${numbers.join(",")}}`;
-
-/** What the server says of a connection or a table that somebody has to set up, by its SQLSTATE. */
-const unusable: Readonly<Record<string, string>> = {
-  "28P01": "refuses user or password of DATABASE_URL",
-  "28000": "refuses user or password of DATABASE_URL",
-  "3D000": "does not have the database that DATABASE_URL names",
-  "42883": "has no tables of counts: run gp-records migrate",
-  "42P01": "has no tables of counts: run gp-records migrate",
-  "42501": "does not let the user of DATABASE_URL use the tables of counts",
+const sessionSettings = {
+  synchronous_commit: "off",
+  default_transaction_isolation: "read committed",
+  jit: "off",
 };
 
-function rethrow(error: Error & { code?: string }): never {
-  const reason = unusable[error.code ?? ""];
-  if (reason === undefined) throw error;
-  throw new StoreFault("unusable", `${reason} (${error.message})`);
-}
+const statements = {
+  take: { name: "quota_take", text: "select * from quota_take($1, $2, $3, $4, $5)" },
+  add: { name: "quota_add", text: "select quota_add($1, $2, $3, $4) is null" },
+  forget: { name: "quota_forget", text: "select quota_forget() is null" },
+};
 
-/** With the meanings that sslmode has everywhere; alone, pg would take `require` for `verify-full`, and warn. */
-function addressOf(url: string): string {
-  const parsed = new URL(url);
-  if (parsed.searchParams.has("sslmode")) parsed.searchParams.set("uselibpqcompat", "true");
-  return parsed.href;
-}
-
-function placeOf(url: string): string {
-  const { protocol, host, pathname, searchParams } = new URL(url);
-  return `${protocol}//${searchParams.get("host") ?? host}${pathname}`;
-}
+const arrayOf = (numbers: readonly number[]) => `{${numbers.join(",")}}`;

@@ -9,7 +9,7 @@ import { defaultQuotas, type Quotas } from "./policy.ts";
 import { dayMicroseconds } from "./sliding-log.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
-type OutageMode = "local" | "deny";
+export type OutageMode = "local" | "deny";
 
 export interface SharedCounters extends Counters {
   /** Who counts now: the engine, or what the outage mode says. */
@@ -143,8 +143,8 @@ export async function openSharedCounters({
       outage === "deny"
         ? "Requests are refused until they are."
         : "This instance counts by itself until they are.";
-    const message = `Counts are not shared: ${engine.place} ${reasonOf(fault)}. ${meanwhile}`;
-    if (reported !== null && (message === reported || !(fault instanceof StoreFault))) return;
+    const message = `Counts are not shared: ${sentenceOf(fault, engine.place)} ${meanwhile}`;
+    if (reported !== null && (message === reported || !isToBeMended(fault))) return;
     reported = message;
     // Without the fault itself: some carry what was sent, such as a password.
     onFault(new Error(message));
@@ -196,12 +196,9 @@ export async function openSharedCounters({
   try {
     await comeBack();
   } catch (error) {
-    if (error instanceof StoreFault) {
+    if (isToBeMended(error)) {
       engine.disconnect();
-      throw new StoreFault(
-        error.kind,
-        `Counts cannot be shared: ${engine.place} ${error.message}.`,
-      );
+      throw new StoreFault("unusable", `Counts cannot be shared: ${error.message}`);
     }
     giveUp(error as Error);
   }
@@ -367,7 +364,12 @@ class TooSlow extends Error {
   }
 }
 
-function reasonOf(fault: Error): string {
-  if (fault instanceof TooSlow || fault instanceof StoreFault) return fault.message;
-  return `fails: ${fault.message || (fault as NodeJS.ErrnoException).code}`;
+/** The server is there, but refuses to work until somebody has changed something. */
+const isToBeMended = (fault: unknown): fault is StoreFault =>
+  fault instanceof StoreFault && fault.kind === "unusable";
+
+function sentenceOf(fault: Error, place: string): string {
+  if (fault instanceof StoreFault) return fault.message;
+  if (fault instanceof TooSlow) return `${place} ${fault.message}.`;
+  return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
 }

@@ -56,8 +56,8 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       engine.disconnect();
       const single = new Redis(address, options);
       client = single;
-      const info = await connected(single, () => single.info());
-      refuseEviction(info);
+      const info = await connected(single, place, () => single.info());
+      refuseEviction(info, place);
       let current: Redis | Cluster = single;
       if (/^redis_mode:cluster/m.test(info)) {
         const { host, port, username, password, tls } = single.options;
@@ -69,7 +69,7 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
         single.disconnect();
         client = current = cluster;
         const infos = () => Promise.all(cluster.nodes("master").map((node) => node.info()));
-        for (const ofNode of await connected(cluster, infos)) refuseEviction(ofNode);
+        for (const ofNode of await connected(cluster, place, infos)) refuseEviction(ofNode, place);
       }
       current.once("end", () => {
         if (client === current) onLost(new Error("the connection ended"));
@@ -119,7 +119,11 @@ const scriptOf = (text: string): Script => ({
 });
 
 /** Connects, and asks a first question. @throws StoreFault where user or password are not accepted. */
-async function connected<T>(client: Redis | Cluster, ask: () => Promise<T>): Promise<T> {
+async function connected<T>(
+  client: Redis | Cluster,
+  place: string,
+  ask: () => Promise<T>,
+): Promise<T> {
   let fault: Error | undefined;
   // Without a listener it would print what it cannot do.
   client.on("error", (error: Error) => void (fault = error));
@@ -131,19 +135,19 @@ async function connected<T>(client: Redis | Cluster, ask: () => Promise<T>): Pro
     if (/^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password|ERR AUTH)/.test(cause.message))
       throw new StoreFault(
         "unusable",
-        `refuses user or password of COUNTERS_URL: ${cause.message}`,
+        `${place} refuses user or password of COUNTERS_URL: ${cause.message}.`,
       );
     throw cause;
   }
 }
 
 /** An evicted account would have its whole quota again. Managed services hide the configuration, but not this line. */
-function refuseEviction(info: string): void {
+function refuseEviction(info: string, place: string): void {
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy === "noeviction") return;
   throw new StoreFault(
     "unusable",
-    `has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set 'maxmemory-policy noeviction' in its configuration`,
+    `${place} has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set 'maxmemory-policy noeviction' in its configuration.`,
   );
 }
 

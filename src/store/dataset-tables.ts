@@ -54,3 +54,7 @@ export const datasetTables = `
     served text collate "C"
   );
 `;
+
+/** SQL for a time as RFC 3339, to the second in UTC. */
+export const timeText = (expression: string, name: string): string =>
+  `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;

@@ -5,7 +5,7 @@ import type { PoolClient } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import type { Store } from "./open-store.ts";
 import {
-  beginUsualSession,
+  beginSession,
   bindable,
   clientConfig,
   connectFault,
@@ -14,7 +14,6 @@ import {
   openGate,
   placeName,
   type PostgresPlace,
-  readMilliseconds,
 } from "./postgres.ts";
 import { refuseUnready } from "./postgres-schema.ts";
 import { postgresFault } from "./store-fault.ts";
@@ -67,11 +66,10 @@ async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<Post
   const sockets = new Set<Socket>();
   const pool = new Pool({
     ...(await clientConfig(url, sockets)),
-    query_timeout: readMilliseconds,
     max: connectionsMax,
     idleTimeoutMillis: idleMilliseconds,
     allowExitOnIdle: true,
-    onConnect: (client) => client.query(beginUsualSession),
+    onConnect: (client) => client.query(beginSession()),
   });
   // Without these a connection that ends while nobody, or somebody between two queries, uses it would end the process.
   pool.on("error", () => {});

@@ -74,6 +74,9 @@ const tooNew = (place: string, step: string) =>
     `${place} was changed by a newer gp-records: its schema has '${step}', which this version does not know and cannot work beside. Nothing was changed. Run the newer version.`,
   );
 
+/** A step may take long, and so may whoever holds the lock. */
+const patient = { answer: 0, statement: 0, lock: 30_000 };
+
 /** Any number: it only has to be the same for every gp-records. */
 const migrationLock = 7_240_318_115_001;
 
@@ -87,7 +90,7 @@ export async function migratePostgres(
   steps: readonly PostgresStep[] = postgresSteps,
 ): Promise<string[]> {
   const place = placeName(database.url);
-  const session = await connectPostgres(database, { isPatient: true });
+  const session = await connectPostgres(database, { limits: patient });
   try {
     await refuseUnfit(session, database);
     // Before the steps are read: what is read first could be taken by somebody else meanwhile. It ends with the session.

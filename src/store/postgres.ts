@@ -55,29 +55,64 @@ export function openGate(
   };
 }
 
+/** How long a session waits, in milliseconds; 0 for as long as it takes. */
+interface SessionLimits {
+  /** For a connection. */
+  connect: number;
+  /** For an answer, before it gives up the connection. */
+  answer: number;
+  /** The server for a statement, before it gives up that statement. */
+  statement: number;
+  /** The server for a lock. */
+  lock: number;
+  /** The server for the next statement of a transaction: a program that stops in the middle of a change holds up all others until then. */
+  idleInTransaction: number;
+}
+
 /** All less than the two seconds within which every request has an answer; the server gives up before we do. */
-const connectMilliseconds = 1500;
-export const readMilliseconds = 1900;
-const usual = { statement: 1700, lock: 1500 };
-/** For the steps of a schema, which may take long. */
-const patient = { statement: 0, lock: 30_000 };
-/** A program that stops in the middle of a change holds up all others until then. */
-const idleInTransactionMilliseconds = 5000;
+const usualLimits: SessionLimits = {
+  connect: 1500,
+  answer: 1900,
+  statement: 1700,
+  lock: 1500,
+  idleInTransaction: 5000,
+};
 
-/** Set by a query and not at the start of the session, where a pooler refuses what it does not know. */
-const beginSession = ({ statement, lock }: typeof usual) =>
-  `select pg_backend_pid() as pid,
-     set_config('statement_timeout', '${statement}', false),
-     set_config('lock_timeout', '${lock}', false),
-     set_config('idle_in_transaction_session_timeout', '${idleInTransactionMilliseconds}', false)`;
-
-export const beginUsualSession = beginSession(usual);
+/**
+ * Set by a query and not at the start of the session, where a pooler refuses what it does not know. A machine that loses its power
+ * is noticed within 25 s, which ends its session and the locks of it.
+ */
+export function beginSession(
+  { statement, lock, idleInTransaction }: SessionLimits = usualLimits,
+  settings: Readonly<Record<string, string>> = {},
+): string {
+  const all = {
+    statement_timeout: statement,
+    lock_timeout: lock,
+    idle_in_transaction_session_timeout: idleInTransaction,
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 3,
+    ...settings,
+  };
+  const set = Object.entries(all).map(
+    ([name, value]) => `set_config('${name}', '${value}', false)`,
+  );
+  return `select pg_backend_pid() as pid, ${set.join(", ")}`;
+}
 
 /** Oids of `int8` and `numeric`, which `pg` gives as text; here they are counts below 2^53. */
 const numberTypes = [20, 1700];
 
 /** @param sockets is filled with those that are open, so that they can be closed under a server that does not answer. */
-export async function clientConfig(url: string, sockets: Set<Socket>): Promise<ClientConfig> {
+export async function clientConfig(
+  url: string,
+  sockets: Set<Socket>,
+  { name, limits }: { name: string; limits: SessionLimits } = {
+    name: "gp-records",
+    limits: usualLimits,
+  },
+): Promise<ClientConfig> {
   const { types } = await import("pg");
   const parsed = new URL(url);
   // With the meanings that sslmode has everywhere; alone, pg would take `require` for `verify-full`, and warn.
@@ -85,8 +120,9 @@ export async function clientConfig(url: string, sockets: Set<Socket>): Promise<C
   return {
     connectionString: parsed.href,
     ssl: false,
-    application_name: "gp-records",
-    connectionTimeoutMillis: connectMilliseconds,
+    application_name: name,
+    connectionTimeoutMillis: limits.connect,
+    ...(limits.answer === 0 ? {} : { query_timeout: limits.answer }),
     keepAlive: true,
     types: {
       getTypeParser: ((oid: number, format?: "text") =>
@@ -110,9 +146,7 @@ export function connectFault(error: unknown, place: string): unknown {
   return new StoreFault(
     "unusable",
     `${place} cannot be used: ${error.message}. Correct DATABASE_URL.`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 
@@ -130,56 +164,80 @@ export const endsConnection = (error: unknown): boolean =>
 export const bindable = (value: unknown): unknown =>
   typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 
+/** A statement that the server prepares once for each connection, under a name of its own. */
+export interface PreparedStatement {
+  name: string;
+  text: string;
+}
+
 /** One connection; its queries are made one after the other. */
 export interface PostgresSession {
-  /** @throws DomainError as `postgresFault` says, else what `pg` throws. */
-  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** @throws DomainError as `postgresFault` says, else what `pg` throws; `postgresCodeOf` tells PostgreSQL's code of either. */
+  query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
   /** Whether a pooler stands between, which has given the connection to another server process than it says. */
   readonly isPooled: boolean;
   /** Whether it ended; then only a new one helps. */
   readonly isOver: boolean;
+  /** Ends it at once, a query under way included. */
   close(): void;
 }
 
 interface SessionOptions {
+  /** What `pg_stat_activity` shows; cut after 63 bytes. */
+  name?: string;
+  /** Those that differ from `usualLimits`. */
+  limits?: Partial<SessionLimits>;
+  /** Settings of the session besides its limits, which are no user's input. */
+  settings?: Readonly<Record<string, string>>;
   /** Called when the server notifies of what was listened for. */
   onNotice?: () => void;
-  /** Whether queries may take as long as they do. */
-  isPatient?: boolean;
+  /** Called once, when the session ended, also by `close`. */
+  onEnd?: () => void;
 }
 
 /** @throws StoreFault within 2 s, at once where the gate is closed. */
 export async function connectPostgres(
   { url, gate = openGate() }: PostgresPlace,
-  { onNotice = () => {}, isPatient = false }: SessionOptions = {},
+  {
+    name = "gp-records",
+    settings = {},
+    onNotice = () => {},
+    onEnd = () => {},
+    ...options
+  }: SessionOptions = {},
 ): Promise<PostgresSession> {
   const place = placeName(url);
+  const limits = { ...usualLimits, ...options.limits };
   const { Client } = await import("pg");
   if (!gate.mayTry()) throw notTriedNow(place);
   const sockets = new Set<Socket>();
   let isOver = false;
   const close = () => {
     isOver = true;
-    void client.end();
+    client.end().catch(() => {});
     for (const socket of sockets) socket.destroySoon();
   };
-  const timeLimit = isPatient ? {} : { query_timeout: readMilliseconds };
-  const client = new Client({ ...(await clientConfig(url, sockets)), ...timeLimit });
+  const client = new Client(await clientConfig(url, sockets, { name, limits }));
   // Also where it comes late, of a connection that nobody uses any more: without a listener it would end the process.
   client.on("error", () => (isOver = true));
   client.on("end", () => (isOver = true));
   client.on("notification", onNotice);
   try {
     await client.connect();
-    const { rows } = await client.query<{ pid: number }>(beginSession(isPatient ? patient : usual));
+    const { rows } = await client.query<{ pid: number }>(beginSession(limits, settings));
     gate.tried(true);
+    client.once("end", onEnd);
     // The process whose id the connection was told is the one that answers, unless a pooler made the id up.
     const { processID } = client as unknown as { processID: number | null };
     const isPooled = rows[0]!.pid !== processID;
     return {
       async query(sql, values = []) {
+        if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
+        const bound = values.map(bindable);
         try {
-          const result = await client.query(sql, values.map(bindable));
+          const result = await (typeof sql === "string"
+            ? client.query(sql, bound)
+            : client.query({ ...sql, values: bound }));
           // Several statements in one text have a result each.
           return Array.isArray(result) ? [] : result.rows;
         } catch (error) {

@@ -78,6 +78,13 @@ const taken = (cause: unknown) =>
 const faultFrom = (cause: unknown) => (kind: StoreFault["kind"], message: string) =>
   new StoreFault(kind, message, { cause });
 
+/** PostgreSQL's code of what `pg` threw, or of the fault that was made of it; undefined for any other error. */
+export function postgresCodeOf(error: unknown): string | undefined {
+  const thrown = error instanceof DomainError ? error.cause : error;
+  const code = (thrown as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
 /** What `pg` throws where the server ended the connection or did not answer; these have no code. */
 const lostConnection = /terminat|timeout|not queryable|timed out/i;
 
@@ -89,7 +96,9 @@ const lostConnection = /terminat|timeout|not queryable|timed out/i;
 export function postgresFault(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const fault = faultFrom(error);
-  const { message, code = "", syscall } = error as NodeJS.ErrnoException;
+  // Node gives one for each address of a host.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { message, code = "", syscall } = first as NodeJS.ErrnoException;
   switch (code) {
     case "23505":
       return taken(error);
@@ -122,6 +131,7 @@ export function postgresFault(error: unknown, place: string): unknown {
       );
     case "42P01":
     case "42703":
+    case "42883":
       return fault(
         "unusable",
         `${place} has another schema than this program: ${message}. Run \`gp-records migrate\`.`,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, globSync, openSync, readFileSync, statSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -13,6 +12,7 @@ import { randomFrom } from "../support/limits-random.ts";
 import { startOwnProcess } from "../support/own-process.ts";
 import { ask } from "../support/raw-client.ts";
 import { casesOf, settles } from "../support/still-well.ts";
+import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const escapes = '\u001b[31m \u009b1;1H %0d%0a%1b[0m \\r\\n\\u001b {"level":60}';
@@ -90,14 +90,6 @@ test("what is kept of a request", async (t) => {
     if (statSync(file).isFile()) assertNone(readFileSync(file, "latin1"), name);
   }
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A server whose standard output takes no byte. */
 function serveOntoFullDisk(t: TestContext, port: number) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -9,12 +9,17 @@ import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
-import type { Postgres } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FarAway, openFarAway } from "../support/far-away.ts";
-import { makeTestCluster, runSql, urlOf, whyNoPostgres } from "../support/postgres.ts";
+import {
+  runSql,
+  startPostgres,
+  type TestPostgres,
+  urlOf,
+  whyNoPostgres,
+} from "../support/postgres.ts";
 import { roomy } from "../support/own-process.ts";
 import { type RunningServer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -25,7 +30,7 @@ const skip = whyNoPostgres() ?? false;
 const patienceMilliseconds = 4000;
 
 interface World {
-  postgres: Postgres;
+  postgres: TestPostgres;
   /** Of the superuser, past the proxy. */
   ownUrl: string;
   way: FarAway;
@@ -39,13 +44,14 @@ interface World {
   unknown(): Promise<number>;
   /** Of an account page of somebody who says that they are signed in. */
   page(): Promise<number>;
-  restart(): Promise<void>;
 }
 
 /** PostgreSQL, a way to it, and a server in a process of its own, which has used a key. */
 async function openWorld(t: TestContext): Promise<World> {
-  const cluster = makeTestCluster({ max_connections: "24", superuser_reserved_connections: "3" });
-  let postgres = await cluster.start();
+  const postgres = await startPostgres({
+    max_connections: "24",
+    superuser_reserved_connections: "3",
+  });
   t.after(() => postgres.stop());
   const ownUrl = urlOf(postgres, "records");
   await runSql(postgres.url, "create role serving login");
@@ -108,10 +114,6 @@ async function openWorld(t: TestContext): Promise<World> {
       if (answer.status === 503) assert.match(answer.headers.get("retry-after") ?? "", /^\d$/);
       return answer.status;
     },
-    async restart() {
-      postgres = await cluster.start();
-      world.postgres = postgres;
-    },
   };
   // Until it has fetched the dataset.
   await eventually(async () => assert.equal(await world.statusOf(key), 200));
@@ -155,35 +157,13 @@ async function assertBack(world: World): Promise<void> {
   );
 }
 
-const childrenOf = (pid: number): number[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return (
-          readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]!.split(" ")[1] === String(pid)
-        );
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-
-const signalAll = ({ pid }: Postgres, signal: NodeJS.Signals) => {
-  for (const one of [pid, ...childrenOf(pid)]) process.kill(one, signal);
-};
-
 const outages: readonly [
   name: string,
   begin: (world: World) => unknown,
   end: (world: World) => unknown,
 ][] = [
-  ["stopped and started", ({ postgres }) => postgres.stop(), (world) => world.restart()],
-  [
-    "frozen and thawed",
-    ({ postgres }) => signalAll(postgres, "SIGSTOP"),
-    ({ postgres }) => signalAll(postgres, "SIGCONT"),
-  ],
+  ["stopped and started", ({ postgres }) => postgres.stop(), ({ postgres }) => postgres.start()],
+  ["frozen and thawed", ({ postgres }) => postgres.pause(), ({ postgres }) => postgres.resume()],
   ["cut off and reached again", ({ way }) => way.cut(), ({ way }) => way.mend()],
   ["five seconds away and near again", ({ way }) => way.delay(5000), ({ way }) => way.mend()],
 ];
@@ -339,12 +319,12 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
       const own = await startServer(inner, { dataDir, settings: { DATABASE_URL: ownUrl } });
       const headers = { cookie: `gp_session=${"a".repeat(43)}` };
       assert.equal((await fetch(`${own.url}/account/keys`, { headers })).status, 401);
-      signalAll(postgres, "SIGSTOP");
+      postgres.pause();
       try {
         own.signal("SIGTERM");
         assert.deepEqual(await own.ended, { exitCode: 0, signal: null });
       } finally {
-        signalAll(postgres, "SIGCONT");
+        postgres.resume();
       }
     },
   );

@@ -6,11 +6,12 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { outcomeOf, mainPath } from "../support/command-line.ts";
-import { machine, sharedDatabase, type TestDatabase } from "../support/shared-datasets.ts";
+import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
+import { machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A machine of its own: commands with a data folder that only the database connects to others. */
-function commandsOn(t: TestContext, { url }: Pick<TestDatabase, "url">) {
+function commandsOn(t: TestContext, url: string) {
   const dataDir = temporaryFolder(t);
   const records = (...names: string[]) => {
     const path = join(dataDir, `${names.join("-")}.ndjson`);
@@ -26,8 +27,8 @@ function commandsOn(t: TestContext, { url }: Pick<TestDatabase, "url">) {
 }
 
 const twoMachines = async (t: TestContext) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return null;
+  if (!hasPostgres(t)) return null;
+  const database = await freshDatabase(t);
   return { database, one: commandsOn(t, database), other: commandsOn(t, database) };
 };
 
@@ -111,12 +112,13 @@ test("pins hold for all machines, and prune deletes for all of them what is left
   };
   // All were current within ten minutes of the clock of the database.
   assert.deepEqual(await prune(), { removed: [], pinned: [] });
-  await database.query("update dataset set published_at = published_at - interval '1 hour'");
-  await database.query(
+  await runSql(database, "update dataset set published_at = published_at - interval '1 hour'");
+  await runSql(
+    database,
     "update dataset set published_at = published_at - interval '1 minute' where version < $1",
     [versions[3]!],
   );
-  await database.query("update dataset_state set change = change + 1");
+  await runSql(database, "update dataset_state set change = change + 1");
   const expected = { removed: [versions[1], versions[2]], pinned: [versions[0]] };
   assert.deepEqual(await prune("--dry-run"), expected);
   assert.deepEqual(await prune(), expected);
@@ -131,7 +133,7 @@ test("the publication that DATASETS_KEEP no longer covers goes from the database
   const { database, one, other } = machines;
   const first = await one.importOf(["alpha"]);
   await one.importOf(["beta"]);
-  await database.query("update dataset set published_at = published_at - interval '1 hour'");
+  await runSql(database, "update dataset set published_at = published_at - interval '1 hour'");
   const keeping = allCommands(other.dataDir, { ...other.settings, DATASETS_KEEP: "1" });
   const file = other.records("gamma");
   const result = await keeping.json("import", "ndjson", file, "--source", "own");
@@ -163,7 +165,8 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   assert.equal(exitCode, exitCodes.done);
   assert.match(err, new RegExp(`warning: ${path} was damaged on this machine`));
   assert.deepEqual(readFileSync(path), whole);
-  await database.query(
+  await runSql(
+    database,
     "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 1) where version = $1",
     [second.version],
   );
@@ -237,7 +240,7 @@ test("instances lists the servers, and publishing what one of them cannot read i
     formats: ["1.1"],
     served: null,
   };
-  await remote.noteInstance(old);
+  await remote.instances.note(old);
   const [row] = await other.json("instances");
   assert.deepEqual(
     { ...row, seen_at: "" },
@@ -271,7 +274,7 @@ test("instances lists the servers, and publishing what one of them cannot read i
   assert.match(back, named);
   assert.ok(back.includes(`publish ${first.version} --force`), back);
   // One that was not seen for a while holds nobody up.
-  await database.query("update instance set seen_at = seen_at - interval '1 minute'");
+  await runSql(database, "update instance set seen_at = seen_at - interval '1 minute'");
   assert.equal((await other.json("instances"))[0].live, false);
   assert.equal((await other.json("datasets", "rollback")).version, first.version);
 });
@@ -282,13 +285,13 @@ test("instances without DATABASE_URL says that there are none to share with", as
 });
 
 test("a folder with datasets of its own is refused as a cache and left as it is", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { dataDir, records } = commandsOn(t, database);
   const file = records("alpha");
   await allCommands(dataDir).json("import", "ndjson", file, "--source", "own");
   const before = readdirSync(join(dataDir, "datasets"));
-  const { refusal } = allCommands(dataDir, { DATABASE_URL: database.url });
+  const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
   assert.match(await refusal(exitCodes.conflict, "datasets", "list"), /has datasets of its own/);
   assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
 });
@@ -296,10 +299,11 @@ test("a folder with datasets of its own is refused as a cache and left as it is"
 test("with PostgreSQL away every command ends with one line that names it, and nothing is left behind", async (t) => {
   const machines = await twoMachines(t);
   if (machines === null) return;
-  const { database, one } = machines;
+  const { one } = machines;
   const { version } = await one.importOf(["alpha"]);
   const before = readdirSync(join(one.dataDir, "datasets"));
-  await database.stop();
+  const postgres = await postgresOfFile();
+  await postgres.stop();
   try {
     for (const args of [
       ["import", "ndjson", one.records("beta"), "--source", "own"],
@@ -307,25 +311,37 @@ test("with PostgreSQL away every command ends with one line that names it, and n
       ["datasets", "publish", version],
       ["instances"],
     ]) {
-      const err = await one.refusal(exitCodes.usage, ...args);
-      assert.match(err, /^error: PostgreSQL at .* cannot be used: .*DATABASE_URL is right\.\n$/);
+      const err = await one.refusal(exitCodes.busy, ...args);
+      assert.match(err, /^error: PostgreSQL at .* cannot be reached .*Is it running\?\n$/);
     }
   } finally {
-    await database.start();
+    await postgres.start();
   }
   assert.deepEqual(readdirSync(join(one.dataDir, "datasets")), before);
   assert.equal((await one.importOf(["beta"])).outcome, "published");
 });
 
-/** Preloaded, stops the server of the test's PostgreSQL instead of the command's nth statement that has a text in it. */
-const atStatement = (text: string, act: string) => `
-  import pg from "pg";
-  const query = pg.Client.prototype.query;
-  pg.Client.prototype.query = function (sql, ...rest) {
-    if (typeof sql === "string" && sql.includes(${JSON.stringify(text)})) { ${act} }
-    return query.call(this, sql, ...rest);
-  };
-`;
+/** Imports in a process of its own, which runs `act` instead of the first statement with `text` in it. */
+function importUntil(one: ReturnType<typeof commandsOn>, file: string, text: string, act: string) {
+  const preload = `
+    import pg from ${JSON.stringify(import.meta.resolve("pg"))};
+    const query = pg.Client.prototype.query;
+    pg.Client.prototype.query = function (sql, ...rest) {
+      if (typeof sql === "string" && sql.includes(${JSON.stringify(text)})) { ${act} }
+      return query.call(this, sql, ...rest);
+    };`;
+  const loaded = ["--import", `data:text/javascript,${encodeURIComponent(preload)}`];
+  const importing = ["import", "ndjson", file, "--source", "own"];
+  return outcomeOf(process.execPath, [...loaded, mainPath, ...importing], {
+    PATH: process.env["PATH"],
+    DATA_DIR: one.dataDir,
+    ...one.settings,
+  });
+}
+
+/** Of each dataset its version and whether it is current. */
+const listed = async (at: ReturnType<typeof commandsOn>) =>
+  (await at.json("datasets", "list")).map(({ version, current }: any) => [version, current]);
 
 test("an import that is killed while it pushes or publishes leaves the old dataset, and the next one cleans up", async (t) => {
   const machines = await twoMachines(t);
@@ -333,30 +349,11 @@ test("an import that is killed while it pushes or publishes leaves the old datas
   const { database, one, other } = machines;
   const first = await one.importOf(["alpha"]);
   for (const [i, text] of ["insert into dataset_part", "commit", "with moved"].entries()) {
-    const preload = join(one.dataDir, `kill-${i}.mjs`);
-    // Beside the packages, so that it finds the driver.
-    writeFileSync(preload, atStatement(text, 'process.kill(process.pid, "SIGKILL");'));
     const file = one.records("alpha", `killed${i}`);
-    const killed = await outcomeOf(
-      process.execPath,
-      [
-        "--import",
-        `data:text/javascript,${encodeURIComponent(readFileSync(preload, "utf8").replace('"pg"', JSON.stringify(import.meta.resolve("pg"))))}`,
-        mainPath,
-        "import",
-        "ndjson",
-        file,
-        "--source",
-        "own",
-      ],
-      { PATH: process.env["PATH"], DATA_DIR: one.dataDir, DATABASE_URL: database.url },
-    );
+    const act = 'process.kill(process.pid, "SIGKILL");';
+    const killed = await importUntil(one, file, text, act);
     assert.equal(killed.exitCode, null, killed.err);
-    const listed = await other.json("datasets", "list");
-    assert.deepEqual(
-      listed.map(({ version, current }: any) => [version, current]),
-      [[first.version, true]],
-    );
+    assert.deepEqual(await listed(other), [[first.version, true]]);
   }
   const folder = join(one.dataDir, "datasets");
   assert.ok(existsSync(join(folder, ".draft.sqlite")));
@@ -368,14 +365,14 @@ test("an import that is killed while it pushes or publishes leaves the old datas
     assert.equal(exitCode, exitCodes.busy);
   }
   assert.ok(!existsSync(join(folder, ".draft.sqlite")));
-  const [{ count }] = await database.query("select count(*)::integer as count from dataset");
-  assert.equal(count, 2);
+  const [row] = await runSql(database, "select count(*)::integer as count from dataset");
+  assert.deepEqual(row, { count: 2 });
 });
 
 test("an import whose connection ends while it pushes or publishes says so and publishes nothing", async (t) => {
   const machines = await twoMachines(t);
   if (machines === null) return;
-  const { database, one, other } = machines;
+  const { one, other } = machines;
   const first = await one.importOf(["alpha"]);
   const end = `
     const other = new pg.Client(process.env.DATABASE_URL);
@@ -384,32 +381,10 @@ test("an import whose connection ends while it pushes or publishes says so and p
       .then(() => other.end())
       .then(() => query.call(this, sql, ...rest));`;
   for (const [i, text] of ["insert into dataset_part", "with moved"].entries()) {
-    const script = atStatement(text, end).replace(
-      '"pg"',
-      JSON.stringify(import.meta.resolve("pg")),
-    );
-    const file = one.records("alpha", `ended${i}`);
-    const ended = await outcomeOf(
-      process.execPath,
-      [
-        "--import",
-        `data:text/javascript,${encodeURIComponent(script)}`,
-        mainPath,
-        "import",
-        "ndjson",
-        file,
-        "--source",
-        "own",
-      ],
-      { PATH: process.env["PATH"], DATA_DIR: one.dataDir, DATABASE_URL: database.url },
-    );
+    const ended = await importUntil(one, one.records("alpha", `ended${i}`), text, end);
     assert.notEqual(ended.exitCode, 0);
     assert.match(ended.err, /^error: PostgreSQL at .*\n$/);
-    const listed = await other.json("datasets", "list");
-    assert.deepEqual(
-      listed.map(({ version, current }: any) => [version, current]),
-      [[first.version, true]],
-    );
+    assert.deepEqual(await listed(other), [[first.version, true]]);
   }
   assert.equal((await other.importOf(["alpha", "beta"])).outcome, "published");
 });

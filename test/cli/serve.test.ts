@@ -15,6 +15,7 @@ import { command, outcomeOfScript } from "../support/command-line.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
+import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
@@ -164,14 +165,6 @@ test("a reader of the output that has stopped reading holds up neither answers n
   server.signal("SIGTERM");
   assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
 });
-
-async function freePort(): Promise<number> {
-  const reserved = createServer().listen(0, "127.0.0.1");
-  await once(reserved, "listening");
-  const { port } = reserved.address() as AddressInfo;
-  await new Promise((resolve) => reserved.close(resolve));
-  return port;
-}
 
 test("a server whose output cannot be written, as on a full disk, goes on answering", async (t) => {
   if (!existsSync("/dev/full")) return t.skip("there is no /dev/full here");

@@ -7,13 +7,8 @@ import { openCache } from "#datasets/dataset-cache.ts";
 import { followRemote } from "#datasets/follow-remote.ts";
 import type { DatasetRemote } from "#datasets/remote.ts";
 import { importRecords } from "../support/dataset.ts";
-import {
-  buildDatasets,
-  type Built,
-  bulkyGps,
-  machine,
-  sharedDatabase,
-} from "../support/shared-datasets.ts";
+import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
+import { buildDatasets, type Built, bulkyGps, machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
@@ -57,8 +52,8 @@ const publish = async ({ remote }: Machine, { path, generation }: Built) => {
 };
 
 test("an empty folder fetches what is current, then each that is published", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
   const one = await publish(importer, first!);
@@ -73,8 +68,8 @@ test("an empty folder fetches what is current, then each that is published", asy
 });
 
 test("what was staged on the current dataset is fetched ahead, so that publishing it only moves the pointer", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
   const one = await publish(importer, first!);
@@ -89,14 +84,14 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
   }
   assert.equal(server.cache.catalogue.currentVersion(), one);
   // Gone from the database: nothing can be fetched any more.
-  await database.query("delete from dataset_part where version = $1", [version]);
+  await runSql(database, "delete from dataset_part where version = $1", [version]);
   await importer.remote.publish(version, one);
   await until(`pointed ${version}`);
 });
 
 test("a dataset that is published while another one is fetched comes first", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], bulkyGps(1000));
   const one = await publish(importer, first!);
@@ -129,14 +124,15 @@ test("a dataset that is published while another one is fetched comes first", asy
 });
 
 test("a damaged stored dataset is told once, the folder keeps what it has, and the next one is fetched", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
   const one = await publish(importer, first!);
   await importer.remote.push(second!.path, second!.generation, "added");
   const { version } = second!.generation;
-  await database.query(
+  await runSql(
+    database,
     "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where version = $1",
     [version],
   );
@@ -153,8 +149,8 @@ test("a damaged stored dataset is told once, the folder keeps what it has, and t
 });
 
 test("a flipped byte in the folder is found where a dataset cannot be loaded, and it is fetched anew", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first] = await buildDatasets(t, [gp("a")]);
   const one = await publish(importer, first!);
@@ -178,17 +174,18 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
 });
 
 test("while PostgreSQL is away that is told once and nothing changes; afterwards all goes on", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
   const one = await publish(importer, first!);
   const { until, told } = follow(t, server);
   await until(`pointed ${one}`);
-  await database.stop();
+  const postgres = await postgresOfFile();
+  await postgres.stop();
   await until("cannot be");
   assert.equal(server.cache.catalogue.currentVersion(), one);
-  await database.start();
+  await postgres.start();
   await until("works again");
   const two = await publish(importer, second!);
   await until(`pointed ${two}`);
@@ -196,8 +193,8 @@ test("while PostgreSQL is away that is told once and nothing changes; afterwards
 });
 
 test("a folder keeps what is current, the one before and what comes next, and whatever was asked for lately", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")], [gp("e")]);
   const versions = built.map(({ generation }) => generation.version);

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { Client } from "pg";
 import type { SharedState } from "#datasets/remote.ts";
 import { outcomeOf } from "../support/command-line.ts";
-import { buildDatasets, bulkyGps, machine, sharedDatabase } from "../support/shared-datasets.ts";
+import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { buildDatasets, bulkyGps, machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
@@ -37,8 +38,8 @@ const isCurrent = (version: string) => (seen: SharedState | Error) =>
   !(seen instanceof Error) && seen.current?.version === version;
 
 test("a pushed dataset is pulled byte for byte by another machine, with what is known of it", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [built] = await buildDatasets(t, bulkyGps(2500));
   const { path, generation } = built!;
@@ -61,8 +62,8 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
 });
 
 test("publishing names the version before, and everybody who watches learns of it", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
   const { told, onLook, until } = watched();
@@ -85,8 +86,8 @@ test("publishing names the version before, and everybody who watches learns of i
 });
 
 test("a watcher is handed the same object for as long as nothing changes", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const { promise, resolve } = Promise.withResolvers<void>();
   const seen: unknown[] = [];
@@ -97,8 +98,8 @@ test("a watcher is handed the same object for as long as nothing changes", async
 });
 
 test("of two that publish at once one is refused, and names what became current meanwhile", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const machines = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
   for (const { path, generation } of built)
@@ -124,8 +125,8 @@ test("of two that publish at once one is refused, and names what became current 
 });
 
 test("a damaged or missing part is refused and named, and nothing of it stays", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [built] = await buildDatasets(t, bulkyGps(2500));
   const { path, generation } = built!;
@@ -135,7 +136,8 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
   const refused = (message: RegExp) => assert.rejects(other.remote.pull(generation), { message });
   const parts = Math.ceil(generation.bytes / 2 ** 20);
   const flip = (at: string) =>
-    database.query(
+    runSql(
+      database,
       `update dataset_part set bytes = set_byte(bytes, ${at}, get_byte(bytes, ${at}) # 1) where number = 1`,
     );
   for (const at of ["0", "100", "length(bytes) / 2", "length(bytes) - 1"]) {
@@ -146,18 +148,19 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
   await other.remote.pull(generation);
   other.cache.drop(version);
   // Whole by itself, but not what belongs there.
-  await database.query(
+  await runSql(
+    database,
     "update dataset_part set bytes = (select p.bytes from dataset_part p where p.number = 0) where number = 1",
   );
   await refused(new RegExp(`^The stored dataset ${version} is damaged: its SHA-256 differs`));
-  await database.query("delete from dataset_part where number = 2");
+  await runSql(database, "delete from dataset_part where number = 2");
   await refused(new RegExp(`^Part 3 of ${parts} of the stored dataset ${version} is missing`));
   assert.deepEqual(readdirSync(other.cache.catalogue.folder), before);
 });
 
 test("a pull or push whose connection ends half-way says so and leaves nothing, and the next one is whole", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(2500));
   const { path, generation } = built!;
@@ -173,10 +176,10 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
       isEnded = true;
       const ending = `select pg_terminate_backend(pid) from pg_stat_activity
         where pid <> pg_backend_pid() and datname = current_database()`;
-      return database.query(ending).then(pass);
+      return runSql(database, ending).then(pass);
     });
     return assert
-      .rejects(work(), { kind: "unusable", message: /^PostgreSQL at .* cannot be used: / })
+      .rejects(work(), { kind: "busy", message: /^PostgreSQL at .* cannot be reached / })
       .finally(() => {
         assert.ok(isEnded);
         mock.mock.restore();
@@ -193,8 +196,8 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
 });
 
 test("a pull that is aborted ends at once and leaves nothing", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(1000));
   await remote.push(built!.path, built!.generation, "staged");
@@ -214,8 +217,8 @@ test("a pull that is aborted ends at once and leaves nothing", async (t) => {
 });
 
 test("one import at a time: a second one is told who holds the lock and since when", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const lock = await one.remote.lock();
   lock.check();
@@ -230,12 +233,13 @@ test("one import at a time: a second one is told who holds the lock and since wh
 });
 
 test("whoever lost the connection that held the lock is told so before it publishes", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const lock = await remote.lock();
   lock.check();
-  await database.query(
+  await runSql(
+    database,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'gp-records process%'",
   );
   const isLost = () => {
@@ -250,8 +254,8 @@ test("whoever lost the connection that held the lock is told so before it publis
 });
 
 test("the current dataset is never removed, and what dying imports left is, with its parts", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
   await remote.push(first!.path, first!.generation, "added");
@@ -264,15 +268,16 @@ test("the current dataset is never removed, and what dying imports left is, with
   assert.deepEqual(await versions(), [first!.generation.version, third!.generation.version]);
   await remote.remove(third!.generation.version);
   assert.deepEqual(await versions(), [first!.generation.version]);
-  const [{ count }] = await database.query(
+  const [row] = await runSql(
+    database,
     "select count(distinct version)::integer as count from dataset_part",
   );
-  assert.equal(count, 1);
+  assert.deepEqual(row, { count: 1 });
 });
 
 test("a version that is not there is neither published nor pinned", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const message = /There is no dataset '20260101T000000Z-00000000'/;
   await assert.rejects(remote.publish("20260101T000000Z-00000000", null), message);
@@ -280,8 +285,8 @@ test("a version that is not there is neither published nor pinned", async (t) =>
 });
 
 test("a small file comes to another machine whole, is replaced, and refused where it is damaged", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const path = join(temporaryFolder(t), "facets");
   for (const text of ["first", "second ".repeat(100_000)]) {
@@ -291,15 +296,16 @@ test("a small file comes to another machine whole, is replaced, and refused wher
   }
   assert.equal(await other.remote.pullFile("other.json"), null);
   await assert.rejects(one.remote.pushFile("../etc", path), /cannot be called '\.\.\/etc'/);
-  await database.query(
+  await runSql(
+    database,
     "update dataset_file set bytes = set_byte(bytes, 20, get_byte(bytes, 20) # 1)",
   );
   await assert.rejects(other.remote.pullFile("facets.json"), /stored file facets.json is damaged/);
 });
 
 test("while PostgreSQL is away every call is refused within two seconds and names it, without the password", async (t) => {
-  const { remote } = machine(t, { url: "postgres://someone:hidden@127.0.0.1:9/records" });
-  const message = /^PostgreSQL at 127\.0\.0\.1:9\/records cannot be used: .*ECONNREFUSED/;
+  const { remote } = machine(t, "postgres://someone:hidden@127.0.0.1:9/records");
+  const message = /^PostgreSQL at 127\.0\.0\.1:9\/records cannot be reached \(ECONNREFUSED\)/;
   await assert.rejects(remote.current(), (error: Error) => {
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /hidden/);
@@ -310,9 +316,9 @@ test("while PostgreSQL is away every call is refused within two seconds and name
 });
 
 test("a database without the tables says what makes them", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
-  await database.query("drop table dataset_state cascade");
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
+  await runSql(database, "drop table dataset_state cascade");
   await assert.rejects(machine(t, database).remote.read(), /gp-records migrate/);
 });
 
@@ -336,15 +342,15 @@ const killedPusher = (url: string, folder: string, path: string, facts: string, 
 `;
 
 test("a push and publication killed before any of its statements leave the dataset whole, published or not there", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const { remote, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(1000));
   const { path, generation } = built!;
   const seen = new Set<string>();
   for (let killAt = 0; ; killAt++) {
     const script = killedPusher(
-      database.url,
+      database,
       temporaryFolder(t),
       path,
       JSON.stringify(generation),
@@ -363,8 +369,8 @@ test("a push and publication killed before any of its statements leave the datas
       await remote.pull(generation);
       cache.drop(generation.version);
     }
-    const [{ count }] = await database.query("select count(*)::integer as count from dataset_part");
-    if (state === "nothing") assert.equal(count, 0);
+    const [row] = await runSql(database, "select count(*)::integer as count from dataset_part");
+    if (state === "nothing") assert.deepEqual(row, { count: 0 });
     if (exitCode === 0) {
       assert.equal(state, "published");
       break;

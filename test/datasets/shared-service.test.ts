@@ -4,18 +4,13 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { quotaMax } from "#limits/policy.ts";
+import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
-import {
-  buildDatasets,
-  type Built,
-  machine,
-  sharedDatabase,
-  type TestDatabase,
-} from "../support/shared-datasets.ts";
+import { buildDatasets, type Built, machine } from "../support/shared-datasets.ts";
 import { gp } from "./published.ts";
 
-const startOn = (t: TestContext, { url }: TestDatabase, dataDir?: string) =>
+const startOn = (t: TestContext, url: string, dataDir?: string) =>
   startService(t, {
     records: null,
     ...(dataDir !== undefined && { dataDir }),
@@ -62,8 +57,8 @@ const metric = async ({ adminAddress }: TestService, name: string) => {
 };
 
 test("a server with an empty folder becomes ready by itself, and takes over what any machine publishes", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const importer = machine(t, database);
   const services = [await startOn(t, database), await startOn(t, database)];
   for (const service of services) {
@@ -86,7 +81,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
     }
   }
   const instances = await until(
-    () => importer.remote.instances(),
+    () => importer.remote.instances.list(),
     (found) => found.every((one) => one.served === second!.generation.version),
   );
   assert.equal(instances.length, 2);
@@ -96,12 +91,12 @@ test("a server with an empty folder becomes ready by itself, and takes over what
     assert.deepEqual(one.formats, ["2.1"]);
   }
   await services[0]!.stop();
-  assert.equal((await importer.remote.instances()).length, 1);
+  assert.equal((await importer.remote.instances.list()).length, 1);
 });
 
 test("through an outage of PostgreSQL a server answers from what it has and stays ready, and says how far behind it is", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const importer = machine(t, database);
   const service = await startOn(t, database);
   const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
@@ -111,7 +106,8 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
   const key = await roomyKey(service);
   // Known to the server from then on.
   assert.equal((await service.get("/fetch-gp?gp_name=alpha", key)).status, 200);
-  await database.stop();
+  const postgres = await postgresOfFile();
+  await postgres.stop();
   const behindSeconds = async () => {
     const ready = await service.get("/ready", { "x-api-key": "" });
     assert.equal(ready.status, 200);
@@ -124,7 +120,7 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
   await until(behindSeconds, (found) => found! > 2);
   const faults = service.log.filter((line) => /shared datasets cannot be followed/.test(line));
   assert.equal(faults.length, 1, faults.join("\n"));
-  await database.start();
+  await postgres.start();
   const two = await until(
     () => publish(importer, second!).catch(() => null),
     (version) => version !== null,
@@ -137,14 +133,14 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
 });
 
 test("what cannot be fetched is wanted, not served, and the server stays ready with what it has", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
   const one = await publish(importer, first!);
   await importer.remote.push(second!.path, second!.generation, "added");
   const { version } = second!.generation;
-  await database.query("delete from dataset_part where version = $1", [version]);
+  await runSql(database, "delete from dataset_part where version = $1", [version]);
   const service = await startOn(t, database);
   await served(service, one);
   await importer.remote.publish(version, one);
@@ -164,8 +160,8 @@ test("what cannot be fetched is wanted, not served, and the server stays ready w
 });
 
 test("a server whose folder has a flipped byte fetches the dataset anew and serves it", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const importer = machine(t, database);
   const service = await startOn(t, database);
   const [first] = await buildDatasets(t, [gp("alpha")]);
@@ -185,8 +181,8 @@ test("a server whose folder has a flipped byte fetches the dataset anew and serv
 });
 
 test("a client that pages over two servers through five publications sees each record of a version once, or learns of the new one", async (t) => {
-  const database = await sharedDatabase(t);
-  if (database === null) return;
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
   const importer = machine(t, database);
   const services = [await startOn(t, database), await startOn(t, database)];
   const keys = await Promise.all(services.map(roomyKey));

@@ -7,7 +7,7 @@ import {
   type CountingServer,
   countingServers,
   startRedisCluster,
-  whyNot,
+  whyNoRedis,
 } from "../support/counting-servers.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { assertRight } from "../support/limits-oracle.ts";
@@ -145,7 +145,7 @@ for (const { name, skip, start: startServer } of countingServers)
     });
   });
 
-suite("counting in a cluster", { skip: whyNot("redis") }, () => {
+suite("counting in a cluster", { skip: whyNoRedis() ?? false }, () => {
   test("three nodes share the accounts, and each account is counted exactly", async (t) => {
     const { url, end } = await startRedisCluster();
     const instances: Awaited<ReturnType<typeof openInstance>>[] = [];

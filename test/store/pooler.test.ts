@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createAccount } from "#accounts/accounts.ts";
@@ -15,6 +14,7 @@ import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { noon, openKeys } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { hasTool } from "../support/installed-tool.ts";
 import { faultOf } from "../support/people.ts";
 import { freshDatabase, hasPostgres } from "../support/postgres.ts";
@@ -26,10 +26,7 @@ async function startPgbouncer(t: TestContext, databaseUrl: string, mode: string)
   const folder = temporaryFolder(t);
   const user = unprivilegedUser();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
-  const free = createServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address() as AddressInfo;
-  free.close();
+  const port = await freePort();
   const file = join(folder, "pgbouncer.ini");
   writeFileSync(
     file,

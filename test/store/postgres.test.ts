@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { chownSync, readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createAccount, listAccounts } from "#accounts/accounts.ts";
@@ -12,16 +10,19 @@ import { writeAudit } from "#store/audit.ts";
 import { connectPostgres, openGate, placeName } from "#store/postgres.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
+import { postgresCodeOf } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { noon } from "../support/control.ts";
+import { freePort } from "../support/free-port.ts";
 import { hasTool, runTool } from "../support/installed-tool.ts";
 import { faultOf } from "../support/people.ts";
 import {
   freshDatabase,
-  makeTestCluster,
+  postgresOfFile,
   runSql,
+  startPostgres,
   urlOf,
   whyNoPostgres,
 } from "../support/postgres.ts";
@@ -129,7 +130,7 @@ test(
   "texts are sorted by their bytes, whatever the collation of the database",
   { skip },
   async (t) => {
-    const server = (await freshDatabase(t)).replace(/\/\w+$/, "/postgres");
+    const { url: server } = await postgresOfFile();
     const url = urlOf({ url: server }, "sorted");
     await runSql(
       server,
@@ -271,7 +272,7 @@ test(
   "the roles of docs/scaling.md are enough to serve, and the one that serves can make no table and rewrite no history",
   { skip },
   async (t) => {
-    const server = (await freshDatabase(t)).replace(/\/\w+$/, "/postgres");
+    const { url: server } = await postgresOfFile();
     const [roles = "", grants = "", revocations = ""] = [
       ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
     ].map(([, sql]) => sql!);
@@ -340,6 +341,48 @@ test("while a server is away it is tried once a second, by all threads together,
   assert.deepEqual([one.mayTry(), other.mayTry()], [true, true]);
 });
 
+test(
+  "a session has the name and the limits it was given, a lock among them, and a fault keeps PostgreSQL's code",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    const session = await connectPostgres(
+      { url },
+      { name: "gp-records test", limits: { statement: 321 }, settings: { jit: "off" } },
+    );
+    t.after(() => session.close());
+    const [shown] = await session.query(
+      `select current_setting('application_name') as name, current_setting('statement_timeout') as statement,
+         current_setting('lock_timeout') as lock, current_setting('jit') as jit`,
+    );
+    assert.deepEqual(shown, {
+      name: "gp-records test",
+      statement: "321ms",
+      lock: "1500ms",
+      jit: "off",
+    });
+    const codeOf = (sql: string) => session.query(sql).catch(postgresCodeOf);
+    assert.equal(await codeOf("select pg_sleep(5)"), "57014");
+    assert.equal(await codeOf("select no_such_function()"), "42883");
+    assert.equal(await codeOf("select 1 / 0"), "22012");
+    await session.query("create table one (a integer primary key); insert into one values (1)");
+    assert.equal(await codeOf("insert into one values (1)"), "23505");
+    const prepared = { name: "twice", text: "select $1::integer * 2 as twice" };
+    for (const value of [1, 2, 3])
+      assert.deepEqual(await session.query(prepared, [value]), [{ twice: 2 * value }]);
+    const statements = await session.query("select name from pg_prepared_statements");
+    assert.deepEqual(statements, [{ name: "twice" }]);
+  },
+);
+
+test("a host whose addresses are all closed is one that cannot be reached", async () => {
+  const port = await freePort();
+  await assert.rejects(
+    connectPostgres({ url: `postgres://a@localhost:${port}/records` }),
+    faultOf("busy", /localhost:\d+\/records cannot be reached \(ECONNREFUSED\)/),
+  );
+});
+
 test("a connection that has ended is told from a statement that failed", { skip }, async (t) => {
   const url = await freshDatabase(t);
   const session = await connectPostgres({ url });
@@ -374,14 +417,13 @@ test(
     if (user !== undefined)
       for (const path of [folder, keyFile, certificate]) chownSync(path, user.uid, user.gid);
     const port = await freePort();
-    const cluster = makeTestCluster({
+    const server = await startPostgres({
       listen_addresses: "127.0.0.1",
       port: String(port),
       ssl: "on",
       ssl_cert_file: certificate,
       ssl_key_file: keyFile,
     });
-    const server = await cluster.start();
     t.after(() => server.stop());
     const isEncrypted = async (host: string, query: string) => {
       const session = await connectPostgres({
@@ -409,11 +451,3 @@ test(
     );
   },
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}

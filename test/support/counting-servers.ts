@@ -1,8 +1,6 @@
 /** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import pg from "pg";
@@ -11,7 +9,8 @@ import { migratePostgres } from "#store/postgres-schema.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { endWithUs, temporaryFolder } from "../../bench/clean-up.ts";
-import { findPostgres, initCluster, NoPostgres } from "../../bench/postgres.ts";
+import { freePort } from "./free-port.ts";
+import { runSql, startPostgres, urlOf, whyNoPostgres } from "./postgres.ts";
 
 /** A server, or a stand that several clients share; its clock stands still until it is set. */
 export interface CountingServer {
@@ -34,38 +33,15 @@ export interface CountingServer {
 }
 
 /**
- * Why a server cannot be started here; false where it can.
+ * Why no Redis can be started here; null where one can.
  * @throws Error in CI: there a skipped test would look like one that passed.
  */
-export function whyNot(name: "postgres" | "redis"): string | false {
-  const reason = name === "redis" ? whyNoRedis() : whyNoPostgres();
-  if (reason !== false && process.env["CI"]) throw new Error(reason);
-  return reason;
-}
-
-function whyNoRedis(): string | false {
+export function whyNoRedis(): string | null {
   const { error } = spawnSync("redis-server", ["--version"], { stdio: "ignore" });
-  return error !== undefined && "skipped: no redis-server (apt-get install redis-server)";
-}
-
-function whyNoPostgres(): string | false {
-  try {
-    findPostgres();
-    return false;
-  } catch (error) {
-    if (!(error instanceof NoPostgres)) throw error;
-    return `skipped: ${error.message}`;
-  }
-}
-
-/** Resolves to a port that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
+  if (error === undefined) return null;
+  const reason = "skipped: no redis-server (apt-get install redis-server)";
+  if (process.env["CI"]) throw new Error(reason);
+  return reason;
 }
 
 async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promise<void> {
@@ -181,6 +157,7 @@ export async function startRedisCluster(): Promise<{ url: string; end(): Promise
 }
 
 export interface PostgresServer extends CountingServer {
+  /** Runs statements as the superuser on a connection that stays open. */
   sql(text: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -191,67 +168,50 @@ create or replace function quota_now() returns bigint language sql volatile as $
 `;
 
 /** Starts a PostgreSQL with two databases of counts, of which one has the clock of `setClock`. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const cluster = initCluster(temporaryFolder("test"), { shared_buffers: "32MB" });
-  let server = await cluster.start();
-  const urlOf = (database: string) => server.url.replace(/\/postgres$/, `/${database}`);
-  let admin: pg.Client;
-  let adminOfClocked: pg.Client;
-  const connectAdmins = async () => {
-    admin = await connected("counts");
-    adminOfClocked = await connected("clocked");
-  };
-  const connected = async (database: string) => {
-    const client = new pg.Client({ connectionString: urlOf(database) });
+export async function startCountingPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres();
+  const [own, clocked] = ["counts", "clocked"].map((name) => urlOf(server, name)) as [
+    string,
+    string,
+  ];
+  let admins: Record<"own" | "clocked", pg.Client>;
+  const connected = async (url: string) => {
+    const client = new pg.Client({ connectionString: url });
     client.on("error", () => {});
     await client.connect();
     return client;
   };
-  const postgres = await connected("postgres");
-  await postgres.query("create database counts");
-  await postgres.query("create database clocked");
-  await postgres.end();
+  const connectAdmins = async () => {
+    admins = { own: await connected(own), clocked: await connected(clocked) };
+  };
+  await runSql(server.url, "create database counts");
+  await runSql(server.url, "create database clocked");
+  for (const url of [own, clocked]) await migratePostgres({ url });
   await connectAdmins();
-  await migratePostgres({ url: urlOf("counts") });
-  await migratePostgres({ url: urlOf("clocked") });
-  await adminOfClocked!.query(testClock);
-  const processes = () => {
-    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
-    return [server.pid, ...children.trim().split(" ").map(Number)];
-  };
-  const signalAll = (signal: NodeJS.Signals) => {
-    for (const pid of processes())
-      try {
-        process.kill(pid, signal);
-      } catch (error) {
-        // One that has just ended by itself.
-        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-      }
-  };
+  await admins!.clocked.query(testClock);
   return {
     name: "PostgreSQL",
-    url: urlOf("counts"),
-    openEngine: () => openPostgresEngine(urlOf("counts")),
-    openEngineWithClock: () => openPostgresEngine(urlOf("clocked")),
+    url: own,
+    openEngine: async () => openPostgresEngine({ url: own }),
+    openEngineWithClock: async () => openPostgresEngine({ url: clocked }),
     async setClock(microseconds) {
-      await adminOfClocked.query("update test_clock set now = $1", [microseconds]);
+      await admins.clocked.query("update test_clock set now = $1", [microseconds]);
     },
     async empty() {
-      await admin.query("truncate quota_count, quota_charge");
-      await adminOfClocked.query("truncate quota_count, quota_charge");
+      for (const admin of Object.values(admins))
+        await admin.query("truncate quota_count, quota_charge");
     },
     async sql(text) {
-      return (await admin.query(text)).rows as Record<string, unknown>[];
+      return (await admins.own.query(text)).rows as Record<string, unknown>[];
     },
-    // Its first process and those of its connections.
-    pause: () => signalAll("SIGSTOP"),
-    resume: () => signalAll("SIGCONT"),
+    pause: server.pause,
+    resume: server.resume,
     async end() {
-      await Promise.all([admin.end(), adminOfClocked.end()]);
+      for (const admin of Object.values(admins)) await admin.end();
       await server.stop();
     },
     async start() {
-      server = await cluster.start();
+      await server.start();
       await connectAdmins();
     },
   };
@@ -263,6 +223,6 @@ export const countingServers: readonly {
   skip: string | false;
   start(): Promise<CountingServer>;
 }[] = [
-  { name: "Redis", skip: whyNot("redis"), start: () => startRedis() },
-  { name: "PostgreSQL", skip: whyNot("postgres"), start: startPostgres },
+  { name: "Redis", skip: whyNoRedis() ?? false, start: () => startRedis() },
+  { name: "PostgreSQL", skip: whyNoPostgres() ?? false, start: startCountingPostgres },
 ];

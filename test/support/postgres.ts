@@ -1,15 +1,10 @@
-/** One PostgreSQL for all tests of a file, started with the first database that is asked for; each database is a test's own. */
+/** PostgreSQL for tests: one for all tests of a file, started with the first database that is asked for, or one of a test's own. */
+import { readFileSync } from "node:fs";
 import { after, type TestContext } from "node:test";
 import pg from "pg";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
-import {
-  type Cluster,
-  findPostgres,
-  initCluster,
-  NoPostgres,
-  type Postgres,
-} from "../../bench/postgres.ts";
+import { findPostgres, initCluster, NoPostgres } from "../../bench/postgres.ts";
 
 /**
  * Why no PostgreSQL can be started here; null where one can.
@@ -33,27 +28,71 @@ export function hasPostgres(t: TestContext): boolean {
 }
 
 /** Nothing of a test has to survive a power failure, and a few databases need little memory. */
-const settings = {
+const usualSettings = {
   shared_buffers: "32MB",
   synchronous_commit: "off",
   full_page_writes: "off",
   autovacuum: "off",
 };
 
-export const makeTestCluster = (own: Readonly<Record<string, string>> = {}): Cluster =>
-  initCluster(temporaryFolder("test"), { ...settings, ...own });
+export interface TestPostgres {
+  /** Of the superuser; `urlOf` names another database. */
+  url: string;
+  /** Ends it, connections at once, without losing anything. */
+  stop(): Promise<void>;
+  /** Starts it again. */
+  start(): Promise<void>;
+  /** Freezes it and all its connections. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Starts one of the test's own, which ends with this process. */
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestPostgres> {
+  const cluster = initCluster(temporaryFolder("test"), { ...usualSettings, ...settings });
+  let server = await cluster.start();
+  let isStopped = false;
+  const signalAll = (signal: NodeJS.Signals) => {
+    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
+    for (const pid of [server.pid, ...children.split(" ").filter(Boolean).map(Number)])
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // One that has just ended by itself.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+  };
+  return {
+    url: server.url,
+    async stop() {
+      if (!isStopped) await server.stop();
+      isStopped = true;
+    },
+    async start() {
+      server = await cluster.start();
+      isStopped = false;
+    },
+    pause: () => signalAll("SIGSTOP"),
+    resume: () => signalAll("SIGCONT"),
+  };
+}
 
 /** The URL of another database of the same server. */
-export const urlOf = (server: Pick<Postgres, "url">, database: string): string =>
-  server.url.replace(/\/postgres$/, `/${database}`);
+export const urlOf = ({ url }: Pick<TestPostgres, "url">, database: string): string =>
+  url.replace(/\/postgres$/, `/${database}`);
 
-let shared: Promise<Postgres> | null = null;
-after(async () => (await shared)?.stop());
+let ofFile: Promise<TestPostgres> | null = null;
+after(async () => (await ofFile)?.stop());
+
+/** The server of `freshDatabase`. */
+export const postgresOfFile = (): Promise<TestPostgres> => (ofFile ??= startWithTemplate());
 
 const template = "migrated";
 
-async function startShared(): Promise<Postgres> {
-  const server = await makeTestCluster().start();
+async function startWithTemplate(): Promise<TestPostgres> {
+  const server = await startPostgres();
   await runSql(server.url, `create database ${template}`);
   await migratePostgres({ url: urlOf(server, template) });
   return server;
@@ -71,7 +110,7 @@ export async function freshDatabase(
   t: TestContext,
   { isMigrated = true }: DatabaseOptions = {},
 ): Promise<string> {
-  const server = await (shared ??= startShared());
+  const server = await postgresOfFile();
   const name = `own_${++databases}`;
   const from = isMigrated ? template : "template0";
   await runSql(server.url, `create database ${name} template ${from} strategy file_copy`);
@@ -83,12 +122,15 @@ export async function freshDatabase(
 export async function runSql<Row = Record<string, unknown>>(
   url: string,
   text: string,
+  values: readonly unknown[] = [],
 ): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
   try {
-    const result = (await client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[];
+    const result = (await client.query(text, [...values])) as unknown as
+      | pg.QueryResult
+      | pg.QueryResult[];
     return (Array.isArray(result) ? result.at(-1)! : result).rows as Row[];
   } finally {
     await client.end();

@@ -1,80 +1,33 @@
-/** Machines that share datasets in one real PostgreSQL, and datasets to share. */
+/** Machines that share datasets in a database, and datasets to share. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { after, type TestContext } from "node:test";
-import { Client } from "pg";
+import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { openPostgresRemote } from "#datasets/postgres-remote.ts";
-import { migratePostgres } from "#store/postgres-schema.ts";
-import { type Cluster, makeCluster, NoPostgres, type Postgres } from "../../bench/postgres.ts";
 import { importRecords, temporaryCatalogue } from "./dataset.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-export interface TestDatabase {
-  /** As `DATABASE_URL`. */
-  url: string;
-  query(sql: string, values?: readonly unknown[]): Promise<any[]>;
-  /** Ends the server, at once: no client gets another answer. */
-  stop(): Promise<void>;
-  /** Starts it again. */
-  start(): Promise<void>;
-}
-
-let cluster: Promise<Cluster> | null = null;
-let server: Postgres | null = null;
-let databases = 0;
-
-after(() => server?.stop());
-
-/**
- * A database of the test's own on a server for all tests of the file. Null where PostgreSQL is not installed, and the test is
- * marked as skipped.
- * @throws Error in CI: there a skipped test would look like one that passed.
- */
-export async function sharedDatabase(t: TestContext): Promise<TestDatabase | null> {
-  const found = await (cluster ??= makeCluster("/dev/null", "")).catch((error: unknown) => {
-    if (!(error instanceof NoPostgres) || process.env["CI"]) throw error;
-    t.skip("skipped: no PostgreSQL (apt-get install postgresql)");
-    return null;
-  });
-  if (found === null) return null;
-  server ??= await found.start();
-  const name = `test_${++databases}`;
-  const run = async (url: string, sql: string, values: readonly unknown[] = []) => {
-    const client = new Client({ connectionString: url });
-    client.on("error", () => {});
-    await client.connect();
-    try {
-      return (await client.query(sql, [...values])).rows as any[];
-    } finally {
-      await client.end();
-    }
-  };
-  await run(server.url, `create database ${name}`);
-  const url = server.url.replace(/\/postgres$/, `/${name}`);
-  await migratePostgres({ url });
-  return {
-    url,
-    query: (sql, values) => run(url, sql, values),
-    async stop() {
-      await server!.stop();
-      server = null;
-    },
-    async start() {
-      server ??= await found.start();
-    },
-  };
-}
-
-/** A machine with an empty cache. */
-export function machine(t: TestContext, { url }: Pick<TestDatabase, "url">) {
+/** A machine with an empty cache. @param url of the database. */
+export function machine(t: TestContext, url: string) {
   const dataDir = temporaryFolder(t);
   const cache = openCache(join(dataDir, "datasets"));
   const remote = openPostgresRemote(url, cache);
   t.after(() => remote.close());
   return { dataDir, cache, remote };
+}
+
+/** Publishes records in the database. */
+export async function importShared(
+  t: TestContext,
+  url: string,
+  records: readonly unknown[],
+): Promise<void> {
+  const { remote } = machine(t, url);
+  const [{ path, generation }] = (await buildDatasets(t, records)) as [Built];
+  await remote.push(path, generation, "added");
+  await remote.publish(generation.version, null);
 }
 
 export interface Built {

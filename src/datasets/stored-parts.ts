@@ -1,0 +1,109 @@
+/** The file of a dataset as PostgreSQL keeps it: in parts of a megabyte, each compressed. */
+import { createHash } from "node:crypto";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import type { PostgresSession } from "#store/postgres.ts";
+import { DatasetFault } from "./dataset-fault.ts";
+import type { Generation } from "./generation.ts";
+
+/** For sessions whose statements carry a part: over a slow network one takes long, and so does a transaction of all of them. */
+export const partLimits = { answer: 30_000, statement: 0, idleInTransaction: 60_000 };
+
+const partBytes = 1024 * 1024;
+const compress = promisify(zstdCompress);
+/** Fast, and with a checksum, so that a damaged part is known by itself. */
+const zstdOptions = {
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+};
+export const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
+export const unpack = promisify(zstdDecompress);
+
+/** A part is compressed while the one before it is on its way. */
+export async function pushParts(
+  session: PostgresSession,
+  path: string,
+  { version, sha256 }: Generation,
+): Promise<void> {
+  const digest = createHash("sha256");
+  const file = await open(path, "r");
+  try {
+    let sent: Promise<unknown> = Promise.resolve();
+    for (let number = 0; ; number++) {
+      const piece = Buffer.allocUnsafe(partBytes);
+      const { bytesRead } = await file.read(piece, 0, partBytes, number * partBytes);
+      if (bytesRead === 0) break;
+      const part = piece.subarray(0, bytesRead);
+      digest.update(part);
+      const bytes = await pack(part);
+      await sent;
+      const sql = "insert into dataset_part (version, number, bytes) values ($1, $2, $3)";
+      sent = session.query(sql, [version, number, bytes]);
+      // Awaited in the next round, where it throws.
+      sent.catch(() => {});
+    }
+    await sent;
+  } finally {
+    await file.close();
+  }
+  if (digest.digest("hex") !== sha256)
+    throw new DatasetFault(
+      `${path} changed while it was stored; nothing was published. Import again.`,
+    );
+}
+
+/**
+ * The parts of a stored file, in order; the next one is on its way while one is used.
+ * @throws DatasetFault naming what is missing or damaged, after the last one where only the SHA-256 of all tells.
+ */
+async function* storedParts(
+  session: PostgresSession,
+  { version, bytes, sha256 }: Generation,
+): AsyncGenerator<Buffer, void> {
+  const count = Math.ceil(bytes / partBytes);
+  const fetchPart = (number: number) => {
+    const sql = "select bytes from dataset_part where version = $1 and number = $2";
+    const rows = session.query<{ bytes: Buffer }>(sql, [version, number]);
+    rows.catch(() => {});
+    return rows;
+  };
+  const digest = createHash("sha256");
+  let next = fetchPart(0);
+  for (let number = 0; number < count; number++) {
+    const [row] = await next;
+    if (number + 1 < count) next = fetchPart(number + 1);
+    const name = `Part ${number + 1} of ${count} of the stored dataset ${version}`;
+    if (row === undefined)
+      throw new DatasetFault(`${name} is missing: it was removed. ${storedRemedy}`);
+    const part = await unpack(row.bytes).catch((error: Error) => {
+      throw new DatasetFault(`${name} is damaged: ${error.message}. ${storedRemedy}`);
+    });
+    if (part.length !== Math.min(partBytes, bytes - number * partBytes))
+      throw new DatasetFault(`${name} is damaged: it has ${part.length} bytes. ${storedRemedy}`);
+    digest.update(part);
+    yield part;
+  }
+  if (digest.digest("hex") !== sha256)
+    throw new DatasetFault(
+      `The stored dataset ${version} is damaged: its SHA-256 differs. ${storedRemedy}`,
+    );
+}
+
+/** Writes them into a new file at `path`, which is whole only where this does not throw. */
+export async function pullParts(
+  session: PostgresSession,
+  generation: Generation,
+  path: string,
+): Promise<void> {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    for await (const part of storedParts(session, generation))
+      for (let at = 0; at < part.length;) at += writeSync(file, part, at);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const storedRemedy =
+  "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";
