@@ -34,7 +34,7 @@ export interface Config {
   dataDir: string;
   /** The PostgreSQL with accounts and keys; null for a file in `dataDir`. The URL may contain a password. */
   databaseUrl: string | null;
-  /** The Valkey or Redis that counts; null for PostgreSQL where `databaseUrl` is set, else for this process. May contain a password. */
+  /** The Valkey or Redis that counts, only where `databaseUrl` is set; null for that PostgreSQL, or without it for this process. May contain a password. */
   countersUrl: string | null;
   countersOutage: (typeof outageModes)[number];
   /** Origin (and path) at which the public reaches the service, without a trailing slash; null where unknown. */
@@ -170,8 +170,13 @@ function readSecret(path: string): string | Fault {
 }
 
 /** What is wrong with settings that are each valid but do not fit together. */
-function faultsTogether({ host, port, adminAddress, smtpUrl, publicUrl }: Config): string[] {
+function faultsTogether(config: Config): string[] {
+  const { host, port, adminAddress, databaseUrl, countersUrl, smtpUrl, publicUrl } = config;
   const faults: string[] = [];
+  if (countersUrl !== null && databaseUrl === null)
+    faults.push(
+      "DATABASE_URL must be set where COUNTERS_URL is: accounts are counted by their numbers, which mean others in each DATA_DIR. Set it, or leave COUNTERS_URL away.",
+    );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
     faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");
   if (smtpUrl !== null && publicUrl === null && !isLoopback(host))

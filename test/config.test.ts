@@ -190,10 +190,18 @@ test("counters that cannot be used are refused without their password being show
         message.startsWith("COUNTERS_URL must be") && !message.includes("geheim"),
     );
   assert.equal(readConfig({}).countersUrl, null);
+  const DATABASE_URL = "postgres://records@db.example/records";
   for (const url of ["valkey://10.0.0.5", "rediss://:geheim@counts.example:6380/1", "redis://h/"])
-    assert.equal(readConfig({ COUNTERS_URL: url }).countersUrl, url);
+    assert.equal(readConfig({ COUNTERS_URL: url, DATABASE_URL }).countersUrl, url);
   assert.equal(readConfig({}).countersOutage, "local");
   assert.match(faultsOf({ COUNTERS_OUTAGE: "open" })[0]!, /must be one of local, deny/);
+});
+
+test("counters for several instances take the database that gives accounts the same number on all of them", () => {
+  const [fault, ...others] = faultsOf({ COUNTERS_URL: "valkey://:geheim@counts.example" });
+  assert.match(fault!, /^DATABASE_URL must be set where COUNTERS_URL is: /);
+  assert.doesNotMatch(fault!, /geheim/);
+  assert.deepEqual(others, []);
 });
 
 test("mail takes PUBLIC_URL wherever others than this machine reach the service", () => {

@@ -25,7 +25,7 @@ export const settings = [
     name: "COUNTERS_URL",
     byDefault: "",
     isSecret: true,
-    help: "Valkey or Redis that counts for several instances, such as valkeys://user:password@counts.example; empty for the PostgreSQL of DATABASE_URL, or for this process alone.",
+    help: "Valkey or Redis that counts for several instances, such as valkeys://user:password@counts.example; needs DATABASE_URL, whose PostgreSQL counts where this is empty.",
   },
   {
     name: "COUNTERS_OUTAGE",
