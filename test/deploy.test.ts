@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, globSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
@@ -11,6 +10,7 @@ import { timeouts } from "#http/build-app.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
 import { importRecords } from "./support/dataset.ts";
+import { freePort } from "./support/free-port.ts";
 import { newKey, roomy } from "./support/own-process.ts";
 import { askOn } from "./support/persistent-clients.ts";
 import { startServer } from "./support/server-process.ts";
@@ -56,15 +56,6 @@ test("nginx accepts deploy/nginx.conf, with one instance and with two", (t) => {
     assert.doesNotMatch(said, /warn/);
   }
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** nginx with the shipped site between a port of its own and the instances, of which it has one or two; ends with the test. */
 async function nginxBefore(t: TestContext, first: number, second?: number): Promise<number> {
@@ -118,6 +109,20 @@ async function caddyBefore(t: TestContext, first: number, second?: number): Prom
   return port;
 }
 
+/** Runs a subtest behind each proxy that is installed here. */
+async function behindEach(
+  t: TestContext,
+  run: (t: TestContext, before: typeof nginxBefore) => Promise<void>,
+): Promise<void> {
+  for (const [name, before] of [
+    ["nginx", nginxBefore],
+    ["caddy", caddyBefore],
+  ] as const)
+    await t.test(name, async (inner) => {
+      if (hasTool(inner, name) && hasTool(inner, "openssl")) await run(inner, before);
+    });
+}
+
 /** Asks until somebody listens: neither proxy says where that it is ready. */
 async function getThrough(port: number, path: string, headers: Record<string, string>) {
   for (let attempt = 0; ; attempt++) {
@@ -155,65 +160,55 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
   const settings = { TRUSTED_PROXIES: "127.0.0.1", PUBLIC_URL: "https://records.example" };
   const service = await startService(t, { settings });
   const said = (await service.get("/account/sign-in")).headers.get("strict-transport-security");
-  for (const [name, before] of [
-    ["nginx", nginxBefore],
-    ["caddy", caddyBefore],
-  ] as const)
-    await t.test(name, async (t) => {
-      if (!hasTool(t, name) || !hasTool(t, "openssl")) return;
-      const port = await before(t, service.port);
-      for (const [path, status] of [
-        ["/account/sign-in", 200],
-        ["/docs", 200],
-        ["/fetch-gp", 401],
-        ["/nowhere", 404],
-      ] as const) {
-        const answer = await getThrough(port, path, {});
-        assert.equal(answer.status, status, path);
-        assert.deepEqual(answer.strictTransport, [said], path);
-      }
-      const nobody = await before(t, await freePort());
-      const { status, strictTransport } = await getThrough(nobody, "/docs", {});
-      assert.equal(status, 502);
-      assert.deepEqual(strictTransport, [said]);
-    });
+  await behindEach(t, async (t, before) => {
+    const port = await before(t, service.port);
+    for (const [path, status] of [
+      ["/account/sign-in", 200],
+      ["/docs", 200],
+      ["/fetch-gp", 401],
+      ["/nowhere", 404],
+    ] as const) {
+      const answer = await getThrough(port, path, {});
+      assert.equal(answer.status, status, path);
+      assert.deepEqual(answer.strictTransport, [said], path);
+    }
+    const nobody = await before(t, await freePort());
+    const { status, strictTransport } = await getThrough(nobody, "/docs", {});
+    assert.equal(status, 502);
+    assert.deepEqual(strictTransport, [said]);
+  });
 });
 
 test("behind every proxy as shipped, with a second instance, no request fails while one after the other is restarted under load", async (t) => {
-  for (const [name, before] of [
-    ["nginx", nginxBefore],
-    ["caddy", caddyBefore],
-  ] as const)
-    await t.test(name, async (t) => {
-      if (!hasTool(t, name) || !hasTool(t, "openssl")) return;
-      const folders = [temporaryFolder(t), join(temporaryFolder(t), "copy")] as const;
-      await importRecords(openCatalogue(join(folders[0], "datasets")), cast);
-      const headers = { "x-api-key": await newKey(folders[0], "roomy", roomy) };
-      cpSync(folders[0], folders[1], { recursive: true });
-      const ports = [await freePort(), await freePort()] as const;
-      const start = (which: 0 | 1) =>
-        startServer(t, { dataDir: folders[which], settings: { PORT: String(ports[which]) } });
-      const instances = [await start(0), await start(1)];
-      const port = await before(t, ...ports);
-      const path = "/fetch-gp?gp_name=northwind";
-      assert.equal((await getThrough(port, path, headers)).status, 200);
-      const asked = { port, path, headers: { ...headers, host: `localhost:${port}` } };
-      const clients = askOn({ ...asked, clients: 8, isSecure: true });
-      for (const which of [0, 1] as const) {
-        await clients.answered(200);
-        instances[which]!.signal("SIGTERM");
-        assert.equal((await instances[which]!.ended).exitCode, 0);
-        // The other one answers alone.
-        await clients.answered(200);
-        instances[which] = await start(which);
-        // The proxy leaves it alone for a second, and has to have found it again before the other one stops.
-        while (!/"\/fetch-gp"/.test(instances[which].out())) await clients.answered(1);
-      }
-      const { statuses, failures, sentAgain } = await clients.end();
-      assert.deepEqual(failures, []);
-      assert.deepEqual(Object.keys(statuses), ["200"]);
-      assert.equal(sentAgain, 0);
-    });
+  await behindEach(t, async (t, before) => {
+    const folders = [temporaryFolder(t), join(temporaryFolder(t), "copy")] as const;
+    await importRecords(openCatalogue(join(folders[0], "datasets")), cast);
+    const headers = { "x-api-key": await newKey(folders[0], "roomy", roomy) };
+    cpSync(folders[0], folders[1], { recursive: true });
+    const ports = [await freePort(), await freePort()] as const;
+    const start = (which: 0 | 1) =>
+      startServer(t, { dataDir: folders[which], settings: { PORT: String(ports[which]) } });
+    const instances = [await start(0), await start(1)];
+    const port = await before(t, ...ports);
+    const path = "/fetch-gp?gp_name=northwind";
+    assert.equal((await getThrough(port, path, headers)).status, 200);
+    const asked = { port, path, headers: { ...headers, host: `localhost:${port}` } };
+    const clients = askOn({ ...asked, clients: 8, isSecure: true });
+    for (const which of [0, 1] as const) {
+      await clients.answered(200);
+      instances[which]!.signal("SIGTERM");
+      assert.equal((await instances[which]!.ended).exitCode, 0);
+      // The other one answers alone.
+      await clients.answered(200);
+      instances[which] = await start(which);
+      // The proxy leaves it alone for a second, and has to have found it again before the other one stops.
+      while (!/"\/fetch-gp"/.test(instances[which].out())) await clients.answered(1);
+    }
+    const { statuses, failures, sentAgain } = await clients.end();
+    assert.deepEqual(failures, []);
+    assert.deepEqual(Object.keys(statuses), ["200"]);
+    assert.equal(sentAgain, 0);
+  });
 });
 
 test("Caddy accepts deploy/Caddyfile, formatted as Caddy would", (t) => {
