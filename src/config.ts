@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { BlockList } from "node:net";
 import {
   Fault,
+  isLoopback,
   oneOf,
   onOrOff,
   orUnset,
@@ -15,6 +16,7 @@ import {
   parsePublicUrl,
   parseRanges,
   parseSmtpUrl,
+  parseWebhookUrl,
   wholeNumber,
 } from "./config/parsers.ts";
 import {
@@ -26,11 +28,15 @@ import {
   signUps,
 } from "./config/settings.ts";
 
+export { isLoopback };
+
 export interface Config {
   host: string;
   port: number;
   /** Where metrics are served; null for none. */
   adminAddress: { host: string; port: number } | null;
+  /** Where the operator is told of alarms; null for nowhere. The URL may contain a password. */
+  operatorWebhook: string | null;
   dataDir: string;
   /** The PostgreSQL with accounts and keys; null for a file in `dataDir`. The URL may contain a password. */
   databaseUrl: string | null;
@@ -124,6 +130,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: read("HOST", parseHost),
     port: read("PORT", wholeNumber(0, 65_535)),
     adminAddress: read("ADMIN_ADDRESS", parseAddress),
+    operatorWebhook: read("OPERATOR_WEBHOOK", parseWebhookUrl),
     dataDir: textOf("DATA_DIR"),
     databaseUrl: read("DATABASE_URL", parseDatabaseUrl),
     countersUrl: read("COUNTERS_URL", parseCountersUrl),
@@ -192,11 +199,6 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
   const { protocol, hostname } = new URL(publicUrl);
   const isServed = protocol === "https:" || isLoopback(hostname);
   return isServed ? `${publicUrl}/account` : null;
-}
-
-/** Whether only this machine can reach what listens on this address. */
-export function isLoopback(host: string): boolean {
-  return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 /** The URL at which this machine reaches what listens on an address, which may be a wildcard; without a trailing slash. */

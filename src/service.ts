@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { OperatorTeller } from "#alarms/tell-operator.ts";
 import { openAccountWorker } from "#account/account-worker.ts";
 import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
@@ -242,6 +243,7 @@ export async function openService(
     await app.ready();
     return addressText(await listenPassed(app.server, passed.main, config.host));
   };
+  let operator: OperatorTeller | null = null;
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
 
@@ -251,6 +253,12 @@ export async function openService(
     listen,
     async start() {
       await listenAdmin();
+      const { operatorWebhook: webhookUrl } = config;
+      if (webhookUrl !== null) {
+        const { tellOperator } = await import("#alarms/tell-operator.ts");
+        const elapsed = () => performance.now();
+        operator = tellOperator({ webhookUrl, metrics, log, elapsed, now, program });
+      }
       await follower.look();
       if (state !== "starting") throw new Error("The service was stopped before it had started.");
       const address = await listen();
@@ -266,6 +274,7 @@ export async function openService(
         drain(app.server, connections),
         follower.close(),
         sharedDatasets?.close(),
+        operator?.close(),
       ]);
       clearTimeout(closed);
       await app.close();

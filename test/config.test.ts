@@ -268,7 +268,7 @@ test("people are sent to the account pages where those are served, and nowhere e
 
 test("every secret may stand in a file that a setting ending in _FILE names, and no other setting may", (t) => {
   const secrets = settings.filter((setting) => "isSecret" in setting).map(({ name }) => name);
-  assert.deepEqual(secrets, ["DATABASE_URL", "COUNTERS_URL", "SMTP_URL"]);
+  assert.deepEqual(secrets, ["OPERATOR_WEBHOOK", "DATABASE_URL", "COUNTERS_URL", "SMTP_URL"]);
   assert.deepEqual(
     settingNames.filter((name) => name.endsWith("_FILE")),
     secrets.map((name) => `${name}_FILE`),
@@ -279,6 +279,30 @@ test("every secret may stand in a file that a setting ending in _FILE names, and
   assert.equal(readConfig({ SMTP_URL_FILE: path }).smtpUrl, secret);
   assert.equal(readConfig({ SMTP_URL_FILE: " ", SMTP_URL: secret }).smtpUrl, secret);
   assert.equal(readConfig({ PORT_FILE: path }).port, 8080);
+});
+
+test("alarms are told over https, or on this machine, and a URL that cannot be used is not shown", () => {
+  for (const OPERATOR_WEBHOOK of [
+    "http://hooks.example/geheim",
+    "http://127.0.0.1.example/geheim",
+    "http://10.0.0.1/geheim",
+    "ftp://hooks.example/geheim",
+    "hooks.example/geheim",
+  ]) {
+    const [fault, ...others] = faultsOf({ OPERATOR_WEBHOOK });
+    assert.deepEqual(others, []);
+    assert.match(fault!, /^OPERATOR_WEBHOOK must be an https URL/);
+    assert.doesNotMatch(fault!, /geheim/);
+  }
+  for (const OPERATOR_WEBHOOK of [
+    "https://hooks.example/services/T0/B0/geheim",
+    "https://user:geheim@10.0.0.1:8443/",
+    "http://127.0.0.1:9000/",
+    "http://[::1]:9000/",
+    "http://localhost/",
+  ])
+    assert.equal(readConfig({ OPERATOR_WEBHOOK }).operatorWebhook, OPERATOR_WEBHOOK);
+  assert.equal(readConfig({}).operatorWebhook, null);
 });
 
 test("a database is named by a whole URL with what PostgreSQL's own programs take, and a wrong one is not shown", () => {

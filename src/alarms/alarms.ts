@@ -239,7 +239,7 @@ export const alarms: readonly Alarm[] = [
 ];
 
 /** An alarm that began, or one that ended. */
-interface AlarmChange {
+export interface AlarmChange {
   alarm: Alarm;
   hasBegun: boolean;
 }

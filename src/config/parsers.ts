@@ -62,6 +62,24 @@ export function parseSmtpUrl(text: string): string | null | Fault {
     : new Fault("must be a URL such as smtps://user:password@mail.example:465");
 }
 
+/** Its faults do not quote the URL: whoever knows it can post there. */
+export function parseWebhookUrl(text: string): string | null | Fault {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const isSafe =
+    url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  return isSafe
+    ? text
+    : new Fault(
+        "must be an https URL such as https://hooks.example/gp-records, or an http one on this machine such as http://127.0.0.1:9000/",
+      );
+}
+
+/** Whether only this machine can reach what listens on this address. */
+export function isLoopback(host: string): boolean {
+  return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
 /** What is read of the query of `DATABASE_URL`; another name would be a time-out or the like that nobody expects there. */
 const databaseParameters = {
   host: /^/,

@@ -14,6 +14,12 @@ export const settings = [
     byDefault: "",
     help: "Address and port of the metrics, such as 127.0.0.1:9464; empty for none.",
   },
+  {
+    name: "OPERATOR_WEBHOOK",
+    byDefault: "",
+    isSecret: true,
+    help: "URL that is told when an alarm begins and ends, such as https://hooks.example/gp-records; empty for none.",
+  },
   { name: "DATA_DIR", byDefault: "./data", help: "Folder of datasets, keys, counts and usage." },
   {
     name: "DATABASE_URL",

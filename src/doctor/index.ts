@@ -15,6 +15,7 @@ import { port } from "./port.ts";
 import { settings } from "./settings.ts";
 import { controlStore, usageStore } from "./stores.ts";
 import { versions } from "./versions.ts";
+import { webhook } from "./webhook.ts";
 import { writers } from "./writers.ts";
 
 /** In the order in which a fault explains those after it. */
@@ -38,4 +39,5 @@ export const checks = [
   writers,
   counts,
   port,
+  webhook,
 ] as const;

@@ -10,6 +10,7 @@ import { judgeLimits, limits } from "#doctor/limits.ts";
 import { barred, port } from "#doctor/port.ts";
 import { settings } from "#doctor/settings.ts";
 import { judgeVersions, versions } from "#doctor/versions.ts";
+import { webhook } from "#doctor/webhook.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { outcomeOf } from "../support/command-line.ts";
@@ -18,6 +19,7 @@ import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startReceiver } from "../support/webhook-receiver.ts";
 
 async function portOf(t: TestContext, server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
@@ -227,4 +229,26 @@ test("a server that serves nothing though a dataset is named is a fault, and wha
   await refusing.stop();
   const serving = await startService(t, { dataDir, records: null });
   await finding("ok", port, dataDir, { settings: { PORT: String(serving.port) } });
+});
+
+test("the host of OPERATOR_WEBHOOK is connected to and told nothing; one that is away, or without a sound certificate, is named", async (t) => {
+  const dataDir = temporaryFolder(t);
+  assert.deepEqual(await look(webhook, dataDir), []);
+  const receiver = await startReceiver(t);
+  const given = (OPERATOR_WEBHOOK: string) => ({ settings: { OPERATOR_WEBHOOK } });
+  const { host } = new URL(receiver.url);
+  const well = await finding("ok", webhook, dataDir, given(receiver.url));
+  assert.equal(well.found, `${host}, the host of OPERATOR_WEBHOOK, can be reached`);
+  assert.deepEqual(receiver.deliveries, []);
+  const plain = await finding(
+    "fail",
+    webhook,
+    dataDir,
+    given(receiver.url.replace("http", "https")),
+  );
+  assert.match(plain.found, new RegExp(`^${host}, .*cannot be reached .*nobody would be told`));
+  assert.doesNotMatch(plain.found + plain.mend, /secret/);
+  await receiver.stop();
+  const away = await finding("fail", webhook, dataDir, given(receiver.url));
+  assert.match(away.found, /ECONNREFUSED/);
 });
