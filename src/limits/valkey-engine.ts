@@ -7,7 +7,7 @@ import { chargeScript, takeScript } from "./valkey-scripts.ts";
 
 /** Accounts in one call. */
 const callMax = 128;
-/** Keys with the same text in braces are on one node of a cluster, and so may be in one call. */
+/** Keys with the same text in braces are on one node of a cluster, where only those may be in one call. */
 const parts = 64;
 
 /**
@@ -21,6 +21,8 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
   const address = url.replace(/^valkey/, "redis");
   const place = placeOf(url);
   let client: Redis | Cluster | null = null;
+  /** Whether accounts of all parts may be in one call. */
+  let takesAnyKeys = false;
 
   /** Commands are refused while it is not connected, and it never connects again by itself: `connect` does. */
   const options = {
@@ -59,7 +61,9 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       const info = await connected(single, place, () => single.info());
       refuseEviction(info, place);
       let current: Redis | Cluster = single;
-      if (/^redis_mode:cluster/m.test(info)) {
+      const isCluster = /^redis_mode:cluster/m.test(info);
+      takesAnyKeys = !isCluster && (await mayMixParts(single));
+      if (isCluster) {
         const { host, port, username, password, tls } = single.options;
         const cluster = new Cluster([{ host: host!, port: port! }], {
           ...options,
@@ -77,7 +81,7 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
     },
     async decide(groups) {
       const answers = await Promise.all(
-        calls(groups).map(async (called) => {
+        calls(groups, takesAnyKeys).map(async (called) => {
           const keys = called.map(({ account }) => keyOf(account));
           return { called, reply: await call(take, keys, [bytesOf(called)]) };
         }),
@@ -158,11 +162,22 @@ function placeOf(url: string): string {
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 
-/** The groups of one call each: of one part, and not too many. */
-function calls(groups: readonly Group[]): Group[][] {
+/** Whether it is one server, as far as keys go, and no proxy before several. */
+async function mayMixParts(client: Redis): Promise<boolean> {
+  try {
+    await client.eval("return 1", 2, keyOf(0), keyOf(1));
+    return true;
+  } catch (error) {
+    if (!(error as Error).message.startsWith("CROSSSLOT")) throw error;
+    return false;
+  }
+}
+
+/** The groups of one call each: of one part unless they may be mixed, and not too many. */
+function calls(groups: readonly Group[], takesAnyKeys: boolean): Group[][] {
   const found = new Map<number, Group[][]>();
   for (const group of groups) {
-    const part = group.account % parts;
+    const part = takesAnyKeys ? 0 : group.account % parts;
     const ofPart = found.get(part) ?? [];
     if (ofPart.length === 0) found.set(part, ofPart);
     const last = ofPart.at(-1);

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { systemClock } from "#limits/clocks.ts";
@@ -160,6 +162,32 @@ suite("counting in a cluster", { skip: whyNoRedis() ?? false }, () => {
       asked.map(({ account }, i) => instances[i % 2]!.take(account, { ...roomy, minute: 2 })),
     );
     assert.equal(answers.filter(({ admitted }) => admitted).length, 600);
+  });
+});
+
+suite("counting behind a proxy", { skip: whyNoRedis() ?? false }, () => {
+  test("one that spreads the keys over servers is asked for each part apart", async (t) => {
+    // A node refuses keys of different parts as such a proxy does; this one hides that it is a cluster's.
+    const { port, end } = await startRedisCluster(1);
+    t.after(end);
+    const proxy = createServer((near) => {
+      const far = connect(port, "127.0.0.1");
+      near.on("error", () => far.destroy()).pipe(far);
+      far.on("data", (bytes: Buffer) => {
+        const text = bytes.toString("latin1").replace("redis_mode:cluster", "redis_mode:unknown");
+        near.write(text, "latin1");
+      });
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    t.after(() => proxy.close());
+    const { port: near } = proxy.address() as AddressInfo;
+    const instance = await openInstance(await openValkeyEngine(`redis://127.0.0.1:${near}`));
+    t.after(() => instance.close());
+    const asked = [1, 2, 3].flatMap(() => Array.from({ length: 100 }, (_, i) => i + 1));
+    const answers = await Promise.all(
+      asked.map((account) => instance.take(account, { ...roomy, minute: 2 })),
+    );
+    assert.equal(answers.filter(({ admitted }) => admitted).length, 200);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "iovalkey";
@@ -8,7 +8,8 @@ import type { Engine } from "#limits/engine.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
-import { endWithUs, temporaryFolder } from "../../bench/clean-up.ts";
+import { temporaryFolder } from "../../bench/clean-up.ts";
+import { findRedis, NoRedis, spawnRedis } from "../../bench/redis.ts";
 import { freePort } from "./free-port.ts";
 import { runSql, startPostgres, urlOf, whyNoPostgres } from "./postgres.ts";
 
@@ -37,11 +38,13 @@ export interface CountingServer {
  * @throws Error in CI: there a skipped test would look like one that passed.
  */
 export function whyNoRedis(): string | null {
-  const { error } = spawnSync("redis-server", ["--version"], { stdio: "ignore" });
-  if (error === undefined) return null;
-  const reason = "skipped: no redis-server (apt-get install redis-server)";
-  if (process.env["CI"]) throw new Error(reason);
-  return reason;
+  try {
+    findRedis();
+    return null;
+  } catch (error) {
+    if (!(error instanceof NoRedis) || process.env["CI"]) throw error;
+    return `skipped: ${error.message}`;
+  }
 }
 
 async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promise<void> {
@@ -74,24 +77,10 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   let child: ChildProcess;
   let admin: Redis | null = null;
   const start = async () => {
-    const fixed = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-    const kept = ["--appendonly", "yes", "--appendfsync", "everysec"];
-    child = endWithUs(
-      spawn("redis-server", [...fixed, ...kept, ...args], {
-        stdio: ["ignore", "ignore", "inherit"],
-      }),
-    );
-    await untilItAnswers("redis-server", async () => {
-      const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
-      client.on("error", () => {});
-      try {
-        await client.connect();
-      } catch (error) {
-        client.disconnect();
-        throw error;
-      }
-      admin = client;
-    });
+    child = await spawnRedis({ port, folder, args });
+    admin = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+    admin.on("error", () => {});
+    await admin.connect();
   };
   await start();
   return {
@@ -120,10 +109,16 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   };
 }
 
-/** A cluster of three nodes. @returns the URL of one of them, and what ends them all. */
-export async function startRedisCluster(): Promise<{ url: string; end(): Promise<void> }> {
+interface RedisCluster {
+  /** Of one of its nodes. */
+  url: string;
+  port: number;
+  end(): Promise<void>;
+}
+
+export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
   const nodes = await Promise.all(
-    [0, 1, 2].map(async () => {
+    Array.from({ length: nodeCount }, async () => {
       const busPort = await freePort();
       const node = await startRedis([
         "--cluster-enabled",
@@ -139,19 +134,24 @@ export async function startRedisCluster(): Promise<{ url: string; end(): Promise
   );
   const [first] = nodes as [(typeof nodes)[0]];
   for (const [i, { ask, port, busPort }] of nodes.entries()) {
-    const [from, to] = [5462 * i, Math.min(5462 * (i + 1), 16_384) - 1];
-    await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
+    const [from, to] = [i, i + 1].map((one) => Math.floor((one * 16_384) / nodeCount));
+    await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to! - 1));
     await first.ask("CLUSTER", "MEET", "127.0.0.1", String(port), String(busPort));
   }
   await untilItAnswers("the cluster", async () => {
     for (const { ask } of nodes) {
       const info = String(await ask("CLUSTER", "INFO"));
-      for (const line of ["cluster_state:ok", "cluster_known_nodes:3", "cluster_slots_ok:16384"])
+      for (const line of [
+        "cluster_state:ok",
+        `cluster_known_nodes:${nodeCount}`,
+        "cluster_slots_ok:16384",
+      ])
         if (!info.includes(line)) throw new Error(info);
     }
   });
   return {
     url: first.url,
+    port: first.port,
     end: async () => void (await Promise.all(nodes.map(({ end }) => end()))),
   };
 }

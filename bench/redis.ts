@@ -1,0 +1,47 @@
+/** Debian's Redis on a port of this machine, ended by its process id. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { endWithUs } from "./clean-up.ts";
+
+/** There is no Redis that a run could start; the message says what is missing. */
+export class NoRedis extends Error {}
+
+/** @throws NoRedis */
+export function findRedis(program = "redis-server"): string {
+  if (spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined) return program;
+  throw new NoRedis("Redis is not installed here: apt-get install redis-server");
+}
+
+interface RedisOrder {
+  port: number;
+  /** Where it keeps its data. */
+  folder: string;
+  /** As on its command line, besides those that docs/running.md asks for. */
+  args?: readonly string[];
+}
+
+const startMillisecondsMax = 60_000;
+
+/**
+ * Resolves once it has read its data and takes commands.
+ * @throws NoRedis
+ */
+export async function spawnRedis({ port, folder, args = [] }: RedisOrder): Promise<ChildProcess> {
+  const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  const kept = ["--appendonly", "yes", "--appendfsync", "everysec"];
+  const child = endWithUs(
+    spawn(findRedis(), [...place, ...kept, ...args], { stdio: ["ignore", "pipe", "inherit"] }),
+  );
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let log = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+    if (log.includes("Ready to accept connections")) resolve();
+  });
+  child.once("exit", (code) => reject(new Error(`redis-server ended with ${code}: ${log}`)));
+  const late = setTimeout(
+    () => reject(new Error(`redis-server did not start: ${log}`)),
+    startMillisecondsMax,
+  );
+  await promise.finally(() => clearTimeout(late));
+  return child;
+}
