@@ -217,21 +217,31 @@ const importMillisecondsMax = 1_800_000;
 /** The peak of the memory of an import is read so often; most of it is reached long before the end. */
 const peakEveryMilliseconds = 50;
 
+interface ImportOptions {
+  /** For Node itself, before the program. */
+  nodeArgs?: readonly string[];
+  settings?: Readonly<Record<string, string>>;
+}
+
 /**
  * Runs the import command of a checkout.
- * @param nodeArgs for Node itself, before the program.
  * @returns the most memory it had at a time, in bytes; NaN where the system does not tell.
  */
 export async function importRecords(
   { root, compileCache }: Checkout,
   dataDir: string,
   file: string,
-  nodeArgs: readonly string[] = [],
+  { nodeArgs = [], settings = {} }: ImportOptions = {},
 ): Promise<number> {
   const command = [join(root, "bin/gp-records"), "import", "ndjson", file, "--source", benchSource];
   const child = endWithUs(
     spawn(process.execPath, [...nodeArgs, ...command], {
-      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, NODE_COMPILE_CACHE: compileCache },
+      env: {
+        PATH: process.env["PATH"],
+        DATA_DIR: dataDir,
+        NODE_COMPILE_CACHE: compileCache,
+        ...settings,
+      },
       // Where no .env of the developer's lies.
       cwd: import.meta.dirname,
       stdio: ["ignore", "ignore", "pipe"],

@@ -6,10 +6,18 @@ import { quotaMax } from "#limits/policy.ts";
 /** So that nobody is refused. */
 const quotas = { minute: quotaMax, hour: quotaMax, day: quotaMax };
 
-/** One key each for so many new accounts. */
-export async function issueKeys(root: string, dataDir: string, count: number): Promise<string[]> {
+/**
+ * One key each for so many new accounts.
+ * @param databaseUrl of a database whose schema is up to date; null for a file of the data folder.
+ */
+export async function issueKeys(
+  root: string,
+  dataDir: string,
+  count: number,
+  databaseUrl: string | null = null,
+): Promise<string[]> {
   const { createAccount, issueKey, openControl } = await codeOf(root);
-  const control = await openControl(dataDir);
+  const control = await openControl(dataDir, { databaseUrl });
   try {
     const keys: string[] = [];
     for (let number = 1; number <= count; number++) {

@@ -10,7 +10,9 @@ import {
   readOptions,
 } from "./options.ts";
 import { findPostgres, NoPostgres } from "./postgres.ts";
+import { NoRedis } from "./redis.ts";
 import { profileBesideImport } from "./profiles/beside-import.ts";
+import { profileEngines } from "./profiles/engines.ts";
 import { profileMemory } from "./profiles/memory.ts";
 import { profileProcessor } from "./profiles/processor.ts";
 import { profileUsagePages } from "./profiles/usage-pages.ts";
@@ -47,7 +49,7 @@ async function run(args: readonly string[]): Promise<number> {
     return await runWith(options);
   } catch (error) {
     const isUsage = error instanceof OptionFault;
-    const isExpected = isUsage || error instanceof NoPostgres;
+    const isExpected = isUsage || error instanceof NoPostgres || error instanceof NoRedis;
     const { message, stack } = error as Error;
     console.error(`error: ${isExpected ? message : stack}`);
     if (isUsage) console.error("npm run bench -- --help tells what there is.");
@@ -82,6 +84,7 @@ async function runWith(options: Options): Promise<number> {
 function profile(fixtures: Fixtures, row: Profiled, effort: Effort): Promise<string> {
   if (row === "memory") return profileMemory(fixtures);
   if (row === "usage-pages") return profileUsagePages(fixtures);
+  if (row === "engines") return profileEngines(fixtures);
   if (row === "import-p99") return profileBesideImport(fixtures, effort);
   return profileProcessor(fixtures, row, effort);
 }
@@ -97,7 +100,7 @@ interface Group {
 const groups: readonly Group[] = [
   ...(Object.keys(costSetups) as CostRow[]).map((row): Group => ({
     rows: [row],
-    isLong: false,
+    isLong: "engines" in costSetups[row],
     open: (fixtures, effort) => openCost(row, fixtures, effort),
   })),
   { rows: ["operations-650k"], isLong: true, open: openOperations },

@@ -43,18 +43,21 @@ const quick: Effort = {
 export const choices = [...(Object.keys(rows) as RowName[]), "steps"] as const;
 export type Choice = (typeof choices)[number];
 
-/** What `--profile` can look into: rows, and the pages of usage. */
+/** What `--profile` can look into: rows, the pages of usage, and what a count costs the engines themselves. */
 const profiled = [
   "warm",
   "log",
   "all",
   "cold",
   "cold-650k",
+  "engines-valkey",
+  "engines-postgres",
   "start",
   "memory",
   "import",
   "import-p99",
   "usage-pages",
+  "engines",
 ] as const;
 export type Profiled = (typeof profiled)[number];
 
@@ -64,10 +67,11 @@ const large: readonly Choice[] = [
   "import-650k",
   "import-memory-650k",
 ];
+const onEngines: readonly Choice[] = ["engines-valkey", "engines-postgres"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
-const special: readonly Choice[] = [...large, "peers"];
+const special: readonly Choice[] = [...large, ...onEngines, "peers"];
 /** Rows whose figure is no property of a commit alone. */
-const ownOnly: readonly Choice[] = ["steps", "peers"];
+const ownOnly: readonly Choice[] = ["steps", ...onEngines, "peers"];
 const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];
 const quickest: readonly Choice[] = [...compared, "import", "import-memory", "steps"];
 
@@ -79,7 +83,7 @@ export const optionsHelp = {
   peers:
     "what users would take instead: Fastify with pg, the same with an LRU of answers, PostGraphile; without --only nothing else",
   compare: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
-  profile: `where the time or the memory of one row goes, what its slowest requests waited for, or what reading usage takes: ${profiled.join(", ")}`,
+  profile: `where the time or the memory of one row goes, what its slowest requests waited for, what reading usage takes, or what a count costs PostgreSQL and Redis: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
   save: "keep the figures in a file, too",
   merge:

@@ -1,7 +1,7 @@
 /** Debian's PostgreSQL in a folder of its own, reached through a socket in it, and ended by its process id. */
 import { execFileSync, type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs, temporaryFolder } from "./clean-up.ts";
@@ -23,6 +23,8 @@ export interface Postgres {
 export interface Cluster {
   start(): Promise<Postgres>;
   copy(): Cluster;
+  /** Deletes it, once it is stopped. */
+  remove(): void;
 }
 
 /**
@@ -73,7 +75,7 @@ export function unprivilegedUser(): User | undefined {
 }
 
 /** As somebody sets it who read the manual: memory for all records, an SSD, no compilation and no parallel workers for short queries. */
-const measuredSettings = {
+export const measuredSettings = {
   shared_buffers: "256MB",
   effective_cache_size: "1GB",
   work_mem: "16MB",
@@ -137,6 +139,7 @@ export function initCluster(folder: string, settings: Readonly<Record<string, st
       execFileSync("cp", ["-a", data, copy]);
       return clusterIn(copy);
     },
+    remove: () => rmSync(data, { recursive: true }),
   });
   return clusterIn(original);
 }

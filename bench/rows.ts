@@ -51,6 +51,12 @@ export const rows = {
   all: costRow("the same with log, metrics and usage recording", 0.45, 0.6),
   cold: costRow("cold mix (no answer cache) at 65,000 records", 0.18, 0.4),
   "cold-650k": costRow("cold mix at 650,000 records, against 65,000", 0.65, 0.85),
+  "engines-valkey": costRow(
+    "an instance on PostgreSQL and Redis, with log, metrics and recording, against one on files",
+    0.75,
+    0.9,
+  ),
+  "engines-postgres": costRow("an instance on PostgreSQL alone, likewise", 0.5, 0.7),
   "operations-650k": {
     title: "the operation that costs most more at 650,000 records, cold, against 65,000",
     show: times,

@@ -9,6 +9,8 @@ export interface RunningServer {
   child: ChildProcess;
   pid: number;
   port: number;
+  /** First processes of what serves it, such as a database, by name. */
+  helpers?: ReadonlyMap<string, number>;
   /** Lines of its log so far. */
   lineCount(): number;
   stop(): Promise<void>;
@@ -183,14 +185,20 @@ export async function openProcessorMeter(
       microseconds: async () => (await askInside<number>(server, "processor")) - before,
     };
   }
+  const microseconds = openTreeMeter([server.pid, ...helpers]);
+  return { microseconds: async () => microseconds() };
+}
+
+/** Likewise of any processes, by their ids; only where there is a /proc. @returns what tells the µs so far. */
+export function openTreeMeter(pids: readonly number[]): () => number {
   const roots = new Map<number, SeenProcess>();
   const soFar = () =>
-    [server.pid, ...helpers].reduce((sum, pid) => {
+    pids.reduce((sum, pid) => {
       lookAt(pid, roots);
       return sum + microsecondsOf(roots.get(pid)!);
     }, 0);
   const before = soFar();
-  return { microseconds: async () => soFar() - before };
+  return () => soFar() - before;
 }
 
 interface SeenProcess {

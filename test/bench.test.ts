@@ -13,6 +13,7 @@ import { issueKeys } from "../bench/issue-keys.ts";
 import { watchRequests, watchSteal } from "../bench/machine.ts";
 import { makeMix } from "../bench/mix.ts";
 import { choices, optionsHelp, readOptions } from "../bench/options.ts";
+import { findRedis, NoRedis } from "../bench/redis.ts";
 import { report, verdictOn } from "../bench/report.ts";
 import { answersTo, requestText } from "../bench/requests.ts";
 import { measureRounds, type Session } from "../bench/rounds.ts";
@@ -75,20 +76,33 @@ test("an option or a row that there is not is told by name, with those there are
   assert.match(optionFault("--compare", "HEAD", "--profile", "warm"), /leave --compare out/);
 });
 
-test("the rows of 650,000 records are measured only where they are asked for", () => {
+test("the rows of 650,000 records and of engines are measured only where they are asked for", () => {
   const chosen = (...args: string[]) => readOptions(args)!.choices;
   assert.deepEqual(
     [...chosen()],
-    choices.filter((one) => !one.endsWith("-650k") && one !== "peers"),
+    choices.filter((one) => !/-650k$|^engines-|^peers$/.test(one)),
   );
   assert.ok(chosen("--quick", "--650k").has("cold-650k"));
   assert.ok(chosen("--quick", "--650k").has("import-650k"));
+  assert.ok(!chosen("--650k", "--peers").has("engines-valkey"));
+  assert.deepEqual([...chosen("--only", "engines-postgres")], ["engines-postgres"]);
+  assert.match(
+    optionFault("--compare", "HEAD", "--only", "engines-valkey"),
+    /'engines-valkey', which looks at this checkout only/,
+  );
   assert.deepEqual([...chosen("--only", "cold,import")], ["cold", "import"]);
   assert.deepEqual(
     [...chosen("--compare", "HEAD")],
     ["warm", "log", "all", "cold", "start", "memory"],
   );
   assert.deepEqual([...chosen("--compare", "HEAD", "--only", "import")], ["import"]);
+});
+
+test("where Redis is missing one line says how to install it", () => {
+  assert.throws(() => findRedis("no-redis-server"), {
+    constructor: NoRedis,
+    message: /^[^\n]+ apt-get install redis-server$/,
+  });
 });
 
 test("a figure is graded by floor and goal, in the direction that is better", () => {

@@ -6,7 +6,7 @@ import { type Fixtures, importRecords } from "../fixtures.ts";
 import { allServed } from "../load.ts";
 import type { Effort } from "../options.ts";
 import { asText } from "../report.ts";
-import { connections, costSetups, type CostRow } from "../rows/cost.ts";
+import { connections, type CostRow, openProgram } from "../rows/cost.ts";
 import { askInside } from "../servers.ts";
 
 /** Rounds that are sampled after the warm-up. */
@@ -48,19 +48,13 @@ async function profileServer(
   row: CostRow,
   effort: Effort,
 ): Promise<Profiler.Profile> {
-  const { factor, settings } = costSetups[row];
-  const published = await fixtures.published(fixtures.checkouts[0]!, factor);
-  const dataDir = fixtures.serverFolder(published);
-  const server = await fixtures.start(fixtures.checkouts[0]!, {
-    dataDir,
-    settings,
-    isWatched: true,
-  });
+  const program = await openProgram(row, fixtures, fixtures.checkouts[0]!);
+  const server = await program.start({ isWatched: true });
   const ask = async (count: number) =>
     allServed(
       await fixtures.load.run({
         port: server.port,
-        requests: published.requests,
+        requests: program.requests,
         connections,
         count,
         firstRequest: 0,
@@ -79,7 +73,7 @@ async function profileImport(fixtures: Fixtures): Promise<Profiler.Profile[]> {
   const { path } = await fixtures.records(1);
   const folder = fixtures.emptyFolder();
   const nodeArgs = profiling(folder);
-  await importRecords(fixtures.checkouts[0]!, fixtures.emptyFolder(), path, nodeArgs);
+  await importRecords(fixtures.checkouts[0]!, fixtures.emptyFolder(), path, { nodeArgs });
   return profilesIn(folder);
 }
 

@@ -1,25 +1,39 @@
-/** Processor time of the server for each request of the mix, against a bare server or another commit asked in the same rounds. */
+/** Processor time of the server for each request of the mix, against a bare server, another commit or the program without engines, asked in the same rounds. */
 import { setTimeout as wait } from "node:timers/promises";
+import { type EngineSet, openInstallation } from "../engines.ts";
 import type { Checkout, Fixtures } from "../fixtures.ts";
 import { allServed, type LoadClient } from "../load.ts";
 import type { Effort } from "../options.ts";
 import { requestText } from "../requests.ts";
 import type { Candidate, Session } from "../rounds.ts";
-import { openProcessorMeter, type RunningServer, startBare } from "../servers.ts";
+import {
+  openProcessorMeter,
+  openTreeMeter,
+  type ProgramOrder,
+  type RunningServer,
+  startBare,
+} from "../servers.ts";
 import { median } from "../statistics.ts";
 
 /** Totals by the hour are taken whatever the settings. */
 const noRequestLog = { USAGE_LOG_DAYS: "0" };
 
+interface CostSetup {
+  /** Of how many times the usual records. */
+  factor: 1 | 10;
+  isCold: boolean;
+  settings: Readonly<Record<string, string>>;
+  /** What it shares with other instances; without it the program keeps all in its data folder. */
+  engines?: EngineSet;
+}
+
+const everything = { LOG_LEVEL: "info", ADMIN_ADDRESS: "127.0.0.1:0" };
+
 /** How the server of a row is started. */
 export const costSetups = {
   warm: { factor: 1, isCold: false, settings: { LOG_LEVEL: "silent", ...noRequestLog } },
   log: { factor: 1, isCold: false, settings: { LOG_LEVEL: "info", ...noRequestLog } },
-  all: {
-    factor: 1,
-    isCold: false,
-    settings: { LOG_LEVEL: "info", ADMIN_ADDRESS: "127.0.0.1:0" },
-  },
+  all: { factor: 1, isCold: false, settings: everything },
   cold: {
     factor: 1,
     isCold: true,
@@ -30,7 +44,9 @@ export const costSetups = {
     isCold: true,
     settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0", ...noRequestLog },
   },
-} as const;
+  "engines-valkey": { factor: 1, isCold: false, settings: everything, engines: "valkey" },
+  "engines-postgres": { factor: 1, isCold: false, settings: everything, engines: "postgres" },
+} satisfies Record<string, CostSetup>;
 export type CostRow = keyof typeof costSetups;
 
 export const connections = 32;
@@ -49,13 +65,15 @@ interface Side {
   start(): Promise<RunningServer>;
   /** µs a request, of each round. */
   costs: number[];
+  /** Likewise of what serves it, by name. */
+  helperCosts: Map<string, number[]>;
   hasLog: boolean;
   linesLost: number;
   answered: number;
   server: RunningServer | null;
 }
 
-/** Without another commit a value is the share of the bare server's cost; with one, the requests for a second of processor time. */
+/** Without another commit a value is the share that the base's cost is of the program's; with one, the requests for a second of processor time. */
 export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort): Promise<Session> {
   const { checkouts, load } = fixtures;
   const isCompared = checkouts.length > 1;
@@ -106,10 +124,17 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
       await ask(Math.ceil(effort.warmUp * share), 0, isReversed);
       await wait(writtenMilliseconds);
       const meters = await Promise.all(sides.map(({ server }) => openProcessorMeter(server!)));
+      const helperMeters = sides.map(({ server }) =>
+        Array.from(server!.helpers ?? [], ([name, pid]) => [name, openTreeMeter([pid])] as const),
+      );
       const results = await ask(perRound, round * perRound, isReversed);
       await wait(writtenMilliseconds);
-      for (const [i, { costs }] of sides.entries())
-        costs.push((await meters[i]!.microseconds()) / results[i]!.answered);
+      for (const [i, { costs, helperCosts }] of sides.entries()) {
+        const { answered } = results[i]!;
+        costs.push((await meters[i]!.microseconds()) / answered);
+        for (const [name, microseconds] of helperMeters[i]!)
+          helperCosts.getOrInsertComputed(name, () => []).push(microseconds() / answered);
+      }
       await stopAll();
       const [first, second] = sides.map(({ costs }) => costs.at(-1)!) as [number, number];
       const sampleOf = (checkout: number, value: number) => ({
@@ -125,33 +150,65 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
       const own = sides.find(({ name }) => name === checkout)!;
       const other = sides.find((side) => side !== own)!;
       const lost = own.linesLost > 0 ? `; ${own.linesLost} lines of the log were dropped` : "";
-      return `${median(own.costs).toFixed(1)} µs a request against ${median(other.costs).toFixed(1)}${lost}`;
+      const helpers = Array.from(
+        own.helperCosts,
+        ([name, costs]) => `; ${name} ${median(costs).toFixed(1)} µs more`,
+      ).join("");
+      return `${median(own.costs).toFixed(1)} µs a request against ${median(other.costs).toFixed(1)}${helpers}${lost}`;
     },
     close: stopAll,
   };
 }
 
-async function programOf(row: CostRow, fixtures: Fixtures, checkout: Checkout): Promise<Side> {
-  const { factor, settings } = costSetups[row];
+interface Program {
+  requests: string;
+  start(order: Pick<ProgramOrder, "isWatched">): Promise<RunningServer>;
+}
+
+/** The program as it is measured in this row. */
+export async function openProgram(
+  row: CostRow,
+  fixtures: Fixtures,
+  checkout: Checkout,
+): Promise<Program> {
+  const { factor, settings, engines }: CostSetup = costSetups[row];
+  if (engines !== undefined) {
+    const { requests, start } = await openInstallation(engines, fixtures, checkout);
+    return { requests, start: (order) => start({ ...order, settings }) };
+  }
   const published = await fixtures.published(checkout, factor);
   return {
-    name: checkout.name,
     requests: published.requests,
-    start: () => fixtures.start(checkout, { dataDir: fixtures.serverFolder(published), settings }),
+    start: (order) =>
+      fixtures.start(checkout, { ...order, dataDir: fixtures.serverFolder(published), settings }),
+  };
+}
+
+async function programOf(row: CostRow, fixtures: Fixtures, checkout: Checkout): Promise<Side> {
+  const { requests, start } = await openProgram(row, fixtures, checkout);
+  return {
+    name: checkout.name,
+    requests,
+    start: () => start({}),
     costs: [],
-    hasLog: settings.LOG_LEVEL === "info",
+    helperCosts: new Map(),
+    hasLog: costSetups[row].settings.LOG_LEVEL === "info",
     linesLost: 0,
     answered: 0,
     server: null,
   };
 }
 
-/** The bare server; for ten times the records, the same row at the usual number of them. */
+/** The bare server; for ten times the records the same row at the usual number of them, for engines the program without. */
 async function baseOf(row: CostRow, fixtures: Fixtures): Promise<Side> {
   const [own] = fixtures.checkouts;
   if (row === "cold-650k") {
     const cold = await programOf("cold", fixtures, own!);
     return { ...cold, name: "cold" };
+  }
+  if ("engines" in costSetups[row]) {
+    const embedded = await programOf("all", fixtures, own!);
+    return { ...embedded, name: "embedded" };
   }
   const [answers, { requests }] = [await fixtures.answers(), await fixtures.published(own!, 1)];
   return {
@@ -159,6 +216,7 @@ async function baseOf(row: CostRow, fixtures: Fixtures): Promise<Side> {
     requests,
     start: () => startBare(answers),
     costs: [],
+    helperCosts: new Map(),
     hasLog: false,
     linesLost: 0,
     answered: 0,

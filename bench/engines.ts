@@ -1,0 +1,114 @@
+/** The engines that several machines share, with records, accounts and keys in PostgreSQL, and the program as one instance on them. */
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { migratePostgres } from "#store/postgres-schema.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { temporaryFolder } from "./clean-up.ts";
+import { type Checkout, type Fixtures, importRecords } from "./fixtures.ts";
+import { type Cluster, findPostgres, initCluster, measuredSettings } from "./postgres.ts";
+import { findRedis, spawnRedis } from "./redis.ts";
+import { fetchOnce, requestsOf } from "./requests.ts";
+import { type ProgramOrder, type RunningServer, stop } from "./servers.ts";
+
+/** PostgreSQL alone, or with Redis, which counts then. */
+export const engineSets = {
+  postgres: ["PostgreSQL"],
+  valkey: ["PostgreSQL", "Redis"],
+} as const;
+export type EngineSet = keyof typeof engineSets;
+export type EngineName = (typeof engineSets)["valkey"][number];
+
+/** How many accounts, with a key each, ask the mix: as many as elsewhere. */
+const keyCount = 200;
+
+export interface SharedInstallation {
+  /** Name under which the load client knows the mix, asked with keys of these accounts. */
+  requests: string;
+  /** Starts engines on which nothing was asked yet, and an instance that has the dataset in its cache. */
+  start(order: Pick<ProgramOrder, "settings" | "isWatched">): Promise<RunningServer>;
+}
+
+/**
+ * Imports 65,000 records, and issues keys.
+ * @throws NoPostgres or NoRedis
+ */
+export async function openInstallation(
+  engineSet: EngineSet,
+  fixtures: Fixtures,
+  checkout: Checkout,
+): Promise<SharedInstallation> {
+  const hasRedis = engineSet === "valkey";
+  findPostgres();
+  if (hasRedis) findRedis();
+  const { cluster, url, folder, keys } = await makeInstallation(fixtures, checkout);
+  const requests = `mix of ${engineSet}`;
+  fixtures.load.prepare(requests, requestsOf(await fixtures.mix(), keys));
+  return {
+    requests,
+    async start({ settings, ...order }) {
+      const copy = cluster.copy();
+      const postgres = await copy.start();
+      const redisPort = await freePort();
+      const redis = hasRedis
+        ? await spawnRedis({ port: redisPort, folder: fixtures.emptyFolder() })
+        : null;
+      const dataDir = fixtures.emptyFolder();
+      symlinkSync(join(folder, "datasets"), join(dataDir, "datasets"));
+      const server = await fixtures.start(checkout, {
+        ...order,
+        dataDir,
+        settings: {
+          ...settings,
+          DATABASE_URL: url,
+          ...(redis !== null && { COUNTERS_URL: `redis://127.0.0.1:${redisPort}` }),
+        },
+      });
+      await untilReady(server);
+      const helpers = new Map<EngineName, number>([["PostgreSQL", postgres.pid]]);
+      if (redis !== null) helpers.set("Redis", redis.pid!);
+      return {
+        ...server,
+        helpers,
+        async stop() {
+          await server.stop();
+          await Promise.all([postgres.stop(), redis === null ? undefined : stop(redis)]);
+          copy.remove();
+        },
+      };
+    },
+  };
+}
+
+/** @returns with the data folder of the command that imported, whose datasets are a cache. */
+async function makeInstallation(fixtures: Fixtures, checkout: Checkout) {
+  const { cluster, url } = await openCluster();
+  const folder = fixtures.emptyFolder();
+  const server = await cluster.start();
+  await migratePostgres({ url });
+  const { path } = await fixtures.records(1);
+  await importRecords(checkout, folder, path, { settings: { DATABASE_URL: url } });
+  const { issueKeys } = await fixtures.keysOf(checkout);
+  const keys = await issueKeys(checkout.root, folder, keyCount, url);
+  await server.stop();
+  return { cluster, url, folder, keys };
+}
+
+/** Reached over TCP as on another machine, and syncing as an operator's. @returns it, and the URL of its empty database. */
+export async function openCluster(): Promise<{ cluster: Cluster; url: string }> {
+  const port = await freePort();
+  const own = { listen_addresses: "127.0.0.1", port: String(port), fsync: "on" };
+  const cluster = initCluster(temporaryFolder("bench"), { ...measuredSettings, ...own });
+  return { cluster, url: `postgresql://postgres@127.0.0.1:${port}/postgres` };
+}
+
+const readyMillisecondsMax = 60_000;
+
+/** Until it has a dataset. */
+async function untilReady({ port }: RunningServer): Promise<void> {
+  const deadline = performance.now() + readyMillisecondsMax;
+  while ((await fetchOnce(port, "/ready")).status !== 200) {
+    if (performance.now() > deadline) throw new Error("The instance did not get its dataset.");
+    await wait(50);
+  }
+}
