@@ -174,6 +174,18 @@ async function start(bin: string, data: string, user: User | undefined): Promise
   };
 }
 
+/** Sends a signal to its first process and to those of its connections. */
+export function signalPostgres({ pid }: Pick<Postgres, "pid">, signal: NodeJS.Signals): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  for (const one of [pid, ...children.split(" ").filter(Boolean).map(Number)])
+    try {
+      process.kill(one, signal);
+    } catch (error) {
+      // One that has just ended by itself.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+}
+
 /** The eighth line of its lock file, which goes with it. */
 function isReady(data: string): boolean {
   const path = join(data, "postmaster.pid");

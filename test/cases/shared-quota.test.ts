@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { type RedisServer, startRedis, whyNoRedis } from "../support/counting-servers.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, whyNoPostgres } from "../support/postgres.ts";
 import { importShared } from "../support/shared-datasets.ts";
 import { readExposition } from "../support/read-exposition.ts";
+import { type RedisServer, startRedis, whyNoRedis } from "../support/redis.ts";
 import { fixedClock, startService, type TestService } from "../support/service.ts";
 
 const path = "/fetch-gp?gp_name=northwind";

@@ -5,13 +5,9 @@ import { after, before, suite, test } from "node:test";
 import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { systemClock } from "#limits/clocks.ts";
 import { defaultQuotas, type Quotas, windows } from "#limits/policy.ts";
-import {
-  type CountingServer,
-  countingServers,
-  startRedisCluster,
-  whyNoRedis,
-} from "../support/counting-servers.ts";
+import { type CountingServer, countingServers } from "../support/counting-servers.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
+import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
 import { assertRight } from "../support/limits-oracle.ts";
 import { type Random, randomFrom } from "../support/limits-random.ts";
 import { emptyTally } from "../support/limits-life.ts";

@@ -14,12 +14,10 @@ import {
   type CountingServer,
   countingServers,
   type PostgresServer,
-  type RedisServer,
   startCountingPostgres,
-  startRedis,
-  whyNoRedis,
 } from "../support/counting-servers.ts";
 import { whyNoPostgres } from "../support/postgres.ts";
+import { type RedisServer, startRedis, whyNoRedis } from "../support/redis.ts";
 
 const quotas: Quotas = { minute: 10, hour: 1000, day: 1000 };
 const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };

@@ -1,17 +1,10 @@
 /** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout as wait } from "node:timers/promises";
-import { Redis } from "iovalkey";
 import pg from "pg";
 import type { Engine } from "#limits/engine.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
-import { openValkeyEngine } from "#limits/valkey-engine.ts";
-import { temporaryFolder } from "../../bench/clean-up.ts";
-import { findRedis, NoRedis, spawnRedis } from "../../bench/redis.ts";
-import { freePort } from "./free-port.ts";
 import { runSql, startPostgres, urlOf, whyNoPostgres } from "./postgres.ts";
+import { startRedis, whyNoRedis } from "./redis.ts";
 
 /** A server, or a stand that several clients share; its clock stands still until it is set. */
 export interface CountingServer {
@@ -31,129 +24,6 @@ export interface CountingServer {
   /** Ends it, without losing a count: Redis by kill -9, PostgreSQL with its connections. */
   end(): Promise<void>;
   start(): Promise<void>;
-}
-
-/**
- * Why no Redis can be started here; null where one can.
- * @throws Error in CI: there a skipped test would look like one that passed.
- */
-export function whyNoRedis(): string | null {
-  try {
-    findRedis();
-    return null;
-  } catch (error) {
-    if (!(error instanceof NoRedis) || process.env["CI"]) throw error;
-    return `skipped: ${error.message}`;
-  }
-}
-
-async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    try {
-      await ask();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw new Error(`${what} did not start`, { cause: error });
-      await wait(10);
-    }
-  }
-}
-
-export interface RedisServer extends CountingServer {
-  port: number;
-  /** Runs a command on a connection of its own. */
-  ask(...command: [string, ...string[]]): Promise<unknown>;
-}
-
-const luaClock = "local clock = tonumber(redis.call('GET', 'clock') or '0')";
-
-/** Starts a redis-server, which ends with this process. @param args as on its command line. */
-export async function startRedis(args: readonly string[] = []): Promise<RedisServer> {
-  const port = await freePort();
-  const folder = temporaryFolder("test");
-  const password = /--requirepass (\S+)/.exec(args.join(" "))?.[1];
-  const url = `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`;
-  let child: ChildProcess;
-  let admin: Redis | null = null;
-  const start = async () => {
-    child = await spawnRedis({ port, folder, args });
-    admin = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
-    admin.on("error", () => {});
-    await admin.connect();
-  };
-  await start();
-  return {
-    name: "Redis",
-    port,
-    url,
-    openEngine: () => openValkeyEngine(url),
-    openEngineWithClock: () => openValkeyEngine(url, luaClock),
-    async setClock(microseconds) {
-      await admin!.set("clock", microseconds);
-    },
-    async empty() {
-      await admin!.flushall();
-      await admin!.call("SCRIPT", "FLUSH");
-    },
-    ask: (name, ...rest) => admin!.call(name, ...rest),
-    pause: () => void child.kill("SIGSTOP"),
-    resume: () => void child.kill("SIGCONT"),
-    async end() {
-      admin?.disconnect();
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
-    },
-    start,
-  };
-}
-
-interface RedisCluster {
-  /** Of one of its nodes. */
-  url: string;
-  port: number;
-  end(): Promise<void>;
-}
-
-export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
-  const nodes = await Promise.all(
-    Array.from({ length: nodeCount }, async () => {
-      const busPort = await freePort();
-      const node = await startRedis([
-        "--cluster-enabled",
-        "yes",
-        "--cluster-port",
-        `${busPort}`,
-        // Otherwise a node learns its own address, and tells it, only once another one has met it.
-        "--cluster-announce-ip",
-        "127.0.0.1",
-      ]);
-      return { ...node, busPort };
-    }),
-  );
-  const [first] = nodes as [(typeof nodes)[0]];
-  for (const [i, { ask, port, busPort }] of nodes.entries()) {
-    const [from, to] = [i, i + 1].map((one) => Math.floor((one * 16_384) / nodeCount));
-    await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to! - 1));
-    await first.ask("CLUSTER", "MEET", "127.0.0.1", String(port), String(busPort));
-  }
-  await untilItAnswers("the cluster", async () => {
-    for (const { ask } of nodes) {
-      const info = String(await ask("CLUSTER", "INFO"));
-      for (const line of [
-        "cluster_state:ok",
-        `cluster_known_nodes:${nodeCount}`,
-        "cluster_slots_ok:16384",
-      ])
-        if (!info.includes(line)) throw new Error(info);
-    }
-  });
-  return {
-    url: first.url,
-    port: first.port,
-    end: async () => void (await Promise.all(nodes.map(({ end }) => end()))),
-  };
 }
 
 export interface PostgresServer extends CountingServer {

@@ -1,4 +1,4 @@
-/** A way to a server that can be cut, slowed down and counted: what lies between two machines. */
+/** A way to PostgreSQL that can be cut, slowed down and counted: what lies between two machines. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
@@ -11,22 +11,27 @@ export interface FarAway {
   cut(): void;
   /** What comes from the server takes so long. */
   delay(milliseconds: number): void;
+  /** From now on its notifications do not arrive, and all else does. */
+  muteNotices(isMute: boolean): void;
   /** Everything arrives again; connections that were cut are ended. */
   mend(): void;
 }
 
 /** @param path of the server's socket. */
-export async function openFarAway(t: TestContext, path: string): Promise<FarAway> {
+export async function openFarAway(t: Pick<TestContext, "after">, path: string): Promise<FarAway> {
   const tries: number[] = [];
   const sockets = new Set<Socket>();
   let isCut = false;
   let delayMilliseconds = 0;
-  const pass = (from: Socket, to: Socket, mayDelay: boolean) => {
+  let isMute = false;
+  const pass = (from: Socket, to: Socket, isAnswer: boolean) => {
+    const messages = isAnswer ? openMessages() : null;
     from.on("data", (bytes: Buffer) => {
       if (isCut) return;
-      if (mayDelay && delayMilliseconds > 0)
-        setTimeout(() => to.writable && to.write(bytes), delayMilliseconds).unref();
-      else to.write(bytes);
+      const passed = messages?.whole(bytes, isMute) ?? bytes;
+      if (isAnswer && delayMilliseconds > 0)
+        setTimeout(() => to.writable && to.write(passed), delayMilliseconds).unref();
+      else to.write(passed);
     });
     from.on("close", () => to.destroy());
     from.on("error", () => to.destroy());
@@ -52,10 +57,31 @@ export async function openFarAway(t: TestContext, path: string): Promise<FarAway
     tries,
     cut: () => void (isCut = true),
     delay: (milliseconds) => void (delayMilliseconds = milliseconds),
+    muteNotices: (value) => void (isMute = value),
     mend() {
       isCut = false;
       delayMilliseconds = 0;
       endAll();
+    },
+  };
+}
+
+const notificationResponse = "A".charCodeAt(0);
+
+/** Cuts what PostgreSQL sends into its messages: a byte that says what it is, then its length. */
+function openMessages() {
+  let rest = Buffer.alloc(0);
+  return {
+    /** The messages that are whole by now. */
+    whole(bytes: Buffer, isMute: boolean): Buffer {
+      rest = Buffer.concat([rest, bytes]);
+      const passed: Buffer[] = [];
+      while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+        const end = 1 + rest.readUInt32BE(1);
+        if (!isMute || rest[0] !== notificationResponse) passed.push(rest.subarray(0, end));
+        rest = rest.subarray(end);
+      }
+      return Buffer.concat(passed);
     },
   };
 }

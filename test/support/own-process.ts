@@ -31,13 +31,14 @@ export async function startOwnProcess(
   return { ...server, dataDir, key, log: server.out };
 }
 
-/** A key of a new account, made beside a server that may be running. */
+/** A key of a new account, made beside a server that may be running on this folder, or on this database in its place. */
 export async function newKey(
   dataDir: string,
   name: string,
   quotas: Partial<Quotas> = {},
+  databaseUrl: string | null = null,
 ): Promise<string> {
-  const control = await openControl(dataDir);
+  const control = await openControl(dataDir, { databaseUrl });
   try {
     const account = await createAccount(control, { name, quotas, now: Date.now() });
     const order = { account, name, expiresAt: null, now: Date.now() };

@@ -1,10 +1,9 @@
 /** PostgreSQL for tests: one for all tests of a file, started with the first database that is asked for, or one of a test's own. */
-import { readFileSync } from "node:fs";
 import { after, type TestContext } from "node:test";
 import pg from "pg";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
-import { findPostgres, initCluster, NoPostgres } from "../../bench/postgres.ts";
+import { findPostgres, initCluster, NoPostgres, signalPostgres } from "../../bench/postgres.ts";
 
 /**
  * Why no PostgreSQL can be started here; null where one can.
@@ -54,16 +53,6 @@ export async function startPostgres(
   const cluster = initCluster(temporaryFolder("test"), { ...usualSettings, ...settings });
   let server = await cluster.start();
   let isStopped = false;
-  const signalAll = (signal: NodeJS.Signals) => {
-    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
-    for (const pid of [server.pid, ...children.split(" ").filter(Boolean).map(Number)])
-      try {
-        process.kill(pid, signal);
-      } catch (error) {
-        // One that has just ended by itself.
-        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-      }
-  };
   return {
     url: server.url,
     async stop() {
@@ -74,8 +63,8 @@ export async function startPostgres(
       server = await cluster.start();
       isStopped = false;
     },
-    pause: () => signalAll("SIGSTOP"),
-    resume: () => signalAll("SIGCONT"),
+    pause: () => signalPostgres(server, "SIGSTOP"),
+    resume: () => signalPostgres(server, "SIGCONT"),
   };
 }
 

@@ -1,0 +1,223 @@
+/** Servers in processes of their own that share accounts, datasets and counts, as on several machines. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { ask } from "../../faults/ask.ts";
+import { allCommands } from "./all-commands.ts";
+import { eventually } from "./eventually.ts";
+import { holdSocket } from "./held-socket.ts";
+import { newKey, roomy } from "./own-process.ts";
+import { readExposition } from "./read-exposition.ts";
+import { type RunningServer, startServer } from "./server-process.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+/** What instances share, as in their settings; without `countersUrl` the counts are in PostgreSQL. */
+export interface Shared {
+  databaseUrl: string;
+  countersUrl?: string;
+}
+
+export interface Instance extends RunningServer {
+  /** Who counts its requests now: `shared`, or during an outage `local`. */
+  countersMode(): Promise<string>;
+  /** How often it could not share its counts so far. */
+  outages(): number;
+}
+
+interface Place {
+  /** How far its wall clock is ahead. */
+  aheadMilliseconds?: number;
+  /** What its process is started under. */
+  under?: readonly string[];
+  settings?: Record<string, string>;
+}
+
+/** An instance with a data folder of its own, once it serves what is published. */
+export async function startInstance(
+  t: TestContext,
+  { databaseUrl, countersUrl }: Shared,
+  { aheadMilliseconds = 0, under = [], settings = {} }: Place = {},
+): Promise<Instance> {
+  const admin = holdSocket();
+  const main = holdSocket();
+  const startedAt = Date.now();
+  const server = await startServer(t, {
+    dataDir: temporaryFolder(t),
+    under,
+    // Held here, so that they are reached from here wherever the process of the server is.
+    sockets: [
+      { fd: main.fd, name: "main" },
+      { fd: admin.fd, name: "admin" },
+    ],
+    settings: {
+      DATABASE_URL: databaseUrl,
+      ...(countersUrl !== undefined && { COUNTERS_URL: countersUrl }),
+      ...(aheadMilliseconds > 0 && {
+        NODE_OPTIONS: `--import=${join(import.meta.dirname, "clock-ahead.ts")}`,
+        CLOCK_AHEAD_MILLISECONDS: String(aheadMilliseconds),
+      }),
+      // What it answers must not depend on how busy the machine of the test is.
+      EVENT_LOOP_DELAY_MAX_MS: "0",
+      ...settings,
+    },
+  });
+  t.after(() => [main, admin].forEach((socket) => socket.close()));
+  const countersMode = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${admin.port}/metrics`)).text();
+    const { samples } = readExposition(text).get("gp_records_counters_mode")!;
+    const [[sample] = [""]] = [...samples].filter(([, value]) => value === 1);
+    return /mode="(\w+)"/.exec(sample)![1]!;
+  };
+  const messages = () =>
+    server
+      .out()
+      .split("\n")
+      .flatMap((line) => {
+        if (!line.startsWith("{")) return [];
+        return [JSON.parse(line) as { time: string; msg: string }];
+      });
+  const [{ time } = { time: "" }] = messages();
+  const ahead = Date.parse(time) - aheadMilliseconds;
+  assert.ok(ahead >= startedAt && ahead <= Date.now(), `${time} is not ${aheadMilliseconds} ahead`);
+  await eventually(async () => assert.equal((await server.get("/ready")).status, 200), 30_000);
+  return {
+    ...server,
+    countersMode,
+    outages: () => messages().filter(({ msg }) => msg === "counts are not shared").length,
+  };
+}
+
+/** A key of a new account. */
+export const newSharedKey = ({ databaseUrl }: Shared, quotas = {}): Promise<string> =>
+  newKey("/nowhere", `account ${process.hrtime.bigint()}`, quotas, databaseUrl);
+
+/** Publishes these records in place of all before, as an operator does on a machine without a server. @returns the version. */
+export async function publishShared(
+  t: TestContext,
+  { databaseUrl }: Shared,
+  records: readonly unknown[],
+): Promise<string> {
+  const folder = temporaryFolder(t);
+  const source = join(folder, "records.ndjson");
+  writeFileSync(source, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  const { json } = allCommands(folder, { DATABASE_URL: databaseUrl });
+  const { outcome, version } = await json("import", "ndjson", source, "--source", "own");
+  assert.equal(outcome, "published");
+  return version as string;
+}
+
+/**
+ * 400 requests at once on an account of their own, in turn to each instance, must give 60 answers and 340 refusals, each time.
+ * Where an instance counted by itself meanwhile, because the machine was too busy for an answer within 50 ms, up to 60 an instance
+ * may be admitted, and that was no round.
+ */
+export async function assertSixtyEachTime(
+  t: TestContext,
+  shared: Shared,
+  instances: readonly Instance[],
+  rounds: number,
+): Promise<void> {
+  const agents = instances.map(() => new Agent({ keepAlive: true }));
+  const outages = () => instances.reduce((sum, instance) => sum + instance.outages(), 0);
+  let withOutage = 0;
+  for (let round = 0; round < rounds;) {
+    const key = await newSharedKey(shared);
+    const before = outages();
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, i) => {
+        const turn = i % instances.length;
+        const { port } = instances[turn]!;
+        return ask({ port, path: "/fetch-gp?gp_name=northwind", key, agent: agents[turn]! });
+      }),
+    );
+    await Promise.all(instances.map(untilShared));
+    const admitted = answers.filter(({ status }) => status === 200).length;
+    const refused = answers.filter(({ status }) => status === 429).length;
+    assert.equal(admitted + refused, 400);
+    if (outages() > before) {
+      assert.ok(admitted <= 60 * instances.length, `${admitted} admitted`);
+      assert.ok(++withOutage < 10 * rounds + 40, `${withOutage} rounds with an outage`);
+      continue;
+    }
+    assert.equal(admitted, 60);
+    round++;
+  }
+  for (const agent of agents) agent.destroy();
+  t.diagnostic(`${rounds} times 60 of 400; ${withOutage} times an instance counted by itself`);
+}
+
+export async function untilShared({ countersMode }: Instance): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while ((await countersMode()) !== "shared") {
+    assert.ok(performance.now() < deadline, "counts are not shared again");
+    await wait(20);
+  }
+}
+
+/**
+ * A client pages over the instances in turn while datasets are published: each time it sees every record of one version once,
+ * or is told of another version on the way.
+ */
+export async function assertWholeVersions(
+  t: TestContext,
+  shared: Shared,
+  instances: readonly Instance[],
+  publications: number,
+): Promise<void> {
+  const key = await newSharedKey(shared, roomy);
+  const namesOf = (round: number) =>
+    Array.from({ length: 40 }, (_, i) => `Paged ${String(round * 7 + i).padStart(3, "0")}`);
+  const publish = (round: number) => {
+    const records = namesOf(round).map((name) => ({ record: "gp", id: name, name }));
+    return publishShared(t, shared, records);
+  };
+  const walks: { version: string; names: string[] }[] = [];
+  let asked = 0;
+  let restarts = 0;
+  const walk = async () => {
+    const names: string[] = [];
+    let version: string | null = null;
+    for (let offset = 0; ; offset += 3) {
+      const { get } = instances[asked++ % instances.length]!;
+      const query = `/fetch-gp?gp_name=paged&limit=3&offset=${offset}`;
+      const { status, body } = await get(query, { "x-api-key": key });
+      assert.equal(status, 200);
+      version ??= body.meta.dataset_version as string;
+      if (body.meta.dataset_version !== version) {
+        restarts++;
+        return;
+      }
+      names.push(...body.data.map(({ name }: { name: string }) => name));
+      if (!body.pagination.has_more) break;
+    }
+    walks.push({ version, names });
+  };
+  const published = new Map<string, string[]>();
+  let isOver = false;
+  const client = async () => {
+    while (!isOver) await walk();
+  };
+  const until = async (what: string, isSo: () => boolean) => {
+    const deadline = performance.now() + 60_000;
+    while (!isSo()) {
+      assert.ok(performance.now() < deadline, what);
+      await wait(5);
+    }
+  };
+  const publisher = async () => {
+    for (let round = 0; round <= publications; round++) {
+      const version = await publish(round);
+      published.set(version, namesOf(round));
+      await until(`${version} is not served`, () => walks.at(-1)?.version === version);
+    }
+  };
+  await Promise.all([client(), publisher().finally(() => (isOver = true))]);
+  const paged = walks.filter(({ names }) => names.length > 0);
+  for (const { version, names } of paged) assert.deepEqual(names, published.get(version));
+  assert.equal(new Set(paged.map(({ version }) => version)).size, publications + 1);
+  assert.ok(restarts >= 1, "no publication fell between two pages");
+  t.diagnostic(`${paged.length} times all pages, ${restarts} times another version on the way`);
+}
