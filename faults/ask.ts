@@ -16,13 +16,17 @@ export interface Question {
   port: number;
   path: string;
   key?: string;
+  cookie?: string;
   agent?: Agent;
 }
 
 /** Never rejects: a refused or broken connection is an outcome like any other. */
-export function ask({ port, path, key, agent }: Question): Promise<Asked> {
+export function ask({ port, path, key, cookie, agent }: Question): Promise<Asked> {
   const startedAt = performance.now();
-  const headers = key === undefined ? {} : { "x-api-key": key };
+  const headers = {
+    ...(key !== undefined && { "x-api-key": key }),
+    ...(cookie !== undefined && { cookie }),
+  };
   return new Promise((resolve) => {
     let body = "";
     let answer: Partial<Asked> = { status: null, headers: {} };

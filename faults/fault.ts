@@ -15,5 +15,7 @@ export interface Fault {
   promise: string;
   /** How often it is tried: in CI, and by hand. */
   tries: { quick: number; full: number };
+  /** Why it cannot be tried here; null where it can. @throws Error in CI, where everything has to be tried. */
+  whyNot?(): string | null;
   attempt(work: Work, tries: number): Promise<Finding>;
 }
