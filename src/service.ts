@@ -172,6 +172,7 @@ export async function openService(
   });
   const recording = openRecording({
     dataDir,
+    database: shared === null ? null : { url: databaseUrl!, gateMemory: shared.gateMemory },
     retention: { logDays: config.usageLogDays, logRowsMax: config.usageLogRows },
     now,
     onFault: report("usage", "usage cannot be saved"),

@@ -8,7 +8,13 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
-import { type ControlStore, openControl, openSharedControl, openUsage } from "#store/stores.ts";
+import {
+  type ControlStore,
+  openControl,
+  openSharedStores,
+  openUsage,
+  type UsageStore,
+} from "#store/stores.ts";
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";
 import type {
@@ -48,8 +54,7 @@ track(watch());
 track(shortenAudit(Date.now()));
 
 async function openServices(): Promise<AccountServices> {
-  const control = await openAccounts();
-  const usage = await openUsage(settings.dataDir);
+  const { control, usage } = await openStores();
   const mailer = await openMailer(settings, reportError);
   const passwords = openPasswords();
   return {
@@ -66,11 +71,12 @@ async function openServices(): Promise<AccountServices> {
 }
 
 /** The server has looked at the schema of a database; it need not be there at the moment. */
-async function openAccounts(): Promise<ControlStore> {
+async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { dataDir, database } = settings;
-  if (database === null) return openControl(dataDir);
+  if (database === null)
+    return { control: await openControl(dataDir), usage: await openUsage(dataDir) };
   const { openGate } = await import("#store/postgres.ts");
-  return openSharedControl({ url: database.url, gate: openGate(database.gateMemory) });
+  return openSharedStores({ url: database.url, gate: openGate(database.gateMemory) });
 }
 
 async function forget(now: number): Promise<void> {

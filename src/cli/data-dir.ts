@@ -27,7 +27,8 @@ export async function withUsage<R>(
   work: (usage: UsageStore) => Promise<R>,
 ): Promise<R> {
   const { openUsage } = await import("#store/stores.ts");
-  const usage = await openUsage(settledConfig(context).dataDir);
+  const config = settledConfig(context);
+  const usage = await openUsage(config.dataDir, config);
   try {
     return await work(usage);
   } finally {

@@ -1,4 +1,4 @@
-/** Opens the two stores: files of a data folder, of which PostgreSQL can take the place of control; and says how durable each is. */
+/** Opens the two stores, files of a data folder or tables of one PostgreSQL database, and says how durable each is. */
 import type { ControlTables } from "./control-tables.ts";
 import { controlFile, usageFile } from "./files.ts";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
@@ -11,7 +11,7 @@ export type UsageStore = Store<UsageTables>;
 
 const busyMillisecondsDefault = 5000;
 
-interface ControlOptions {
+interface StoreOptions {
   /** `DATABASE_URL`; null for a file of the data folder. */
   databaseUrl?: string | null;
   /** How long to wait for another writer of the file. */
@@ -25,7 +25,7 @@ interface ControlOptions {
  */
 export async function openControl(
   dataDir: string,
-  { databaseUrl = null, busyMilliseconds = busyMillisecondsDefault }: ControlOptions = {},
+  { databaseUrl = null, busyMilliseconds = busyMillisecondsDefault }: StoreOptions = {},
 ): Promise<ControlStore> {
   if (databaseUrl !== null) {
     const { openReadyStore } = await import("./open-postgres.ts");
@@ -40,20 +40,30 @@ export async function openControl(
   });
 }
 
-/** The same in a database whose schema was looked at before. It connects with the first query, and again after an outage. */
-export async function openSharedControl(database: PostgresPlace): Promise<ControlStore> {
+/**
+ * Both in a database whose schema was looked at before, with the same few connections. It connects with the first query, and
+ * again after an outage. To close one of them closes both.
+ */
+export async function openSharedStores(
+  database: PostgresPlace,
+): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { openPostgresStore } = await import("./open-postgres.ts");
-  return openPostgresStore(database);
+  const store = await openPostgresStore<ControlTables & UsageTables>(database);
+  return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
 }
 
 /**
  * Usage of keys and requests. A power failure may lose the last seconds of it.
- * @throws StoreFault as `openStore` does.
+ * @throws as `openControl`.
  */
-export function openUsage(
+export async function openUsage(
   dataDir: string,
-  busyMilliseconds = busyMillisecondsDefault,
+  { databaseUrl = null, busyMilliseconds = busyMillisecondsDefault }: StoreOptions = {},
 ): Promise<UsageStore> {
+  if (databaseUrl !== null) {
+    const { openReadyStore } = await import("./open-postgres.ts");
+    return openReadyStore({ url: databaseUrl });
+  }
   return openStore({
     file: usageFile(dataDir),
     migrations: usageMigrations,

@@ -1,4 +1,4 @@
-/** The tables of `usage.sqlite`. Times are ISO 8601 text in UTC, except in the request log. */
+/** The tables of `usage.sqlite`; those of PostgreSQL are in `postgres-usage-sql.ts`. Times are ISO 8601 text in UTC, except in the request log. */
 import type { Generated } from "kysely";
 
 export interface KeyUseTable {

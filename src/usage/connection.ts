@@ -11,7 +11,7 @@ export async function connectUsage(
   dataDir: string,
   busyMilliseconds: number,
 ): Promise<DatabaseSync> {
-  const store = await openUsage(dataDir, busyMilliseconds);
+  const store = await openUsage(dataDir, { busyMilliseconds });
   await store.close();
   const connection = new DatabaseSync(usageFile(dataDir), { timeout: busyMilliseconds });
   connection.exec("pragma synchronous = normal");

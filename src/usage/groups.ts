@@ -19,10 +19,10 @@ import { foldSums, type RecentSums } from "./recent-sums.ts";
 import { inTransaction } from "./writes.ts";
 
 /** Requests of a group: the more, the fewer blocks an account with few requests is in. */
-const groupRequests = 32_768;
+export const groupRequests = 32_768;
 const blockRequests = 1024;
 /** A group is removed at once, so it must not span much more than a day. */
-const groupMilliseconds = dayMilliseconds;
+export const groupMilliseconds = dayMilliseconds;
 /** What waits is added up each time that somebody looks at totals. */
 const recentSumsMax = 8;
 
@@ -133,15 +133,14 @@ export function openGroups(connection: DatabaseSync): Groups {
 
   return {
     add(columns) {
-      const ordered = orderByAccount(columns);
-      const { number, last, firstAt, lastAt, firstMade } = extentOf(columns, ordered.order);
+      const { extent, blocks, textIds } = groupOf(columns);
+      const { number, last, firstAt, lastAt, firstMade } = extent;
       addGroup.run(number, last, firstAt, lastAt, firstMade);
-      const blocks = encodeBlocks(columns, ordered, blockRequests, true);
       for (const [i, { content, runs }] of blocks.entries()) {
         addBlock.run(number + i, content);
         for (const run of runs) addRun.run(run.account, run.lastAt, number + i, run.firstAt);
       }
-      for (const [bucket, entries] of textIdsOf(blocks)) addIds.run(bucket, number, entries);
+      for (const [bucket, entries] of textIds) addIds.run(bucket, number, entries);
     },
     remove(extent) {
       const { number, last, lastAt } = extent;
@@ -153,6 +152,21 @@ export function openGroups(connection: DatabaseSync): Groups {
     },
     read: (extent) => joinColumns(contentsOf(extent).map((content) => decodeBlock(content)!)),
   };
+}
+
+/** What is stored of a group. */
+interface OrderedGroup {
+  extent: RequestExtent;
+  blocks: readonly RequestBlock[];
+  /** By their bucket, where in the group ids are that the service did not make. */
+  textIds: ReadonlyMap<number, Uint8Array>;
+}
+
+/** @param columns at least one request. */
+export function groupOf(columns: RequestColumns, ordered = orderByAccount(columns)): OrderedGroup {
+  const extent = extentOf(columns, ordered.order);
+  const blocks = encodeBlocks(columns, ordered, blockRequests, true);
+  return { extent, blocks, textIds: textIdsOf(blocks) };
 }
 
 const textIdBuckets = 256;

@@ -115,8 +115,9 @@ function decode(bytes: Uint8Array): { head: SumsHead; values: Columns } {
   const size = columnBytes * head.count;
   const values = Object.fromEntries(
     columns.map((name, i) => {
-      // A copy, because numbers of eight bytes have to begin at a multiple of eight.
-      const column = bytes.slice(headEnd + i * size, headEnd + (i + 1) * size);
+      // Copied, because numbers of eight bytes have to begin at a multiple of eight.
+      const column = new Uint8Array(size);
+      column.set(bytes.subarray(headEnd + i * size, headEnd + (i + 1) * size));
       return [name, new Float64Array(column.buffer)];
     }),
   );

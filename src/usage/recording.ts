@@ -4,7 +4,7 @@ import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
 import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
 import type { Retention } from "./retention.ts";
-import { openWriter, type Writer } from "./writer.ts";
+import { openWriter, type Writer, type WriterOptions } from "./writer.ts";
 
 export interface Recording {
   /** As `KeyUse.note`, for the present time. */
@@ -18,6 +18,8 @@ export interface Recording {
 
 interface RecordingOrder {
   dataDir: string;
+  /** As in `WriterSetting`. */
+  database: NonNullable<WriterOptions["database"]> | null;
   retention: Retention;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -142,6 +144,7 @@ export async function readLastUse(
   usage: UsageStore,
   keyIds?: readonly string[],
 ): Promise<Map<string, LastUse>> {
+  if (keyIds?.length === 0) return new Map();
   const all = usage.database.selectFrom("key_use").selectAll();
   const asked = keyIds === undefined ? all : all.where("key_id", "in", keyIds);
   const rows = await asked.execute();

@@ -184,7 +184,7 @@ function openNewest({ account, filter, limit, after }: NewestOrder): Newest {
       } catch (error) {
         throw new StoreFault(
           "unusable",
-          `${name} of usage.sqlite is damaged: ${(error as Error).message}. Restore a backup, or see what 'gp-records doctor' says.`,
+          `${name} of the request log is damaged: ${(error as Error).message}. Restore a backup, or see what 'gp-records doctor' says.`,
           { cause: error },
         );
       }
@@ -280,8 +280,8 @@ async function addGrouped(newest: Newest, usage: UsageStore, account: number): P
     const [since, until] = newest.span();
     const { rows } = await sql<BlockRow & { lastAt: number }>`
       select block as number, last_at as "lastAt", content
-      from request_run cross join request_block on request_block.number = block
-      where account = ${account} and (last_at, block) < (${before.lastAt}, ${before.block})
+      from request_run cross join request_block
+      where request_block.number = block and account = ${account} and (last_at, block) < (${before.lastAt}, ${before.block})
         and last_at >= ${since} and first_at <= ${until}
       order by last_at desc, block desc limit ${limit}`.execute(usage.database);
     for (const { number, lastAt, content } of rows) {
@@ -313,8 +313,8 @@ async function addWithId(newest: Newest, usage: UsageStore, id: string): Promise
   const { rows: own } = await sql<BlockRow>`
     select request_block.number, content
     from request_group cross join request_block
-      on request_block.number between request_group.number and request_group.last
-    where first_made <= ${made} and last_at >= ${Math.max(made, since)} and first_at <= ${until}
+    where request_block.number between request_group.number and request_group.last
+      and first_made <= ${made} and last_at >= ${Math.max(made, since)} and first_at <= ${until}
       and instr(content, ${bytes}) > 0`.execute(usage.database);
   for (const { number, content } of own) newest.add(blockName(number), content);
   const { bucket, rest } = hashOfId(id);

@@ -17,6 +17,9 @@ export interface Retention {
   logRowsMax: number;
 }
 
+/** A group that begins so long before what is kept was dated by a wrong clock. */
+export const spanMilliseconds = 2 * dayMilliseconds;
+
 /** How long the sums of each hour are kept. */
 export const hoursKeptDays = 400;
 
@@ -27,8 +30,9 @@ export const hoursKeptDays = 400;
  */
 export function openRetention(
   connection: DatabaseSync,
-  { logDays, logRowsMax }: Retention,
+  retention: Retention,
 ): (now: number) => boolean {
+  const { logDays, logRowsMax } = retention;
   const newest = connection.prepare(newestNumber);
   const moveStart = connection.prepare(
     "update request_log_start set number = :number, at = :at where number <> :number or at <> :at",
@@ -50,14 +54,10 @@ export function openRetention(
   const group = openGrouping(connection);
   const giveBack = openGiveBack(connection);
 
-  /** What is older is not shown any more, whether it is still stored or not. */
   const startAt = (now: number): LogStart => {
     const last = Number(newest.get()!["number"]);
-    if (logDays === 0) return { number: last + 1, at: Number.MAX_SAFE_INTEGER };
-    return {
-      number: Math.max(last + 1 - logRowsMax, 0),
-      at: Math.max(wholeMinutes(now) - logDays * dayMilliseconds, 0),
-    };
+    const rowsMax = logDays === 0 ? 0 : logRowsMax;
+    return { number: Math.max(last + 1 - rowsMax, 0), at: logStartOf(now, retention) };
   };
   const removeRequests = (start: LogStart): boolean => {
     const recent = outdatedRecent.get(start.number, start.at);
@@ -71,7 +71,7 @@ export function openRetention(
   };
   /** Requests that a wrong clock dated ahead would keep those that were written with them for as long. */
   const removePart = (at: number): boolean => {
-    const found = partlyOutdated.get(at - 2 * dayMilliseconds) as GroupRow | undefined;
+    const found = partlyOutdated.get(at - spanMilliseconds) as GroupRow | undefined;
     if (found === undefined) return false;
     inTransaction(connection, () => {
       const left = requestsSince(groups.read(found), at);
@@ -89,7 +89,12 @@ export function openRetention(
   };
 }
 
-/** Or each batch would move the beginning of the log. */
+/** Whether it is stored or not, an older request is not shown; by the minute, or each batch would move it. */
+export const logStartOf = (now: number, { logDays }: Retention): number =>
+  logDays === 0
+    ? Number.MAX_SAFE_INTEGER
+    : Math.max(wholeMinutes(now) - logDays * dayMilliseconds, 0);
+
 const wholeMinutes = (milliseconds: number) => milliseconds - (milliseconds % minuteMilliseconds);
 
 interface LogStart {

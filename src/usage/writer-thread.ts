@@ -1,6 +1,9 @@
 /** The writer thread: one transaction for each batch, after those that failed before it. */
 import { parentPort, workerData } from "node:worker_threads";
+import { setTimeout as wait } from "node:timers/promises";
+import { StoreFault } from "#store/domain-error.ts";
 import { usageFile } from "#store/files.ts";
+import type { GateMemory, PostgresSession } from "#store/postgres.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { connectUsage } from "./connection.ts";
 import { openKeptBatches } from "./kept-batches.ts";
@@ -9,6 +12,8 @@ import { type Batch, openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
+  /** The PostgreSQL that is written, and how this process takes turns at connecting; null for a file in `dataDir`. */
+  database: { url: string; gateMemory: GateMemory } | null;
   busyMilliseconds: number;
   retention: Retention;
   keptBytesMax: number;
@@ -24,17 +29,21 @@ export interface WriterOutcome {
   lost: number;
 }
 
-/** The first reply says that the thread has loaded. */
-export type WriterReply = { isReady: true } | WriterOutcome;
+/** The first reply says that the thread has loaded; `again` is what came of an attempt that no message asked for. */
+export type WriterReply = { isReady: true } | WriterOutcome | { again: string | null };
 
+/** SQLite is done when it returns. */
 interface OpenStore {
-  write(batch: Batch): void;
+  write(batch: Batch): void | Promise<void>;
   /** Puts some of what was written in order, or removes some that is too old; false where there is none. */
-  tidy(now: number): boolean;
+  tidy(now: number): boolean | Promise<boolean>;
   close(): void;
 }
 
-const { dataDir, busyMilliseconds, retention, keptBytesMax } = workerData as WriterSetting;
+const { dataDir, database, busyMilliseconds, retention, keptBytesMax } =
+  workerData as WriterSetting;
+/** A server that is away is tried once a second, also when nothing comes that would have it tried. */
+const againMilliseconds = 1000;
 const port = parentPort!;
 const kept = openKeptBatches(keptBytesMax);
 /** Messages since the last attempt to write. */
@@ -42,6 +51,9 @@ let arrived: WriterMessage[] = [];
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
+let again: NodeJS.Timeout | undefined;
+/** Why PostgreSQL does not let this role put things in order, which writing would not tell. */
+let tidyFault: string | null = null;
 
 port.on("message", (message: WriterMessage) => {
   // Messages that arrive while one waits for a lock are handled together, or each would wait again and the queue grow.
@@ -52,15 +64,37 @@ async function answerArrived(): Promise<void> {
   const messages = arrived;
   arrived = [];
   const lost = messages.map((message) => ("batch" in message ? kept.add(message.batch) : 0));
-  const fault = await faultOf(writeKept);
   const isLast = "isLast" in messages.at(-1)!;
+  let fault = await faultOf(writeKept);
+  if (isLast && fault !== null && database !== null) {
+    // It may be there again, and not have been tried because it was not a moment ago.
+    await wait(againMilliseconds);
+    fault = await faultOf(writeKept);
+  }
   if (isLast) lost[lost.length - 1]! += kept.requests();
-  for (const one of lost) port.postMessage({ fault, lost: one } satisfies WriterOutcome);
+  const told = fault ?? tidyFault;
+  for (const one of lost) port.postMessage({ fault: told, lost: one } satisfies WriterOutcome);
   if (isLast) {
+    clearTimeout(again);
     store?.close();
     store = undefined;
     port.close();
-  } else tidyAsOf(messages);
+  } else {
+    tidyAsOf(messages);
+    if (fault !== null && database !== null) writeSoon();
+  }
+}
+
+function writeSoon(): void {
+  again ??= setTimeout(() => {
+    queue = queue.then(async () => {
+      again = undefined;
+      if (kept.first() === undefined) return;
+      const fault = await faultOf(writeKept);
+      port.postMessage({ again: fault ?? tidyFault } satisfies WriterReply);
+      if (fault !== null) writeSoon();
+    });
+  }, againMilliseconds).unref();
 }
 
 /** The time is that of the last batch of requests. */
@@ -75,7 +109,7 @@ function tidyAsOf(messages: readonly WriterMessage[]): void {
 async function writeKept(): Promise<void> {
   for (let batch = kept.first(); batch !== undefined; batch = kept.first()) {
     store ??= await openStore();
-    store.write(batch);
+    await store.write(batch);
     kept.drop();
     // Detaching frees it at once; this thread makes so little garbage that the collector would run megabytes too late.
     if (batch.kind === "requests") batch.rows.bytes.transfer(0);
@@ -88,20 +122,65 @@ function tidy(now: number): void {
   setImmediate(() => {
     queue = queue.then(async () => {
       isTidying = false;
-      // An error here comes again with the next batch, which reports it.
+      // An error of SQLite comes again with the next batch, which reports it.
       await faultOf(async () => {
-        if (store?.tidy(now) === true) tidy(now);
+        if ((await store?.tidy(now)) === true) tidy(now);
       });
     });
   });
 }
 
 async function openStore(): Promise<OpenStore> {
+  if (database !== null) return openPostgres(database);
   const connection = await connectUsage(dataDir, busyMilliseconds);
   return {
     write: openWrites(connection, retention.logDays > 0),
     tidy: openRetention(connection, retention),
     close: () => connection.close(),
+  };
+}
+
+/** Connects with the first statement, and again after an outage; a step that puts things in order keeps to one connection. */
+async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
+  const { connectPostgres, openGate } = await import("#store/postgres.ts");
+  const { openPostgresWrites } = await import("./postgres-writes.ts");
+  const { tidyPostgres } = await import("./postgres-retention.ts");
+  const place = { url, gate: openGate(gateMemory) };
+  let session: PostgresSession | undefined;
+  const connected = async (): Promise<PostgresSession> => {
+    if (session?.isOver === false) return session;
+    // As with usage.sqlite, a crash may take what was written in the last second.
+    session = await connectPostgres(place, {
+      name: "gp-records usage",
+      settings: { synchronous_commit: "off" },
+    });
+    return session;
+  };
+  const tidyUp = async (own: PostgresSession, now: number): Promise<boolean> => {
+    // A clock of ours that is ahead must not remove what others are to keep.
+    const [clock] = await own.query<{ now: number }>(
+      "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
+    );
+    return tidyPostgres(own.query, retention, Math.min(now, clock!.now));
+  };
+  return {
+    write: openPostgresWrites(
+      async (text, values) => (await connected()).query(text, values),
+      retention.logDays > 0,
+    ),
+    async tidy(now) {
+      if (session === undefined || session.isOver) return false;
+      try {
+        const isDone = await tidyUp(session, now);
+        tidyFault = null;
+        return isDone;
+      } catch (error) {
+        if (!(error instanceof StoreFault && error.kind === "busy"))
+          tidyFault = (error as Error).message;
+        return false;
+      }
+    },
+    close: () => session?.close(),
   };
 }
 

@@ -17,7 +17,7 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-export interface WriterOptions {
+export interface WriterOptions extends Partial<Pick<WriterSetting, "database">> {
   dataDir: string;
   /** Called once when writing begins to fail, and once, with null, when it works again. */
   onFault: (fault: Error | null) => void;
@@ -39,8 +39,9 @@ const busyDefault = 500;
 /** The thread starts with the first batch, because it takes as long to load as the server itself. */
 export function openWriter(options: WriterOptions): Writer {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
-  const { retention = retentionDefault, keptBytesMax = keptBytesDefault } = options;
-  const setting: WriterSetting = { dataDir, busyMilliseconds, retention, keptBytesMax };
+  const { database = null, retention = retentionDefault } = options;
+  const { keptBytesMax = keptBytesDefault } = options;
+  const setting = { dataDir, database, busyMilliseconds, retention, keptBytesMax };
   const unsettled = openUnsettled();
   /** Kept here until the thread is ready: one that cannot start, for lack of a file descriptor say, loses nothing. */
   const waiting = openKeptBatches(keptBytesMax);
@@ -77,6 +78,7 @@ export function openWriter(options: WriterOptions): Writer {
         say(fault);
         unsettled.settle();
       },
+      onAgain: say,
       onFault: ({ message }) => say(`The writer thread ended: ${message}`),
       /** Batches that it kept are lost uncounted; once ready, it ends only by a fault of the program or for lack of memory. */
       onEnd() {
@@ -127,6 +129,8 @@ interface StartedThread {
 interface ThreadListener {
   onReady(): void;
   onOutcome(outcome: WriterOutcome): void;
+  /** What came of an attempt between two messages. */
+  onAgain(fault: string | null): void;
   /** The thread ends because of it. */
   onFault(fault: Error): void;
   onEnd(): void;
@@ -145,6 +149,7 @@ function startThread(setting: WriterSetting, listener: ThreadListener): StartedT
   const ready = new Promise<void>((resolve) =>
     worker.on("message", (reply: WriterReply) => {
       if ("fault" in reply) return listener.onOutcome(reply);
+      if ("again" in reply) return listener.onAgain(reply.again);
       isReady = true;
       resolve();
       listener.onReady();

@@ -70,9 +70,9 @@ export function inTransaction<R>(connection: DatabaseSync, work: () => R): R {
 }
 
 /** Smaller blocks are written anew together with the next batch, so that few requests do not make many blocks. */
-const smallBlock = 256;
+export const smallBlock = 256;
 /** A page reads whole blocks, so one of the most requests is cut by account. */
-const recentBlockMax = 1024;
+export const recentBlockMax = 1024;
 
 /** Numbers go on where the log began anew, too. */
 export const newestNumber = `

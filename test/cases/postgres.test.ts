@@ -9,6 +9,8 @@ import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
+import { requestsInPages } from "#usage/request-log.ts";
+import { readTotals } from "#usage/totals.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
@@ -23,6 +25,7 @@ import {
 import { roomy } from "../support/own-process.ts";
 import { type RunningServer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUsage } from "../support/usage.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -40,6 +43,8 @@ interface World {
   path: string;
   /** The status of a request, which must have an answer in time. */
   statusOf(key: string): Promise<number>;
+  /** How many requests were answered so far that are recorded. */
+  answered: number;
   /** The same with a key that was never issued: 401 where that can be told, else 503 with `Retry-After`. */
   unknown(): Promise<number>;
   /** Of an account page of somebody who says that they are signed in. */
@@ -93,9 +98,11 @@ async function openWorld(t: TestContext): Promise<World> {
     key,
     id,
     path,
+    answered: 0,
     async statusOf(presented) {
       const answer = await ask(path, { "x-api-key": presented });
       await answer.text();
+      world.answered++;
       return answer.status;
     },
     async unknown() {
@@ -186,6 +193,23 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
         }
         await assertBack(world);
       }
+    },
+  );
+
+  await t.test(
+    "C64 · every request that was answered meanwhile is in the totals and in the log, once",
+    async () => {
+      const place = { dataDir: "/nowhere", databaseUrl: ownUrl };
+      await eventually(() =>
+        readUsage(place, async (usage) => {
+          const span = { account: 1, since: 0, until: Date.now() + 3_600_000 };
+          const { requests } = await readTotals(usage, span);
+          let logged = 0;
+          for await (const page of requestsInPages(usage, { account: 1, countMax: 1e6 }))
+            logged += page.length;
+          assert.deepEqual([requests, logged], [world.answered, world.answered]);
+        }),
+      );
     },
   );
 
@@ -290,7 +314,7 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
       for (const [databaseUrl, words] of [
         [
           urlOf(postgres, "empty"),
-          /PostgreSQL at .*\/empty lacks 3 of the 3 steps.*gp-records migrate/,
+          /PostgreSQL at .*\/empty lacks 4 of the 4 steps.*gp-records migrate/,
         ],
         [
           `postgres://serving:hunter2@127.0.0.1:1/records`,

@@ -14,7 +14,7 @@ import { postgresCodeOf } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { noon } from "../support/control.ts";
+import { day, noon } from "../support/control.ts";
 import { freePort } from "../support/free-port.ts";
 import { hasTool, runTool } from "../support/installed-tool.ts";
 import { faultOf } from "../support/people.ts";
@@ -27,6 +27,7 @@ import {
   whyNoPostgres,
 } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { putRequests, request, tidyUsage } from "../support/usage.ts";
 
 const skip = whyNoPostgres() ?? false;
 
@@ -53,13 +54,13 @@ test(
     const url = await freshDatabase(t, { isMigrated: false });
     await assert.rejects(
       openIn(url),
-      faultOf("conflict", /lacks 3 of the 3 steps.*gp-records migrate/),
+      faultOf("conflict", /lacks 4 of the 4 steps.*gp-records migrate/),
     );
     assert.deepEqual(await tablesIn(url), []);
     const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
     assert.match(
       await text("migrate"),
-      /PostgreSQL at .* is up to date: it took 0001-control, 0002-counts, 0003-datasets\.\n$/,
+      /PostgreSQL at .* is up to date: it took 0001-control, 0002-counts, 0003-datasets, 0004-usage\.\n$/,
     );
     assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
     await (await openIn(url)).close();
@@ -303,6 +304,11 @@ test(
     );
     assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
     const serving = asRole("gp_records_server");
+    // More than waits, so that it is put in order, and a month later all of the log is removed.
+    const usage = { dataDir: "/nowhere", databaseUrl: serving };
+    for (let i = 0; i < 40; i++) await putRequests(usage, [request()]);
+    for (const now of [noon, noon + 2 * day, noon + 30 * day, noon + 500 * day])
+      assert.ok((await tidyUsage(usage, now)) > 0);
     for (const sql of [
       "create table mine (a integer)",
       "create schema mine",

@@ -9,6 +9,8 @@ export interface FarAway {
   tries: number[];
   /** Nothing arrives any more, in either direction, and nobody is told. */
   cut(): void;
+  /** Once this text goes to the server, nothing of what comes from there arrives any more. */
+  silenceAfter(text: string): void;
   /** What comes from the server takes so long. */
   delay(milliseconds: number): void;
   /** From now on its notifications do not arrive, and all else does. */
@@ -22,12 +24,15 @@ export async function openFarAway(t: Pick<TestContext, "after">, path: string): 
   const tries: number[] = [];
   const sockets = new Set<Socket>();
   let isCut = false;
+  let lastWords: string | null = null;
+  let isSilent = false;
   let delayMilliseconds = 0;
   let isMute = false;
   const pass = (from: Socket, to: Socket, isAnswer: boolean) => {
     const messages = isAnswer ? openMessages() : null;
     from.on("data", (bytes: Buffer) => {
-      if (isCut) return;
+      if (isCut || (isSilent && isAnswer)) return;
+      if (lastWords !== null && !isAnswer && bytes.includes(lastWords)) isSilent = true;
       const passed = messages?.whole(bytes, isMute) ?? bytes;
       if (isAnswer && delayMilliseconds > 0)
         setTimeout(() => to.writable && to.write(passed), delayMilliseconds).unref();
@@ -56,10 +61,13 @@ export async function openFarAway(t: Pick<TestContext, "after">, path: string): 
     port: (proxy.address() as AddressInfo).port,
     tries,
     cut: () => void (isCut = true),
+    silenceAfter: (text) => void (lastWords = text),
     delay: (milliseconds) => void (delayMilliseconds = milliseconds),
     muteNotices: (value) => void (isMute = value),
     mend() {
       isCut = false;
+      lastWords = null;
+      isMute = false;
       delayMilliseconds = 0;
       endAll();
     },

@@ -1,9 +1,12 @@
-/** Writes one request into the usage store of a folder, and dies without closing. */
+/** Writes one request into the usage store of a folder, or of the database given beside it, and dies without closing. */
+import { makeGateMemory } from "#store/postgres.ts";
 import { openWriter } from "#usage/writer.ts";
 import { noon } from "./control.ts";
 import { chunkOf, request } from "./usage.ts";
 
-const writer = openWriter({ dataDir: process.argv[2]!, onFault() {} });
+const [, , dataDir, url] = process.argv;
+const database = url === undefined ? null : { url, gateMemory: makeGateMemory() };
+const writer = openWriter({ dataDir: dataDir!, database, onFault() {} });
 writer.write({ kind: "requests", rows: chunkOf([request()]), now: noon });
 await writer.settled();
 process.kill(process.pid, "SIGKILL");

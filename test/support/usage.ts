@@ -1,6 +1,9 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
+import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import { connectUsage } from "#usage/connection.ts";
+import { tidyPostgres } from "#usage/postgres-retention.ts";
+import { openPostgresWrites } from "#usage/postgres-writes.ts";
 import { requestAt } from "#store/request-columns.ts";
 import {
   type AnsweredRequest,
@@ -8,8 +11,10 @@ import {
   openChunkDraft,
   type RequestChunk,
 } from "#usage/request-chunk.ts";
+import { openRetention, type Retention } from "#usage/retention.ts";
 import { openWrites } from "#usage/writes.ts";
 import { noon } from "./control.ts";
+import type { StorePlace } from "./for-each-store.ts";
 
 export interface TimedRequest extends AnsweredRequest {
   at: number;
@@ -46,21 +51,62 @@ export function readChunk(chunk: RequestChunk): TimedRequest[] {
   });
 }
 
+/** A data folder, or where else the store of a test is. */
+type Place = string | StorePlace;
+
+const placeOf = (place: Place): StorePlace =>
+  typeof place === "string" ? { dataDir: place, databaseUrl: null } : place;
+
+async function onSession<R>(url: string, work: (session: PostgresSession) => Promise<R>) {
+  const session = await connectPostgres({ url });
+  try {
+    return await work(session);
+  } finally {
+    session.close();
+  }
+}
+
 export async function putRequests(
-  dataDir: string,
+  place: Place,
   requests: readonly TimedRequest[],
   keepsLog = true,
 ): Promise<void> {
+  const { dataDir, databaseUrl } = placeOf(place);
+  const batch = { kind: "requests", rows: chunkOf(requests), now: noon } as const;
+  if (databaseUrl !== null)
+    return onSession(databaseUrl, ({ query }) => openPostgresWrites(query, keepsLog)(batch));
   const connection = await connectUsage(dataDir, 1000);
-  openWrites(connection, keepsLog)({ kind: "requests", rows: chunkOf(requests), now: noon });
+  openWrites(connection, keepsLog)(batch);
   connection.close();
 }
 
+/** Puts in order and removes all there is to. @returns how many steps it took. */
+export async function tidyUsage(
+  place: Place,
+  now: number,
+  retention: Partial<Retention> = {},
+): Promise<number> {
+  const { dataDir, databaseUrl } = placeOf(place);
+  const kept = { logDays: 14, logRowsMax: 1_000_000, ...retention };
+  let steps = 0;
+  if (databaseUrl !== null)
+    return onSession(databaseUrl, async ({ query }) => {
+      while (await tidyPostgres(query, kept, now)) steps++;
+      return steps;
+    });
+  const connection = await connectUsage(dataDir, 1000);
+  const step = openRetention(connection, kept);
+  while (step(now)) steps++;
+  connection.close();
+  return steps;
+}
+
 export async function readUsage<R>(
-  dataDir: string,
+  place: Place,
   read: (usage: UsageStore) => Promise<R>,
 ): Promise<R> {
-  const usage = await openUsage(dataDir);
+  const own = placeOf(place);
+  const usage = await openUsage(own.dataDir, own);
   try {
     return await read(usage);
   } finally {

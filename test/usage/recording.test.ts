@@ -242,6 +242,7 @@ test("what is lost is counted, told when it begins, and told in full once it is 
   const told: (string | null | [number, boolean])[] = [];
   const recording = openRecording({
     dataDir,
+    database: null,
     retention: { logDays: 14, logRowsMax: 1000 },
     now: () => noon,
     onFault: (fault) => void told.push(fault && "fault"),

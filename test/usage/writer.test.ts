@@ -13,6 +13,7 @@ import { openWriter, type WriterOptions } from "#usage/writer.ts";
 import type { Batch } from "#usage/writes.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";
+import { forEachStore, type StorePlace, storePlace } from "../support/for-each-store.ts";
 import { canSetLimits, setLimit, whyNot } from "../support/process-limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chunkOf, readUsage, request, type TimedRequest } from "../support/usage.ts";
@@ -44,8 +45,8 @@ const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch =
   return { kind: "requests", rows, now: otherwise.at ?? noon };
 };
 
-const idsIn = (dataDir: string) =>
-  readUsage(dataDir, async (usage) => {
+const idsIn = (place: string | StorePlace) =>
+  readUsage(place, async (usage) => {
     const { requests: found } = await readRequests(usage, { account: 1, limit: 10_000 });
     return found.map(({ requestId }) => requestId);
   });
@@ -293,12 +294,13 @@ test("without a request log the totals are kept all the same", async (t) => {
   assert.equal((await readUsage(dataDir, (usage) => readTotals(usage, span))).requests, 3);
 });
 
-test("what was written is there after kill -9", async (t) => {
-  const dataDir = temporaryFolder(t);
+forEachStore("what was written is there after kill -9", async (t) => {
+  const { dataDir, databaseUrl } = await storePlace(t);
   const script = join(import.meta.dirname, "../support/usage-until-killed.ts");
-  const { exitCode, err } = await outcomeOf(process.execPath, [script, dataDir], process.env);
+  const args = [script, dataDir, ...(databaseUrl === null ? [] : [databaseUrl])];
+  const { exitCode, err } = await outcomeOf(process.execPath, args, process.env);
   assert.deepEqual({ exitCode, err }, { exitCode: null, err: "" });
-  assert.deepEqual(await idsIn(dataDir), ["req_1"]);
+  assert.deepEqual(await idsIn({ dataDir, databaseUrl }), ["req_1"]);
 });
 
 test("the memory of a batch is given back as soon as it is written", async (t) => {

@@ -1,0 +1,349 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import fc from "fast-check";
+import { makeRequestId } from "#http/request-id.ts";
+import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
+import { migratePostgres } from "#store/postgres-schema.ts";
+import type { UsageStore } from "#store/stores.ts";
+import { csvRow, totalsColumns } from "#usage/columns.ts";
+import { exportMonth } from "#usage/export-month.ts";
+import { sizeOf } from "#usage/kept-batches.ts";
+import { openPostgresWrites } from "#usage/postgres-writes.ts";
+import { findRequests, type LoggedRequest, readRequests } from "#usage/request-log.ts";
+import {
+  readBars,
+  readTotals,
+  readTotalsByKey,
+  readTotalsByOperation,
+  type Totals,
+} from "#usage/totals.ts";
+import { openWriter, type WriterOptions } from "#usage/writer.ts";
+import type { Batch } from "#usage/writes.ts";
+import { day, hour, noon } from "../support/control.ts";
+import { eventually } from "../support/eventually.ts";
+import { openFarAway } from "../support/far-away.ts";
+import type { StorePlace } from "../support/for-each-store.ts";
+import {
+  freshDatabase,
+  runSql,
+  startPostgres,
+  type TestPostgres,
+  urlOf,
+  whyNoPostgres,
+} from "../support/postgres.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import {
+  chunkOf,
+  putRequests,
+  readUsage,
+  request,
+  tidyUsage,
+  type TimedRequest,
+} from "../support/usage.ts";
+
+const skip = whyNoPostgres() ?? false;
+
+const batchOf = (requests: readonly TimedRequest[]): Batch => ({
+  kind: "requests",
+  rows: chunkOf(requests),
+  now: noon,
+});
+
+const placeIn = (url: string): StorePlace => ({ dataDir: "/nowhere", databaseUrl: url });
+
+const span = { account: 1, since: noon, until: noon + hour };
+
+const counted = (url: string) =>
+  readUsage(placeIn(url), async (usage) => (await readTotals(usage, span)).requests);
+
+/** Those of account 1, the oldest first. */
+const idsIn = (url: string) =>
+  readUsage(placeIn(url), async (usage) => {
+    const { requests } = await readRequests(usage, { account: 1, limit: 10_000 });
+    return requests.map(({ requestId }) => requestId).toReversed();
+  });
+
+const requestOfAny = fc.record({
+  step: fc.integer({ min: 1, max: 4_000_000 }),
+  account: fc.constantFrom(1, 1, 1, 2, 4_000_000_000),
+  key: fc.constantFrom("key_a", "key_b", "explorer"),
+  operation: fc.constantFrom("fetch-gp", "fetch-signals"),
+  status: fc.constantFrom(200, 304, 400, 429, 500),
+  milliseconds: fc.integer({ min: 0, max: 9_000_000 }).map((hundredths) => hundredths / 100),
+  bytes: fc.integer({ min: 0, max: 4_294_967_295 }),
+  dataset: fc.constantFrom(null, "20261121T090000Z-1"),
+  problem: fc.constantFrom(null, "invalid-parameters"),
+  id: fc.constantFrom("own", "own", "mine-1", "mine-2"),
+  query: fc.constantFrom(null, null, "", "gp_name=\ud800 ä"),
+});
+
+const stream = fc.array(
+  fc.record({
+    requests: fc.array(requestOfAny, { minLength: 1, maxLength: 60 }),
+    writer: fc.constantFrom(0, 1),
+    /** Whether what was written until then is put in order, now or as a day later. */
+    tidied: fc.constantFrom("no", "no", "now", "a day later"),
+  }),
+  { minLength: 1, maxLength: 50 },
+);
+
+/** All that pages, files and commands show of usage. */
+async function shownOf(usage: UsageStore, until: number, ids: readonly string[]) {
+  const pages: LoggedRequest[][] = [];
+  const byName = <Row extends { totals: Totals }>(
+    rows: readonly Row[],
+    name: (row: Row) => string,
+  ) => rows.map((row) => `${name(row)}: ${csvRow(totalsColumns, row.totals)}`).toSorted();
+  const sums: unknown[] = [];
+  for (const account of [1, 2, 4_000_000_000]) {
+    for (const filter of [
+      {},
+      { statusClass: "4xx" as const },
+      { key: "key_b", since: noon + hour },
+    ]) {
+      let after: string | undefined;
+      do {
+        const page = await readRequests(usage, { account, filter, limit: 40, after });
+        pages.push(page.requests);
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+    }
+    const whole = { account, since: noon, until };
+    for (const unit of ["hour", "day"] as const)
+      for (const bar of await readBars(usage, { account, unit, count: 30, now: until }))
+        sums.push([bar.at, csvRow(totalsColumns, bar)]);
+    sums.push(byName(await readTotalsByKey(usage, whole), ({ key }) => key));
+    sums.push(byName(await readTotalsByOperation(usage, whole), ({ operation }) => operation));
+  }
+  const month = await exportMonth(usage, {
+    month: "2026-11",
+    by: ["account", "operation", "key"],
+  });
+  for (const { totals, ...parts } of month) sums.push([parts, csvRow(totalsColumns, totals)]);
+  const found = [];
+  for (const requestId of ids)
+    found.push(await findRequests(usage, { filter: { requestId }, limit: 1000 }));
+  return { pages, sums, found };
+}
+
+test(
+  "what two instances recorded in PostgreSQL is shown as what one recorded in a file, page by page and sum by sum, however it is put in order",
+  { skip },
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(stream, async (batches) => {
+        const url = await freshDatabase(t);
+        const file = temporaryFolder(t);
+        const sessions = [await connectPostgres({ url }), await connectPostgres({ url })];
+        const writes = sessions.map(({ query }) => openPostgresWrites(query, true));
+        const ids = ["mine-1", "none"];
+        let at = noon;
+        for (const { requests, writer, tidied } of batches) {
+          const own = requests.map(({ step, id, ...rest }) => {
+            at += step;
+            return request({ ...rest, at, requestId: id === "own" ? makeRequestId(at) : id });
+          });
+          ids.push(own[0]!.requestId);
+          await putRequests(file, own);
+          await writes[writer]!(batchOf(own));
+          if (tidied === "no") continue;
+          const now = tidied === "now" ? at : at + day;
+          for (const place of [file, placeIn(url)]) await tidyUsage(place, now);
+        }
+        for (const session of sessions) session.close();
+        const read = (usage: UsageStore) => shownOf(usage, at + 1, ids);
+        assert.deepEqual(await readUsage(placeIn(url), read), await readUsage(file, read));
+      }),
+      { numRuns: 12 },
+    );
+  },
+);
+
+test(
+  "a batch that is written again, or comes late on another connection, counts once, and what follows it counts",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    const session = await connectPostgres({ url });
+    t.after(() => session.close());
+    const sent: [text: string, values: readonly unknown[]][] = [];
+    let isHeard = false;
+    const write = openPostgresWrites(async (statement, values = []) => {
+      const rows = await session.query(statement, values);
+      if (typeof statement === "string") return rows as never;
+      sent.push([statement.text, values]);
+      if (!isHeard) throw new Error("the answer did not arrive");
+      return rows as never;
+    }, true);
+    const first = batchOf([request({ requestId: "a" }), request({ requestId: "b" })]);
+    await assert.rejects(write(first), /did not arrive/);
+    isHeard = true;
+    await write(first);
+    await write(batchOf([request({ requestId: "c" })]));
+    for (const [text, values] of sent) await session.query(text, values);
+    assert.equal(sent.length, 3);
+    assert.equal(await counted(url), 3);
+    assert.deepEqual(await idsIn(url), ["a", "b", "c"]);
+  },
+);
+
+interface World {
+  postgres: TestPostgres;
+  url: string;
+  open(options?: Partial<WriterOptions>): ReturnType<typeof watchedWriter>;
+}
+
+function watchedWriter(t: TestContext, url: string, options: Partial<WriterOptions>) {
+  const faults: (string | null)[] = [];
+  const losses: number[] = [];
+  const writer = openWriter({
+    dataDir: temporaryFolder(t),
+    database: { url, gateMemory: makeGateMemory() },
+    onFault: (fault) => void faults.push(fault && fault.message),
+    onLoss: (requests) => void losses.push(requests),
+    ...options,
+  });
+  t.after(() => writer.close());
+  return { writer, faults, losses };
+}
+
+async function openWorld(t: TestContext): Promise<World> {
+  const postgres = await startPostgres();
+  t.after(() => postgres.stop());
+  await runSql(postgres.url, "create database records");
+  const url = urlOf(postgres, "records");
+  await migratePostgres({ url });
+  return { postgres, url, open: (options = {}) => watchedWriter(t, url, options) };
+}
+
+const batchesOf = (count: number, name = "req") =>
+  Array.from({ length: count }, (_, i) =>
+    batchOf([request({ at: noon + i, requestId: `${name}_${i}` })]),
+  );
+
+const namesOf = (count: number, name = "req") =>
+  Array.from({ length: count }, (_, i) => `${name}_${i}`);
+
+test(
+  "while PostgreSQL is frozen what is recorded waits, and afterwards all of it is there, in order and once, though nothing more comes",
+  { skip },
+  async (t) => {
+    const { postgres, url, open } = await openWorld(t);
+    const { writer, faults, losses } = open();
+    const batches = batchesOf(30);
+    for (const batch of batches.slice(0, 3)) writer.write(batch);
+    await writer.settled();
+    postgres.pause();
+    try {
+      for (const batch of batches.slice(3)) writer.write(batch);
+      await eventually(() => assert.equal(faults.length, 1));
+      assert.match(faults[0]!, /^PostgreSQL at .* (?:cannot be reached|did not answer)/);
+    } finally {
+      postgres.resume();
+    }
+    await eventually(() => assert.deepEqual(faults.slice(1), [null]), 10_000);
+    assert.deepEqual(await idsIn(url), namesOf(30));
+    assert.equal(await counted(url), 30);
+    assert.deepEqual(losses, []);
+    await writer.close();
+  },
+);
+
+test(
+  "what PostgreSQL's absence is too long for is bounded: the oldest is lost and told, the rest is written in order once it is back",
+  { skip },
+  async (t) => {
+    const { postgres, url, open } = await openWorld(t);
+    const batches = batchesOf(10);
+    const { writer, faults, losses } = open({ keptBytesMax: 4 * sizeOf(batches[9]!) });
+    await postgres.stop();
+    for (const batch of batches) {
+      writer.write(batch);
+      await writer.settled();
+    }
+    assert.deepEqual(losses, [1, 1, 1, 1, 1, 1]);
+    await postgres.start();
+    await eventually(() => assert.deepEqual(faults.slice(1), [null]), 10_000);
+    assert.deepEqual(await idsIn(url), namesOf(10).slice(6));
+    assert.equal(await counted(url), 4);
+    await writer.close();
+    assert.equal(losses.length, 6);
+  },
+);
+
+test(
+  "a batch whose commit was not heard of, as the connection was cut after it was sent, counts once",
+  { skip },
+  async (t) => {
+    const { url, postgres } = await openWorld(t);
+    const socket = decodeURIComponent(new URL(postgres.url).hostname);
+    const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
+    const { writer, faults } = watchedWriter(
+      t,
+      `postgres://postgres@127.0.0.1:${way.port}/records`,
+      {},
+    );
+    const [first, second, third] = batchesOf(3);
+    writer.write(first!);
+    await writer.settled();
+    way.silenceAfter("usage_add");
+    writer.write(second!);
+    // It is committed, and its writer does not know.
+    await eventually(async () => assert.equal(await counted(url), 2));
+    await writer.settled();
+    assert.equal(faults.length, 1);
+    way.mend();
+    writer.write(third!);
+    await eventually(() => assert.deepEqual(faults.slice(1), [null]), 10_000);
+    assert.equal(await counted(url), 3);
+    assert.deepEqual(await idsIn(url), namesOf(3));
+    await writer.close();
+  },
+);
+
+test(
+  "closing while PostgreSQL is away tells what could not be written as lost",
+  { skip },
+  async (t) => {
+    const { postgres, open } = await openWorld(t);
+    const { writer, losses } = open();
+    writer.write(batchesOf(1)[0]!);
+    await writer.settled();
+    postgres.pause();
+    try {
+      writer.write(batchOf([request(), request()]));
+      await writer.close();
+    } finally {
+      postgres.resume();
+    }
+    assert.deepEqual(losses, [2]);
+  },
+);
+
+test(
+  "instances that write at the same time do not wait for each other, nor for the one that puts things in order",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    const sessions = await Promise.all([1, 2, 3].map(() => connectPostgres({ url })));
+    t.after(() => sessions.forEach((session) => session.close()));
+    const [one, other, tidying] = sessions;
+    // Each is in the middle of a transaction that has written everything an instance writes.
+    for (const { query } of [one!, other!]) {
+      const write = openPostgresWrites(query, true);
+      await write(batchesOf(1)[0]!);
+      await query("begin");
+      await write(batchesOf(1)[0]!);
+    }
+    const steps = await tidyUsage(placeIn(url), noon + 2 * day);
+    assert.ok(steps > 0);
+    await tidying!.query("begin");
+    await tidying!.query("select pg_advisory_xact_lock(7240318115003)");
+    assert.equal(await tidyUsage(placeIn(url), noon + 20 * day), 0);
+    for (const { query } of [one!, other!, tidying!]) await query("commit");
+    assert.ok((await tidyUsage(placeIn(url), noon + 2 * day)) > 0);
+    assert.equal(await counted(url), 4);
+    assert.equal((await idsIn(url)).length, 4);
+  },
+);
