@@ -1,17 +1,19 @@
-/** Can the PostgreSQL of DATABASE_URL be reached, and is it fit for accounts and keys? */
+/** Can the PostgreSQL of DATABASE_URL be reached, is it fit for what servers share, and can its request log be read? */
 import { isLoopback } from "#config.ts";
 import { DomainError } from "#store/domain-error.ts";
+import type { PostgresSession } from "#store/postgres.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { blocksLookedAt, blockTables, damageOf } from "./stores.ts";
 
 export const database: Check = {
   name: "postgresql",
-  async look({ config }) {
+  async look({ config, isThorough }) {
     const url = config?.databaseUrl ?? null;
-    return url === null ? [] : [...(await findingsOf(url)), ...encryptionFinding(url)];
+    return url === null ? [] : [...(await findingsOf(url, isThorough)), ...encryptionFinding(url)];
   },
 };
 
-async function findingsOf(url: string): Promise<Finding[]> {
+async function findingsOf(url: string, isThorough: boolean): Promise<Finding[]> {
   const { connectPostgres, placeName, refuseUnfit } = await import("#store/postgres.ts");
   const { readSchema } = await import("#store/postgres-schema.ts");
   const place = placeName(url);
@@ -34,8 +36,18 @@ async function findingsOf(url: string): Promise<Finding[]> {
             "As the role that owns the tables: gp-records migrate",
           ),
         ];
+      const damage = await blockDamage(session, isThorough);
+      if (damage !== undefined)
+        return [
+          fail(
+            `${place} is damaged: ${damage}`,
+            "Restore a dump of the database, or remove that row: the rest of the log, and all totals, are whole without it.",
+          ),
+        ];
       return [
-        ok(`${place} has the present schema and holds accounts and keys; it is version ${version}`),
+        ok(
+          `${place} has the present schema and holds accounts, keys and usage; it is version ${version}`,
+        ),
       ];
     } finally {
       session.close();
@@ -60,4 +72,29 @@ function encryptionFinding(url: string): Finding[] {
       "Add ?sslmode=verify-full to DATABASE_URL, with &sslrootcert=FILE for an authority of your own.",
     ),
   ];
+}
+
+const blocksAtOnce = 10;
+
+/** What is wrong with the first block of the request log that cannot be read: among the newest, or among all. */
+async function blockDamage(
+  { query }: PostgresSession,
+  isThorough: boolean,
+): Promise<string | undefined> {
+  for (const table of blockTables) {
+    let before = Number.MAX_SAFE_INTEGER;
+    for (let seen = 0; isThorough || seen < blocksLookedAt; seen += blocksAtOnce) {
+      const rows = await query<{ number: number; content: Uint8Array }>(
+        `select number, content from ${table} where number < $1 order by number desc limit ${blocksAtOnce}`,
+        [before],
+      );
+      if (rows.length === 0) break;
+      for (const { number, content } of rows) {
+        const damage = damageOf(table, number, content);
+        if (damage !== undefined) return damage;
+        before = number;
+      }
+    }
+  }
+  return undefined;
 }

@@ -34,8 +34,8 @@ function storeCheck(words: StoreWords): Check {
   return {
     name: words.name,
     look: (examined) => {
-      // Accounts and keys are in PostgreSQL then, which has a check of its own.
-      if (words.name === "control.sqlite" && examined.config?.databaseUrl != null) return [];
+      // It is in PostgreSQL then, which has a check of its own.
+      if (examined.config?.databaseUrl != null) return [];
       const file = join(examined.dataDir, words.name);
       const stats = statSync(file, { throwIfNoEntry: false });
       if (stats === undefined) return [absent(examined.dataDir, file, words)];
@@ -91,24 +91,35 @@ function judgeContent(
   );
 }
 
-const blocksLookedAt = 20;
+/** Of each table, unless the look is thorough. */
+export const blocksLookedAt = 20;
+/** The tables with blocks of the request log. */
+export const blockTables = ["request_recent", "request_block"] as const;
 
 /** What is wrong with the first block of the request log that cannot be read: among the newest, or among all. */
 function blockDamage(database: DatabaseSync, isThorough: boolean): string | undefined {
-  for (const table of ["request_recent", "request_block"]) {
+  for (const table of blockTables) {
     if (!hasTable(database, table)) continue;
     const limit = isThorough ? -1 : blocksLookedAt;
     const rows = database
       .prepare(`select number, content from ${table} order by number desc limit ?`)
       .iterate(limit);
-    for (const { number, content } of rows)
-      try {
-        checkBlock(content as Uint8Array);
-      } catch (error) {
-        return `row ${String(number)} of ${table} cannot be read: ${(error as Error).message}`;
-      }
+    for (const { number, content } of rows) {
+      const damage = damageOf(table, Number(number), content as Uint8Array);
+      if (damage !== undefined) return damage;
+    }
   }
   return undefined;
+}
+
+/** What is wrong with a block of the request log, if anything. */
+export function damageOf(table: string, number: number, content: Uint8Array): string | undefined {
+  try {
+    checkBlock(content);
+    return undefined;
+  } catch (error) {
+    return `row ${number} of ${table} cannot be read: ${(error as Error).message}`;
+  }
 }
 
 const hasTable = (database: DatabaseSync, name: string) =>

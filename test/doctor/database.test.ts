@@ -1,21 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { database } from "#doctor/database.ts";
-import { controlStore } from "#doctor/stores.ts";
+import { controlStore, usageStore } from "#doctor/stores.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { postgresSteps } from "#store/postgres-steps.ts";
 import { finding, look } from "../support/doctor.ts";
-import { freshDatabase, whyNoPostgres } from "../support/postgres.ts";
+import { freshDatabase, runSql, whyNoPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { putRequests, request } from "../support/usage.ts";
 
 const skip = whyNoPostgres() ?? false;
 
-test("without DATABASE_URL nothing is said of PostgreSQL, and with it nothing of control.sqlite", async (t) => {
+test("without DATABASE_URL nothing is said of PostgreSQL, and with it nothing of the files of keys and usage", async (t) => {
   const dataDir = temporaryFolder(t);
   assert.deepEqual(await look(database, dataDir), []);
   await finding("ok", controlStore, dataDir);
   const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
-  assert.deepEqual(await look(controlStore, dataDir, { settings }), []);
+  for (const check of [controlStore, usageStore])
+    assert.deepEqual(await look(check, dataDir, { settings }), []);
 });
 
 test(
@@ -26,14 +28,33 @@ test(
     const DATABASE_URL = await freshDatabase(t, { isMigrated: false });
     const given = { settings: { DATABASE_URL } };
     const behind = await finding("fail", database, dataDir, given);
-    assert.match(behind.found, /^PostgreSQL at .*\/own_\d+ lacks 3 steps of the schema/);
+    assert.match(behind.found, /^PostgreSQL at .*\/own_\d+ lacks 4 steps of the schema/);
     assert.match(behind.mend, /gp-records migrate$/);
     await migratePostgres({ url: DATABASE_URL });
     const well = await finding("ok", database, dataDir, given);
-    assert.match(well.found, /holds accounts and keys; it is version \d+\.\d+$/);
+    assert.match(well.found, /holds accounts, keys and usage; it is version \d+\.\d+$/);
     const later = { name: "0009-later", isAdditive: false, sql: "select 1" };
     await migratePostgres({ url: DATABASE_URL }, [...postgresSteps, later]);
     assert.match((await finding("fail", database, dataDir, given)).found, /newer.*'0009-later'/);
+  },
+);
+
+test(
+  "a block of the request log that cannot be read is named, among the newest, or with --thorough wherever it is",
+  { skip },
+  async (t) => {
+    const DATABASE_URL = await freshDatabase(t);
+    const place = { dataDir: "/nowhere", databaseUrl: DATABASE_URL };
+    for (let i = 0; i < 30; i++) await putRequests(place, [request()]);
+    await runSql(
+      DATABASE_URL,
+      "update request_recent set content = set_byte(content, 0, 9) where number = 2",
+    );
+    const dataDir = temporaryFolder(t);
+    const given = { settings: { DATABASE_URL } };
+    await finding("ok", database, dataDir, given);
+    const thorough = await finding("fail", database, dataDir, { ...given, isThorough: true });
+    assert.match(thorough.found, /row 2 of request_recent cannot be read: its format is 9, not 1/);
   },
 );
 
