@@ -1,6 +1,7 @@
 /** The log of the server: one JSON object a line on standard output, whose reader may be slow, stuck or gone. */
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import { destination as openDestination, pino, stdTimeFunctions, type Logger } from "pino";
+import type { LogStream } from "#http/log-requests.ts";
 import { harmless } from "./output.ts";
 
 export interface ServerLog {
@@ -14,6 +15,8 @@ export interface ServerLog {
 /** The most that is buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
+/** A write takes another thread and a turn of the event loop, so one for each turn cost a tenth of a request. */
+const gatherMilliseconds = 20;
 
 export function openLog(level: string): ServerLog {
   const destination = openDestination({ fd: 1, sync: false, maxLength: waitingBytesMax });
@@ -21,17 +24,45 @@ export function openLog(level: string): ServerLog {
   const timestamp = stdTimeFunctions.isoTime;
   // JSON does not escape everything that a terminal obeys.
   const hooks = { streamWrite: harmless };
-  const logger = pino({ level, base: null, timestamp, hooks }, destination);
+  const stream = gatherLines((lines) => void destination.write(lines));
+  const logger = pino({ level, base: null, timestamp, hooks }, stream);
   return {
     logger,
-    print: (text) => void destination.write(`${harmless(text)}\n`),
+    print: (text) => stream.write(`${harmless(text)}\n`),
     async close() {
       logger.level = "silent";
+      stream.flush();
       const closed = new Promise((resolve) => destination.once("close", resolve));
       destination.end();
-      await Promise.race([closed, setTimeout(closeMilliseconds)]);
+      await Promise.race([closed, wait(closeMilliseconds)]);
       // Left open, it would keep trying to write at exit, even where nobody reads.
       destination.destroy();
     },
+  };
+}
+
+/**
+ * Keeps the order of all lines: what is written comes after what was gathered.
+ * @param write is given one or more whole lines at a time.
+ */
+export function gatherLines(
+  write: (lines: string) => void,
+): Required<LogStream> & { flush(): void } {
+  let gathered = "";
+  const flush = () => {
+    if (gathered === "") return;
+    write(gathered);
+    gathered = "";
+  };
+  return {
+    write(lines) {
+      flush();
+      write(lines);
+    },
+    gather(line) {
+      if (gathered === "") setTimeout(flush, gatherMilliseconds);
+      gathered += line;
+    },
+    flush,
   };
 }

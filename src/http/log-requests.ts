@@ -68,31 +68,29 @@ function recordedQuery(url: string): string {
 }
 
 /** The stream that pino writes its own lines to. */
-interface LogStream {
+export interface LogStream {
   write(lines: string): void;
+  /** Writes a line a little later, together with those that follow. Without it each is written by itself. */
+  gather?(line: string): void;
 }
 
 /**
- * Writes one line for each request, and those of one turn of the event loop together. Named fields only, so that nothing
- * else gets into the log. None can contain a character that JSON escapes: ids of requests are of `[A-Za-z0-9._-]`, also
- * where the client chose them, and methods are those that Node's parser knows.
+ * Writes one line for each request. Named fields only, so that nothing else gets into the log. None can contain a character
+ * that JSON escapes: ids of requests are of `[A-Za-z0-9._-]`, also where the client chose them, and methods are those that
+ * Node's parser knows.
  */
 export function openRequestLog(log: Logger): (request: FinishedRequest) => void {
   const stream = (log as unknown as Record<symbol, LogStream>)[symbols.streamSym]!;
+  const write = (stream.gather ?? stream.write).bind(stream);
   const level = log.levels.values["info"]!;
-  let lines = "";
-  const flush = () => {
-    const gathered = lines;
-    lines = "";
-    stream.write(gathered);
-  };
   return ({ requestId, method, path, status, milliseconds, bytes, asker, problem }) => {
     if (!log.isLevelEnabled("info")) return;
     const hundredths = Math.round(milliseconds * 100) / 100;
     const keyMember = asker === null ? "" : `,"key":"${asker.id}"`;
     const problemMember = problem === null ? "" : `,"problem":"${problem}"`;
-    if (lines === "") setImmediate(flush);
-    lines += `{"level":${level},"time":"${timeText()}","request_id":"${requestId}","method":"${method}","path":"${path}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`;
+    write(
+      `{"level":${level},"time":"${timeText()}","request_id":"${requestId}","method":"${method}","path":"${path}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`,
+    );
   };
 }
 
