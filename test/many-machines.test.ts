@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test, type TestContext } from "node:test";
+import { postgresSteps } from "#store/postgres-steps.ts";
+import { cast } from "./support/cast.ts";
+import { mainPath, outcomeOf } from "./support/command-line.ts";
+import { eventually } from "./support/eventually.ts";
+import { freePort } from "./support/free-port.ts";
+import { hasTool } from "./support/installed-tool.ts";
+import { otherProgram, programWithStep } from "./support/other-program.ts";
+import { freshDatabase, hasPostgres, runSql, startPostgres } from "./support/postgres.ts";
+import { startService } from "./support/service.ts";
+import { importShared } from "./support/shared-datasets.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
+
+const page = readFileSync("docs/running.md", "utf8");
+const way = page.slice(
+  page.indexOf("## From one machine to many"),
+  page.indexOf("## The first month"),
+);
+/** What is to be typed, in its order. */
+const blocks = [...way.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text!);
+const [
+  install = "",
+  settings = "",
+  makeDatabase = "",
+  migrate = "",
+  fill = "",
+  serve = "",
+  compare = "",
+  dump = "",
+  tryDump = "",
+  upgrade = "",
+  back = "",
+  restore = "",
+] = blocks;
+
+/** SQL statements, each on one line. */
+const statementsOf = (text: string) =>
+  text
+    .split(";")
+    .map((one) => one.trim().replaceAll(/\s+/g, " "))
+    .filter((one) => /^(?:create|revoke|grant|alter)\b/.test(one));
+
+test("what docs/running.md has the superuser and the owner type is what docs/scaling.md explains", () => {
+  assert.equal(blocks.length, 12);
+  assert.match(install, /^apt-get install --yes postgresql redis-server curl openssl\n$/);
+  const typed = (makeDatabase + migrate)
+    .replaceAll(/^.*(?:<<SQL|^SQL|\\connect.*)$/gm, ";")
+    .replaceAll("$1", "records")
+    .replace("$OWNER_PASSWORD", "OWNER-PASSWORD")
+    .replace("$SERVER_PASSWORD", "SERVER-PASSWORD");
+  const explained = [
+    ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
+  ].flatMap(([, text]) => statementsOf(text!));
+  assert.ok(explained.length >= 9);
+  assert.deepEqual(statementsOf(typed), explained);
+});
+
+/** One bash for the whole page, as in one terminal. It and what it started end with the test. */
+function openTerminal(t: TestContext, folder: string, environment: Record<string, string>) {
+  const bash = spawn("bash", ["-euo", "pipefail"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder, ...environment },
+    // A group of its own, with the servers that it starts.
+    detached: true,
+  });
+  let isOver = false;
+  const ended = once(bash, "close").then(() => (isOver = true));
+  let said = "";
+  bash.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  bash.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+  t.after(async () => {
+    try {
+      process.kill(-bash.pid!, "SIGKILL");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+    await ended;
+  });
+  let typed = 0;
+  return {
+    /** @returns what was printed. @throws Error with it where a command failed. */
+    async type(text: string): Promise<string> {
+      const mark = `done-${++typed}`;
+      const before = said.length;
+      bash.stdin.write(`${text}\necho ${mark}\n`);
+      const isDone = () => said.includes(`${mark}\n`, before);
+      while (!isDone() && !isOver) await Promise.race([once(bash.stdout, "data"), ended]);
+      if (!isDone()) throw new Error(`${text}\nfailed: ${said.slice(before)}`);
+      return said.slice(before, said.indexOf(mark, before));
+    },
+  };
+}
+
+/** Debian's Redis, with a configuration of its own that it may rewrite; ends with the test. */
+async function startOwnRedis(t: TestContext, folder: string): Promise<number> {
+  const port = await freePort();
+  const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  const configuration = join(folder, "redis.conf");
+  await outcomeOf("touch", [configuration], process.env);
+  const redis = spawn("redis-server", [configuration, ...args], { stdio: "ignore" });
+  const ended = once(redis, "exit");
+  t.after(() => {
+    redis.kill("SIGTERM");
+    return ended;
+  });
+  await eventually(async () => {
+    const { out } = await outcomeOf("redis-cli", ["-p", `${port}`, "ping"], process.env);
+    assert.equal(out, "PONG\n");
+  });
+  return port;
+}
+
+/** Whoever asks one instance, and the other one where that does not answer, as a proxy does. @returns what ends it. */
+function askEither(ports: readonly number[], path: string, key: string) {
+  const failures: string[] = [];
+  let answers = 0;
+  let isOver = false;
+  const ask = async () => {
+    let why = "";
+    for (const port of ports)
+      try {
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+          headers: { "x-api-key": key },
+        });
+        await answer.arrayBuffer();
+        if (answer.ok) return answers++;
+        why += ` ${answer.status}`;
+      } catch (error) {
+        why += ` ${(error as Error).message}`;
+      }
+    return failures.push(why);
+  };
+  const running = (async () => {
+    while (!isOver) await ask();
+  })();
+  return async () => {
+    isOver = true;
+    await running;
+    return { answers, failures };
+  };
+}
+
+test("docs/running.md leads from one machine to many as it is written: dump and restore, rolling upgrade and going back", async (t) => {
+  if (!hasPostgres(t) || !hasTool(t, "redis-server") || !hasTool(t, "curl")) return;
+  const folder = temporaryFolder(t);
+  const port = await freePort();
+  const postgres = await startPostgres({ listen_addresses: "127.0.0.1", port: `${port}` });
+  t.after(() => postgres.stop());
+  const redisPort = await startOwnRedis(t, temporaryFolder(t));
+  const ports = { ONE: await freePort(), TWO: await freePort(), THREE: await freePort() };
+  const [, socket = ""] = /@([^/]+)\//.exec(postgres.url)!;
+  const terminal = openTerminal(t, folder, {
+    PGHOST: decodeURIComponent(socket),
+    PGPORT: `${port}`,
+  });
+  // Only root may become another user, which for everybody else PostgreSQL takes on its word.
+  const type = (text: string) =>
+    terminal.type(
+      process.getuid?.() === 0
+        ? text
+        : text.replace("runuser -u postgres -- psql", "psql --username=postgres"),
+    );
+  const value = async (name: string) => (await type(`echo "$${name}"`)).trim();
+
+  const own: Record<string, string> = {
+    "127.0.0.1:5432": `127.0.0.1:${port}`,
+    "127.0.0.1:6379": `127.0.0.1:${redisPort}`,
+    "ONE=8081": `ONE=${ports.ONE}`,
+    "TWO=8082": `TWO=${ports.TWO}`,
+    "THREE=8083": `THREE=${ports.THREE}`,
+    "PROGRAM=/opt/gp-records ": `PROGRAM=${resolve(".")} `,
+    "NEW=/opt/gp-records-new": `NEW=${programWithStep(t, { name: "9001-colour", isAdditive: true, sql: "alter table account add column colour text" })}`,
+  };
+  await type(
+    Object.entries(own).reduce((text, [written, used]) => {
+      assert.ok(text.includes(written), written);
+      return text.replace(written, () => used);
+    }, settings),
+  );
+  await type(makeDatabase);
+  await type(migrate);
+  await type(fill);
+  await type(serve);
+  const key = await value("KEY");
+  assert.match(key, /^gpr_\w{36}$/);
+  await type(compare);
+  const path = "/fetch-gp?gp_name=fernhill";
+  const ask = async (name: keyof typeof ports) => {
+    const answer = await fetch(`http://127.0.0.1:${ports[name]}${path}`, {
+      headers: { "x-api-key": key },
+    });
+    const [, remaining] = /"day";r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "") ?? [];
+    return { status: answer.status, text: await answer.text(), remaining: Number(remaining) };
+  };
+  const first = await ask("ONE");
+  assert.equal(JSON.parse(first.text).data[0].name, "Fernhill Residential");
+  assert.equal((await ask("TWO")).remaining, first.remaining - 1);
+
+  await type(dump);
+  await type(tryDump);
+
+  // The quota of the client that asks meanwhile must not end it.
+  await type(
+    "$PROGRAM/bin/gp-records accounts limits Analysts --per-minute 1000000 --per-hour 1000000 --per-day 1000000",
+  );
+  const end = askEither([ports.ONE, ports.TWO], path, key);
+  const isRestarted = upgrade.indexOf("stop two");
+  await type(upgrade.slice(0, isRestarted));
+  const programs = async () =>
+    (JSON.parse(await type("$PROGRAM/bin/gp-records instances --json")) as { program: string }[])
+      .map(({ program }) => program)
+      .toSorted();
+  await eventually(async () => assert.deepEqual(await programs(), ["0.1.0", otherProgram]));
+  // Both versions at once, on one schema.
+  assert.equal((await ask("ONE")).text, first.text);
+  assert.equal((await ask("TWO")).text, first.text);
+  await type(upgrade.slice(isRestarted));
+  await eventually(async () => assert.deepEqual(await programs(), [otherProgram, otherProgram]));
+  await type(back);
+  await eventually(async () => assert.deepEqual(await programs(), ["0.1.0", "0.1.0"]));
+  const { answers, failures } = await end();
+  assert.deepEqual(failures, []);
+  assert.ok(answers > 100);
+
+  await type('$PROGRAM/bin/gp-records keys create --account Analysts --name "after the dump"');
+  const ownerUrl = await value("OWNER_URL");
+  const future = programWithStep(t, {
+    name: "9002-title",
+    isAdditive: false,
+    sql: "alter table account rename column colour to tint",
+  });
+  await type(`DATABASE_URL=$OWNER_URL ${future}/bin/gp-records migrate`);
+  const tables = () =>
+    runSql(
+      ownerUrl,
+      "select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2",
+    );
+  const before = await tables();
+  const refused = await outcomeOf(process.execPath, [mainPath, "serve"], {
+    PATH: process.env["PATH"],
+    DATA_DIR: join(folder, "four"),
+    DATABASE_URL: await value("DATABASE_URL"),
+    COUNTERS_URL: await value("COUNTERS_URL"),
+    PORT: "0",
+  });
+  assert.equal(refused.exitCode, 4, refused.err);
+  assert.match(refused.err, /'9002-title'.*does not know/);
+  assert.deepEqual(await tables(), before);
+  await type(restore);
+  assert.deepEqual(
+    (await runSql<{ name: string }>(ownerUrl, "select name from schema_step order by name")).map(
+      ({ name }) => name,
+    ),
+    postgresSteps.map(({ name }) => name),
+  );
+  for (const name of ["ONE", "TWO"] as const) assert.equal((await ask(name)).text, first.text);
+  assert.doesNotMatch(await type("$PROGRAM/bin/gp-records keys list"), /after the dump/);
+  // What was published before is published from then on, too: the roles have what they need.
+  await type(fill.split("\n")[0]!.replace("mine", "another"));
+  await type("stop one; stop two");
+});
+
+test("a dump restored into another database serves the same to the same keys, and their quotas go on where they were", async (t) => {
+  if (!hasPostgres(t)) return;
+  const url = await freshDatabase(t);
+  await importShared(t, url, cast);
+  const on = (DATABASE_URL: string) =>
+    startService(t, { records: null, settings: { DATABASE_URL } });
+  const before = await on(url);
+  const path = "/fetch-gp?gp_name=northwind";
+  await eventually(async () => assert.equal((await before.get(path)).status, 200));
+  const { text, headers } = await before.get(path);
+  await before.stop();
+  const file = join(temporaryFolder(t), "records.dump");
+  const run = async (program: string, ...args: string[]) => {
+    const { exitCode, err } = await outcomeOf(program, args, process.env);
+    assert.equal(exitCode, 0, err);
+  };
+  await run("pg_dump", "--format=custom", `--file=${file}`, url);
+  const other = await freshDatabase(t, { isMigrated: false });
+  await run("pg_restore", "--exit-on-error", "--no-owner", `--dbname=${other}`, file);
+  const after = await on(other);
+  const withKey = { "x-api-key": before.key };
+  await eventually(async () => assert.equal((await after.get("/ready")).status, 200));
+  const again = await after.get(path, withKey);
+  assert.equal(again.text, text);
+  const left = (found: Headers) => Number(/"day";r=(\d+)/.exec(found.get("ratelimit")!)![1]);
+  assert.equal(left(again.headers), left(headers) - 1);
+});
