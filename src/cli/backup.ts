@@ -1,11 +1,10 @@
 /** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside a running server. */
 import type { Command } from "commander";
-import { readConfig } from "#config.ts";
 import type { MadeBackup } from "#backups/make-backup.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
-import { dataDirOf } from "./data-dir.ts";
+import { dataDirOf, refuseDatabase } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 
@@ -25,6 +24,11 @@ export function addBackupCommand(program: Command, context: CliContext): void {
     .option("--force", "replace a file of this name")
     .option(...jsonOption)
     .action(async (file: string, options: BackupOptions) => {
+      await refuseDatabase(
+        context,
+        `No backup was made: accounts, keys, ${options.control ? "people and the audit log" : "usage and datasets"} are in`,
+        `Its own programs save them: pg_dump --format=custom --file=records.dump "$DATABASE_URL" (docs/running.md, 'From one machine to many').`,
+      );
       const isToOutput = file === "-";
       const made = await make(context, file, options).catch((error: unknown) => {
         throw fileFault(error, isToOutput ? "standard output" : file);
@@ -34,10 +38,6 @@ export function addBackupCommand(program: Command, context: CliContext): void {
       printResult({ ...context, print }, options, madeJson(made, file), () =>
         madeText(made, isToOutput ? "standard output" : file, options),
       );
-      if (readConfig(context.environment).databaseUrl !== null)
-        context.reportError(
-          "warning: accounts and keys are in the database of DATABASE_URL and not in this backup. Save them with pg_dump (docs/scaling.md).",
-        );
     });
 }
 

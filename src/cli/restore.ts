@@ -7,7 +7,7 @@ import type { Archive } from "#backups/unpack.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
-import { dataDirOf } from "./data-dir.ts";
+import { dataDirOf, refuseDatabase } from "./data-dir.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult, timeText } from "./output.ts";
 
@@ -30,6 +30,11 @@ export function addRestoreCommand(program: Command, context: CliContext): void {
     .option("--dry-run", "check the backup, tell what would change, and change nothing")
     .option(...jsonOption)
     .action(async (file: string, options: RestoreOptions) => {
+      await refuseDatabase(
+        context,
+        "Nothing was restored: a backup has files for DATA_DIR, and with DATABASE_URL servers read accounts, keys, usage and datasets from",
+        "A dump of it is put back by pg_restore (docs/running.md, 'From one machine to many'). To look into the backup, or to restore it for a server on files, unset DATABASE_URL.",
+      );
       const { restoreBackup } = await import("#backups/restore.ts");
       const dataDir = dataDirOf(context);
       const isTrial = options.dryRun === true;

@@ -291,3 +291,26 @@ test("restore refuses at once a folder that cannot be made", async () => {
   assert.equal(exitCode, exitCodes.usage);
   assert.match(err, /^error: \/proc\S* cannot be used .*name another folder with DATA_DIR\.\n$/);
 });
+
+test("with DATABASE_URL neither backup nor restore touches the files: both say where all is, and what saves it", async (t) => {
+  const { dataDir, place, file, text } = await folders(t);
+  await text("backup", file);
+  const before = readdirSync(dataDir).toSorted();
+  const database = { DATABASE_URL: "postgres://u:geheim@db.example:5433/records" };
+  const { refusal } = allCommands(dataDir, database);
+  const other = join(place, "other.tar");
+  for (const [args, said] of [
+    [["backup", other], /usage and datasets are in .*pg_dump --format=custom/],
+    [["backup", other, "--control"], /people and the audit log are in .*pg_dump --format=custom/],
+    [["backup", "-"], /pg_dump/],
+    [["restore", file], /pg_restore .*unset DATABASE_URL/],
+    [["restore", file, "--dry-run"], /pg_restore/],
+  ] as const) {
+    const message = await refusal(exitCodes.conflict, ...args);
+    assert.match(message, said);
+    assert.match(message, /PostgreSQL at db\.example:5433\/records\. /);
+    assert.doesNotMatch(message, /geheim/);
+  }
+  assert.ok(!existsSync(other));
+  assert.deepEqual(readdirSync(dataDir).toSorted(), before);
+});
