@@ -67,7 +67,7 @@ export async function openFarAway(t: Pick<TestContext, "after">, path: string): 
     mend() {
       isCut = false;
       lastWords = null;
-      isMute = false;
+      isSilent = false;
       delayMilliseconds = 0;
       endAll();
     },
