@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import type { KyselyPlugin } from "kysely";
 import { checkBlock } from "#store/request-block.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { readTotals } from "#usage/totals.ts";
@@ -159,3 +160,32 @@ test("a group is made of some 33,000 requests, however many wait", { skip }, asy
   assert.ok(recent! > 0);
   assert.equal(await total(), 72_000);
 });
+
+test(
+  "a page that is read while blocks are joined, or put into a group, misses no request and shows none twice",
+  { skip },
+  async (t) => {
+    for (const later of [0, 2 * day]) {
+      const { place, put, tidy } = await storeWith(t, []);
+      for (let i = 0; i < 60; i++) await put([request({ at: noon + i, requestId: String(i) })]);
+      let steps = 0;
+      const found = await readUsage(place, async ({ database, ...usage }) => {
+        // After the first statement, which has read the newest two blocks.
+        const between: KyselyPlugin = {
+          transformQuery: ({ node }) => node,
+          async transformResult({ result }) {
+            if (steps === 0) steps = await tidy({}, noon + later);
+            return result;
+          },
+        };
+        const watched = { ...usage, database: database.withPlugin(between) };
+        return (await readRequests(watched, { account: 1, limit: 50 })).requests;
+      });
+      assert.ok(steps > 0);
+      assert.deepEqual(
+        found.map(({ requestId }) => requestId),
+        Array.from({ length: 50 }, (_, i) => String(59 - i)),
+      );
+    }
+  },
+);
