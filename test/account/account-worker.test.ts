@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { openAccountWorker } from "#account/account-worker.ts";
 import { issueKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { makeGateMemory } from "#store/postgres.ts";
 import { day } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { openPeople } from "../support/people.ts";
 import { fixedClock } from "../support/service.ts";
 
 test("an account worker mails due notices without a request, and closes once they are sent", async (t) => {
   const mail = await startMailServer(t);
-  const { dataDir, control, signUp } = await openPeople(t);
+  const { place, dataDir, control, signUp } = await openPeople(t);
+  const { databaseUrl: url } = place;
   const { account } = await signUp("ada@example.org");
   const now = Date.now();
   const { id } = await issueKey(control, {
@@ -27,7 +29,7 @@ test("an account worker mails due notices without a request, and closes once the
   });
   const settings = {
     dataDir,
-    database: null,
+    database: url === null ? null : { url, gateMemory: makeGateMemory() },
     publicUrl: "https://records.example",
     linkBase: "https://records.example",
     signUp: "closed",

@@ -9,13 +9,8 @@ import { fetchGp } from "#operations/fetch-gp.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords, openCurrent } from "../support/dataset.ts";
 import { createKey } from "../support/key-forms.ts";
-import {
-  headingOf,
-  inControl,
-  openPages,
-  setMinuteQuota,
-  textOf,
-} from "../support/record-pages.ts";
+import { withControl } from "../support/own-account.ts";
+import { headingOf, openPages, setMinuteQuota, textOf } from "../support/record-pages.ts";
 import type { Page } from "../support/user.ts";
 
 /** The links that narrow down, with the counts beside them: path → count. */
@@ -184,7 +179,7 @@ test("neither a suspended account nor somebody who is not signed in sees records
   const stranger = await fetch(`${service.url}/account/browse`);
   assert.equal(stranger.status, 401);
   assert.doesNotMatch(await stranger.text(), /Northwind/);
-  await inControl(service, async (control) => {
+  await withControl(service, async (control) => {
     for (const { id } of await listAccounts(control))
       await suspendAccount(control, id, service.clock.now());
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { suspendAccount } from "#accounts/accounts.ts";
 import { issueKey } from "#keys/keys.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey, keysIn, orderKey } from "../support/key-forms.ts";
 import { accountOf, withControl } from "../support/own-account.ts";
 import { startService } from "../support/service.ts";
@@ -17,7 +17,7 @@ const rowOf = (text: string, name: string): string =>
 
 test("keys by the page", async (t) => {
   const service = await startService(t);
-  const { clock, dataDir } = service;
+  const { clock, place } = service;
   const ada = await signedIn(service);
   const statusWith = async (key: string) =>
     (await service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key })).status;
@@ -44,12 +44,10 @@ test("keys by the page", async (t) => {
     const usedAt = clock.now() - 240_000;
     const asked = request({ account: number, key: id, at: usedAt });
     const night = { ...asked, at: Date.parse("2026-11-20T23:59:00Z") };
-    await putRequests(dataDir, [night, asked, { ...asked, status: 304 }, asked]);
+    await putRequests(place, [night, asked, { ...asked, status: 304 }, asked]);
     const last_used_at = new Date(usedAt).toISOString();
     const use = { key_id: id, last_used_at, network: "203.0.113.0/24" };
-    await readUsage(dataDir, ({ database }) =>
-      database.replaceInto("key_use").values(use).execute(),
-    );
+    await readUsage(place, ({ database }) => database.insertInto("key_use").values(use).execute());
     const row = rowOf((await ada.get("/account/keys")).text, "nightly");
     assert.match(row, /nightly gpr_\w{4}… active just now 4 minutes ago from 203.0.113.0\/24 3 /);
   });

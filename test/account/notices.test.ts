@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { setQuotas } from "#accounts/accounts.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { day } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { accountOf, withControl } from "../support/own-account.ts";
 import { startService } from "../support/service.ts";
 import { signedIn } from "../support/user.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startService } from "../support/service.ts";
 import { openUser, signedIn, testPassword } from "../support/user.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { readRequests } from "#usage/request-log.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import { accountOf } from "../support/own-account.ts";
 import { setMinuteQuota } from "../support/record-pages.ts";
@@ -21,7 +21,7 @@ test("the usage of an account, on its pages", async (t) => {
   const { number: other } = await accountOf(service, "eve@example.org");
   const at = (time: string) => Date.parse(time);
   const asked = request({ account, key });
-  await putRequests(service.dataDir, [
+  await putRequests(service.place, [
     { ...asked, at: at("2026-11-21T08:59:59.250Z"), requestId: "req_answered", bytes: 4321 },
     {
       ...asked,
@@ -212,7 +212,7 @@ test("the quota in use, the sums and the log say the same: calls with a key and 
   const all = counted + 1;
 
   const logged = () =>
-    readUsage(service.dataDir, (usage) => readRequests(usage, { account, limit: 100 }));
+    readUsage(service.place, (usage) => readRequests(usage, { account, limit: 100 }));
   while ((await logged()).requests.length < all) await setTimeout(20);
   const { text } = await ada.get("/account/usage");
   const words = wordsOf(text);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import type { Mail } from "#account/mail-templates.ts";
 import { watchNotices } from "#account/watch-notices.ts";
 import { suspendAccount } from "#accounts/accounts.ts";
@@ -10,6 +10,7 @@ import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Role } from "#store/control-tables.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { fixedClock } from "../support/service.ts";
 
 const base = "https://records.example";

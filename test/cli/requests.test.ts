@@ -1,19 +1,20 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { parse } from "csv-parse/sync";
 import { exitCodes } from "#cli/command-fault.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { day, hour, noon } from "../support/control.ts";
+import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request } from "../support/usage.ts";
 
 /** Two accounts, each of which asked something. */
 async function commandsAfterRequests(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const commands = allCommands(dataDir);
+  const place = await storePlace(t);
+  const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
   const acme = await commands.json("accounts", "create", "--name", "Acme");
   const beta = await commands.json("accounts", "create", "--name", "=Beta()");
-  await putRequests(dataDir, [
+  await putRequests(place, [
     request({ at: noon - day, requestId: "req_old" }),
     request({ at: noon - hour, requestId: "req_1", status: 429, problem: "quota-exceeded" }),
     request({ at: noon - 1, requestId: "shared", milliseconds: 0.5, query: "q=1,2" }),

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request } from "../support/usage.ts";
 
 async function commandsAfterRequests(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const commands = allCommands(dataDir);
+  const place = await storePlace(t);
+  const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
   const { id } = await commands.json("accounts", "create", "--name", "Acme");
-  await putRequests(dataDir, [
+  await putRequests(place, [
     request(),
     request({ status: 304, bytes: 0 }),
     request({ status: 429, operation: "fetch-signals" }),

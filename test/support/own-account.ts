@@ -5,10 +5,10 @@ import { type ControlStore, openControl } from "#store/stores.ts";
 import type { TestService } from "./service.ts";
 
 export async function withControl<R>(
-  { dataDir }: Pick<TestService, "dataDir">,
+  { place }: Pick<TestService, "place">,
   work: (control: ControlStore) => Promise<R>,
 ): Promise<R> {
-  const control = await openControl(dataDir);
+  const control = await openControl(place.dataDir, place);
   try {
     return await work(control);
   } finally {
@@ -17,7 +17,7 @@ export async function withControl<R>(
 }
 
 /** The first account of the person with this address. */
-export const accountOf = (service: Pick<TestService, "dataDir">, address: string) =>
+export const accountOf = (service: Pick<TestService, "place">, address: string) =>
   withControl(service, async ({ database }): Promise<Membership> => {
     const { id } = await requirePerson(database, address);
     return (await listMemberships(database, id))[0]!;

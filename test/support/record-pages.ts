@@ -1,7 +1,7 @@
 /** What tests of the account's pages about records share: somebody signed in, quotas, and reading a page. */
 import type { TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
-import { type ControlStore, openControl } from "#store/stores.ts";
+import { withControl } from "./own-account.ts";
 import { startService, type TestService } from "./service.ts";
 import { type Page, signedIn } from "./user.ts";
 
@@ -10,21 +10,9 @@ export async function openPages(t: TestContext, options: Parameters<typeof start
   return { service, user: await signedIn(service) };
 }
 
-export async function inControl(
-  { dataDir }: TestService,
-  work: (control: ControlStore) => Promise<unknown>,
-): Promise<void> {
-  const control = await openControl(dataDir);
-  try {
-    await work(control);
-  } finally {
-    await control.close();
-  }
-}
-
 /** Of every account that has no number of its own. */
 export const setMinuteQuota = (service: TestService, minute: number) =>
-  inControl(service, (control) =>
+  withControl(service, (control) =>
     setPlan(control, { name: "default", quotas: { minute }, now: service.clock.now() }),
   );
 

@@ -1,4 +1,5 @@
 /** A whole service on a free port, with records, an account and a key, for the length of one test. */
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import pino from "pino";
@@ -13,6 +14,9 @@ import { openControl } from "#store/stores.ts";
 import { cast } from "./cast.ts";
 import { importRecords } from "./dataset.ts";
 import { assertDescribed } from "./described.ts";
+import { eventually } from "./eventually.ts";
+import { type StorePlace, storePlace } from "./for-each-store.ts";
+import { importShared } from "./shared-datasets.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface Answer<Body = any> {
@@ -30,6 +34,8 @@ export interface TestService {
   adminAddress: string | null;
   app: Service["app"];
   dataDir: string;
+  /** Where its accounts and its usage are. */
+  place: StorePlace;
   key: string;
   /** Log lines so far. */
   log: string[];
@@ -68,6 +74,8 @@ interface Options {
   records?: readonly unknown[] | null;
   settings?: Record<string, string>;
   dataDir?: string;
+  /** Another service's; else a fresh one, on the engine of the test. */
+  place?: StorePlace;
   clock?: TestClock;
 }
 
@@ -76,8 +84,10 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   let stop = async () => {};
   // Before the folder's own, so that the service has stopped when the folder goes.
   t.after(() => stop());
-  const dataDir = options.dataDir ?? temporaryFolder(t);
-  if (records !== null)
+  const place = options.place ?? (await placeOf(t, options));
+  const { dataDir, databaseUrl } = place;
+  if (records !== null && databaseUrl !== null) await importShared(t, databaseUrl, records);
+  else if (records !== null)
     await importRecords(openCatalogue(join(dataDir, "datasets")), records, {
       nowMilliseconds: clock.now(),
     });
@@ -88,7 +98,13 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   );
   // What a service answers must not depend on how busy the machine of the test is.
   const calm = { EVENT_LOOP_DELAY_MAX_MS: "0" };
-  const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...calm, ...settings });
+  const config = readConfig({
+    PORT: "0",
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl ?? "",
+    ...calm,
+    ...settings,
+  });
   const service = await openService(config, logger, { clock, now: clock.now });
   stop = async () => {
     stop = async () => {};
@@ -97,7 +113,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   let accounts = 0;
   const newKey: TestService["newKey"] = async (order = {}) => {
     const { isDemo = false, expiresAt = null, quotas = {} } = order;
-    const control = await openControl(dataDir, { databaseUrl: config.databaseUrl });
+    const control = await openControl(dataDir, place);
     try {
       const account = await createAccount(control, {
         name: `account ${process.hrtime.bigint()} ${++accounts}`,
@@ -118,12 +134,16 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   };
   const { key } = await newKey();
   const url = await service.start();
+  // The dataset of a database is fetched first.
+  if (databaseUrl !== null && records !== null)
+    await eventually(async () => assert.ok((await fetch(`${url}/ready`)).ok), 20_000);
   return {
     url,
     port: Number(new URL(url).port),
     adminAddress: service.adminAddress(),
     app: service.app,
     dataDir,
+    place,
     key,
     log,
     clock,
@@ -141,4 +161,10 @@ export async function startService(t: TestContext, options: Options = {}): Promi
       return { status, headers: received, text, body };
     },
   };
+}
+
+async function placeOf(t: TestContext, { dataDir, settings }: Options): Promise<StorePlace> {
+  const url = settings?.["DATABASE_URL"];
+  if (dataDir === undefined && url === undefined) return storePlace(t);
+  return { dataDir: dataDir ?? temporaryFolder(t), databaseUrl: url ?? null };
 }

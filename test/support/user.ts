@@ -99,11 +99,11 @@ export async function signedIn(
 
 /** Made straight in the store, with a password that is quick to check. */
 async function makePerson(
-  { dataDir, clock }: TestService,
+  { place, clock }: TestService,
   email: string,
   accountName: string | null,
 ): Promise<void> {
-  const control = await openControl(dataDir);
+  const control = await openControl(place.dataDir, place);
   try {
     const now = clock.now();
     const { token } = await makeSignUpLink(control, { address: email, actor: "operator", now });

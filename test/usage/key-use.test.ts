@@ -4,7 +4,7 @@ import { makeGateMemory } from "#store/postgres.ts";
 import { openKeyUse, readLastUse } from "#usage/recording.ts";
 import { openWriter } from "#usage/writer.ts";
 import { minute, noon } from "../support/control.ts";
-import { forEachStore, storePlace } from "../support/for-each-store.ts";
+import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { readUsage } from "../support/usage.ts";
 
 async function openUse(t: TestContext) {
@@ -27,7 +27,7 @@ async function openUse(t: TestContext) {
 
 const at = (time: number) => new Date(time).toISOString();
 
-forEachStore("the use of a key survives closing", async (t) => {
+test("the use of a key survives closing", async (t) => {
   const { use, lastUse, close } = await openUse(t);
   use.note("key_a", noon);
   use.note("key_b", noon + 1);
@@ -38,7 +38,7 @@ forEachStore("the use of a key survives closing", async (t) => {
   });
 });
 
-forEachStore("a key's use is written at most once a minute, each key by itself", async (t) => {
+test("a key's use is written at most once a minute, each key by itself", async (t) => {
   const { use, lastUse, close } = await openUse(t);
   for (let time = noon; time < noon + minute; time += 1000) use.note("key_a", time);
   use.note("key_a", noon + minute - 1);
@@ -49,7 +49,7 @@ forEachStore("a key's use is written at most once a minute, each key by itself",
   assert.equal(found.get("key_b"), at(noon + minute - 1));
 });
 
-forEachStore("after a minute the next use is written", async (t) => {
+test("after a minute the next use is written", async (t) => {
   const { use, lastUse, close } = await openUse(t);
   use.note("key_a", noon);
   use.note("key_a", noon + minute);
@@ -57,7 +57,7 @@ forEachStore("after a minute the next use is written", async (t) => {
   assert.equal((await lastUse()).get("key_a"), at(noon + minute));
 });
 
-forEachStore("a clock that was set back does not keep a key from being noted again", async (t) => {
+test("a clock that was set back does not keep a key from being noted again", async (t) => {
   const { use, lastUse, close } = await openUse(t);
   use.note("key_a", noon);
   use.note("key_a", noon - 60 * minute);
@@ -67,23 +67,20 @@ forEachStore("a clock that was set back does not keep a key from being noted aga
   assert.equal((await lastUse()).get("key_a"), at(noon - 59 * minute));
 });
 
-forEachStore(
-  "the network of a key's use is asked for and written with it, at most once a minute",
-  async (t) => {
-    const { place, use, close } = await openUse(t);
-    let asked = 0;
-    const networkOf = () => `203.0.113.${asked++}/24`;
-    for (let time = noon; time <= noon + minute; time += 1000) use.note("key_a", time, networkOf);
-    use.note("key_b", noon);
-    await close();
-    assert.equal(asked, 2);
-    await readUsage(place, async (usage) => {
-      assert.deepEqual(
-        await readLastUse(usage, ["key_a", "key_c"]),
-        new Map([["key_a", { at: at(noon + minute), network: "203.0.113.1/24" }]]),
-      );
-      assert.equal((await readLastUse(usage)).get("key_b")!.network, null);
-      assert.equal((await readLastUse(usage, [])).size, 0);
-    });
-  },
-);
+test("the network of a key's use is asked for and written with it, at most once a minute", async (t) => {
+  const { place, use, close } = await openUse(t);
+  let asked = 0;
+  const networkOf = () => `203.0.113.${asked++}/24`;
+  for (let time = noon; time <= noon + minute; time += 1000) use.note("key_a", time, networkOf);
+  use.note("key_b", noon);
+  await close();
+  assert.equal(asked, 2);
+  await readUsage(place, async (usage) => {
+    assert.deepEqual(
+      await readLastUse(usage, ["key_a", "key_c"]),
+      new Map([["key_a", { at: at(noon + minute), network: "203.0.113.1/24" }]]),
+    );
+    assert.equal((await readLastUse(usage)).get("key_b")!.network, null);
+    assert.equal((await readLastUse(usage, [])).size, 0);
+  });
+});

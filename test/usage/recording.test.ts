@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { test as onFile } from "node:test";
 import { findAccount } from "#accounts/find-account.ts";
 import { usageFile } from "#store/files.ts";
 import { openControl } from "#store/stores.ts";
@@ -10,25 +10,26 @@ import { openRecording, readLastUse } from "#usage/recording.ts";
 import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
 import { readTotals } from "#usage/totals.ts";
 import { hour, noon } from "../support/control.ts";
+import { forEachStore as test, type StorePlace } from "../support/for-each-store.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUsage, request } from "../support/usage.ts";
 
-async function numberOf(dataDir: string, account: string): Promise<number> {
-  const control = await openControl(dataDir);
+async function numberOf(place: StorePlace, account: string): Promise<number> {
+  const control = await openControl(place.dataDir, place);
   const found = await findAccount(control.database, account);
   await control.close();
   return found!.number;
 }
 
 /** Everything in the log of the first account, oldest first. */
-const logOf = (dataDir: string, account = 1) =>
-  readUsage(dataDir, async (usage) =>
+const logOf = (place: StorePlace, account = 1) =>
+  readUsage(place, async (usage) =>
     (await readRequests(usage, { account, limit: 1000 })).requests.toReversed(),
   );
 
-const totalOf = (dataDir: string, account = 1) =>
-  readUsage(dataDir, (usage) => readTotals(usage, { account, since: 0, until: noon * 2 }));
+const totalOf = (place: StorePlace, account = 1) =>
+  readUsage(place, (usage) => readTotals(usage, { account, since: 0, until: noon * 2 }));
 
 /** The lines of requests that came with an accepted key, as the log of the process has them. */
 const linesOf = ({ log }: TestService) =>
@@ -64,7 +65,7 @@ test("what is recorded is what was answered, whatever the answer was", async (t)
   for (const [target, headers, method] of asked)
     answers.push(await service.get(target, headers, method));
   await service.stop();
-  const requests = await logOf(service.dataDir);
+  const requests = await logOf(service.place);
   assert.deepEqual(
     requests.map(({ status, operation, dataset, problem, query }) => ({
       status,
@@ -113,7 +114,7 @@ test("what is recorded is what was answered, whatever the answer was", async (t)
       problem,
     })),
   );
-  const totals = await totalOf(service.dataDir);
+  const totals = await totalOf(service.place);
   assert.equal(totals.requests, 7);
   assert.deepEqual(totals.byClass, { "2xx": 4, "3xx": 1, "4xx": 2, "5xx": 0 });
   assert.equal(
@@ -129,17 +130,17 @@ test("a refusal for the quota is recorded for its account, and each account has 
     assert.equal((await service.get(path, { "x-api-key": key })).status, expected);
   await service.get(path);
   await service.stop();
-  const number = await numberOf(service.dataDir, account);
+  const number = await numberOf(service.place, account);
   assert.deepEqual(
-    (await logOf(service.dataDir, number)).map(({ status, problem }) => [status, problem]),
+    (await logOf(service.place, number)).map(({ status, problem }) => [status, problem]),
     [
       [200, null],
       [200, null],
       [429, "quota-exceeded"],
     ],
   );
-  assert.equal((await totalOf(service.dataDir, number)).overQuota, 1);
-  assert.equal((await logOf(service.dataDir)).length, 1);
+  assert.equal((await totalOf(service.place, number)).overQuota, 1);
+  assert.equal((await logOf(service.place)).length, 1);
 });
 
 test("what passed no key check, and what needs none, is not recorded", async (t) => {
@@ -152,7 +153,7 @@ test("what passed no key check, and what needs none, is not recorded", async (t)
   await service.get(path);
   await service.stop();
   assert.deepEqual(
-    (await logOf(service.dataDir)).map(({ status }) => status),
+    (await logOf(service.place)).map(({ status }) => status),
     [200],
   );
 });
@@ -161,7 +162,7 @@ test("a request without a dataset to answer from is recorded as such", async (t)
   const service = await startService(t, { records: null });
   assert.equal((await service.get(path)).status, 503);
   await service.stop();
-  const [found] = await logOf(service.dataDir);
+  const [found] = await logOf(service.place);
   assert.deepEqual([found!.status, found!.problem, found!.dataset], [503, "unavailable", null]);
 });
 
@@ -169,12 +170,12 @@ test("what was recorded survives a restart, and adds up with what follows", asyn
   const service = await startService(t);
   await service.get(path);
   await service.stop();
-  const { dataDir, key } = service;
-  const again = await startService(t, { dataDir, records: null });
+  const { place, key } = service;
+  const again = await startService(t, { place, records: null });
   await again.get(path, { "x-api-key": key });
   await again.stop();
-  assert.equal((await logOf(dataDir)).length, 2);
-  assert.equal((await totalOf(dataDir)).requests, 2);
+  assert.equal((await logOf(place)).length, 2);
+  assert.equal((await totalOf(place)).requests, 2);
 });
 
 /** Every file of a data folder but the datasets, as text. */
@@ -187,7 +188,7 @@ const everythingIn = (dataDir: string) =>
 test("the parameters of a request are kept only with USAGE_LOG_PARAMETERS=on, and never a key in them", async (t) => {
   const asked = async (settings: Record<string, string>) => {
     const service = await startService(t, { settings });
-    const { key, dataDir } = service;
+    const { key, dataDir, place } = service;
     const escaped = [...key]
       .map((letter) => `%${letter.charCodeAt(0).toString(16).padStart(2, "0")}`)
       .join("");
@@ -197,7 +198,7 @@ test("the parameters of a request are kept only with USAGE_LOG_PARAMETERS=on, an
     await service.get(`/fetch-gp?gp_name=${"x".repeat(480)}${key}`);
     await service.get("/fetch-gp");
     await service.stop();
-    return { key, dataDir, escaped, queries: (await logOf(dataDir)).map(({ query }) => query) };
+    return { key, dataDir, escaped, queries: (await logOf(place)).map(({ query }) => query) };
   };
   const off = await asked({});
   assert.deepEqual(new Set(off.queries), new Set([null]));
@@ -222,43 +223,46 @@ test("with USAGE_LOG_DAYS=0 totals are kept and no request", async (t) => {
   });
   await service.get(path);
   await service.stop();
-  assert.deepEqual(await logOf(service.dataDir), []);
-  assert.equal((await totalOf(service.dataDir)).requests, 1);
+  assert.deepEqual(await logOf(service.place), []);
+  assert.equal((await totalOf(service.place)).requests, 1);
 });
 
 test("the last use of a key is kept with the neighbourhood it came from", async (t) => {
   const service = await startService(t, { settings: { TRUSTED_PROXIES: "127.0.0.1" } });
   await service.get(path, { "x-forwarded-for": "203.0.113.77" });
   await service.stop();
-  const [use] = await readUsage(service.dataDir, async (usage) => [
+  const [use] = await readUsage(service.place, async (usage) => [
     ...(await readLastUse(usage)).values(),
   ]);
   assert.equal(use!.network, "203.0.113.0/24");
 });
 
-test("what is lost is counted, told when it begins, and told in full once it is over", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await readUsage(dataDir, async () => {});
-  const told: (string | null | [number, boolean])[] = [];
-  const recording = openRecording({
-    dataDir,
-    database: null,
-    retention: { logDays: 14, logRowsMax: 1000 },
-    now: () => noon,
-    onFault: (fault) => void told.push(fault && "fault"),
-    onLoss: (requests, isOver) => void told.push([requests, isOver]),
-    busyMilliseconds: 20,
-  });
-  const other = new DatabaseSync(usageFile(dataDir));
-  other.exec("begin immediate");
-  for (let i = 0; i < 3; i++) recording.record(request());
-  await recording.close();
-  other.exec("rollback");
-  other.close();
-  assert.deepEqual(told, ["fault", [3, false], [3, true]]);
-  assert.equal(recording.lostCount(), 3);
-  assert.deepEqual(await logOf(dataDir), []);
-});
+onFile(
+  "what is lost is counted, told when it begins, and told in full once it is over",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    await readUsage(dataDir, async () => {});
+    const told: (string | null | [number, boolean])[] = [];
+    const recording = openRecording({
+      dataDir,
+      database: null,
+      retention: { logDays: 14, logRowsMax: 1000 },
+      now: () => noon,
+      onFault: (fault) => void told.push(fault && "fault"),
+      onLoss: (requests, isOver) => void told.push([requests, isOver]),
+      busyMilliseconds: 20,
+    });
+    const other = new DatabaseSync(usageFile(dataDir));
+    other.exec("begin immediate");
+    for (let i = 0; i < 3; i++) recording.record(request());
+    await recording.close();
+    other.exec("rollback");
+    other.close();
+    assert.deepEqual(told, ["fault", [3, false], [3, true]]);
+    assert.equal(recording.lostCount(), 3);
+    assert.deepEqual(await logOf({ dataDir, databaseUrl: null }), []);
+  },
+);
 
 test("the times of requests are those of the service's clock", async (t) => {
   const service = await startService(t);
@@ -268,7 +272,7 @@ test("the times of requests are those of the service's clock", async (t) => {
   const now = service.clock.now();
   await service.stop();
   assert.deepEqual(
-    (await logOf(service.dataDir)).map(({ at }) => Date.parse(at)),
+    (await logOf(service.place)).map(({ at }) => Date.parse(at)),
     [now - 3 * hour, now],
   );
 });

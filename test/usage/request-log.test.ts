@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { type TestContext, test as onFile } from "node:test";
 import fc from "fast-check";
 import { CompiledQuery } from "kysely";
 import { makeRequestId } from "#http/request-id.ts";
@@ -12,7 +12,7 @@ import {
   requestsInPages,
 } from "#usage/request-log.ts";
 import { day, noon } from "../support/control.ts";
-import { forEachStore, storePlace } from "../support/for-each-store.ts";
+import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { putRequests, readUsage, request, tidyUsage, type TimedRequest } from "../support/usage.ts";
 
 async function usageOf(t: TestContext, requests: readonly TimedRequest[]) {
@@ -25,7 +25,7 @@ async function usageOf(t: TestContext, requests: readonly TimedRequest[]) {
 
 const idsOf = (requests: readonly LoggedRequest[]) => requests.map(({ requestId }) => requestId);
 
-forEachStore("all that was recorded of a request is read", async (t) => {
+test("all that was recorded of a request is read", async (t) => {
   const usage = await usageOf(t, [
     request({ query: "gp_name=x", problem: "quota-exceeded", status: 429 }),
   ]);
@@ -48,137 +48,122 @@ forEachStore("all that was recorded of a request is read", async (t) => {
   assert.equal(next, null);
 });
 
-forEachStore(
-  "pages go from the newest to the oldest, each request once, also those of one millisecond",
-  async (t) => {
-    const usage = await usageOf(
-      t,
-      Array.from({ length: 25 }, (_, i) =>
-        request({ at: noon + Math.floor(i / 10), requestId: String(i) }),
-      ),
-    );
-    const seen: string[] = [];
-    const sizes: number[] = [];
-    let after: string | undefined;
-    do {
-      const page = await readRequests(usage, { account: 1, limit: 10, after });
-      seen.push(...idsOf(page.requests));
-      sizes.push(page.requests.length);
-      after = page.next ?? undefined;
-    } while (after !== undefined);
-    assert.deepEqual(sizes, [10, 10, 5]);
-    assert.deepEqual(
-      seen,
-      Array.from({ length: 25 }, (_, i) => String(24 - i)),
-    );
-  },
-);
+test("pages go from the newest to the oldest, each request once, also those of one millisecond", async (t) => {
+  const usage = await usageOf(
+    t,
+    Array.from({ length: 25 }, (_, i) =>
+      request({ at: noon + Math.floor(i / 10), requestId: String(i) }),
+    ),
+  );
+  const seen: string[] = [];
+  const sizes: number[] = [];
+  let after: string | undefined;
+  do {
+    const page = await readRequests(usage, { account: 1, limit: 10, after });
+    seen.push(...idsOf(page.requests));
+    sizes.push(page.requests.length);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  assert.deepEqual(sizes, [10, 10, 5]);
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 25 }, (_, i) => String(24 - i)),
+  );
+});
 
-forEachStore(
-  "requests that come while somebody turns pages neither shift nor repeat what follows",
-  async (t) => {
-    const place = await storePlace(t);
-    await putRequests(
-      place,
-      ["a", "b", "c", "d"].map((requestId) => request({ requestId })),
-    );
-    const usage = await openUsage(place.dataDir, place);
-    t.after(() => usage.close());
-    const first = await readRequests(usage, { account: 1, limit: 2 });
-    await putRequests(place, [request({ requestId: "new" })]);
-    const second = await readRequests(usage, { account: 1, limit: 2, after: first.next! });
-    assert.deepEqual(
-      [idsOf(first.requests), idsOf(second.requests)],
-      [
-        ["d", "c"],
-        ["b", "a"],
-      ],
-    );
-  },
-);
+test("requests that come while somebody turns pages neither shift nor repeat what follows", async (t) => {
+  const place = await storePlace(t);
+  await putRequests(
+    place,
+    ["a", "b", "c", "d"].map((requestId) => request({ requestId })),
+  );
+  const usage = await openUsage(place.dataDir, place);
+  t.after(() => usage.close());
+  const first = await readRequests(usage, { account: 1, limit: 2 });
+  await putRequests(place, [request({ requestId: "new" })]);
+  const second = await readRequests(usage, { account: 1, limit: 2, after: first.next! });
+  assert.deepEqual(
+    [idsOf(first.requests), idsOf(second.requests)],
+    [
+      ["d", "c"],
+      ["b", "a"],
+    ],
+  );
+});
 
-forEachStore("a page that was never given is the first page", async (t) => {
+test("a page that was never given is the first page", async (t) => {
   const usage = await usageOf(t, [request()]);
   for (const after of ["", "x", "1", "1-", "'; drop table request_log; --", "9".repeat(40)])
     assert.equal((await readRequests(usage, { account: 1, limit: 5, after })).requests.length, 1);
 });
 
-forEachStore(
-  "each filter leaves what it names, and together they leave what all of them name",
-  async (t) => {
-    const usage = await usageOf(t, [
-      request({ requestId: "a", key: "key_b" }),
-      request({ requestId: "b", operation: "fetch-signals" }),
-      request({ requestId: "c", status: 404 }),
-      request({ requestId: "d", status: 429, at: noon + 10 }),
-      request({ requestId: "e", status: 399, at: noon - 10 }),
-      request({ requestId: "f", status: 500, key: "key_b" }),
-    ]);
-    const found = async (filter: RequestFilter) =>
-      idsOf((await readRequests(usage, { account: 1, filter, limit: 10 })).requests)
-        .toSorted()
-        .join("");
-    assert.equal(await found({}), "abcdef");
-    assert.equal(await found({ key: "key_b" }), "af");
-    assert.equal(await found({ operation: "fetch-signals" }), "b");
-    assert.equal(await found({ statusClass: "2xx" }), "ab");
-    assert.equal(await found({ statusClass: "3xx" }), "e");
-    assert.equal(await found({ statusClass: "4xx" }), "cd");
-    assert.equal(await found({ statusClass: "5xx" }), "f");
-    assert.equal(await found({ requestId: "c" }), "c");
-    assert.equal(await found({ since: noon }), "abcdf");
-    assert.equal(await found({ until: noon }), "e");
-    assert.equal(await found({ since: noon - 10, until: noon + 10 }), "abcef");
-    assert.equal(await found({ key: "key_b", statusClass: "5xx", since: noon }), "f");
-    assert.equal(await found({ key: "key_b", operation: "fetch-signals" }), "");
-  },
-);
+test("each filter leaves what it names, and together they leave what all of them name", async (t) => {
+  const usage = await usageOf(t, [
+    request({ requestId: "a", key: "key_b" }),
+    request({ requestId: "b", operation: "fetch-signals" }),
+    request({ requestId: "c", status: 404 }),
+    request({ requestId: "d", status: 429, at: noon + 10 }),
+    request({ requestId: "e", status: 399, at: noon - 10 }),
+    request({ requestId: "f", status: 500, key: "key_b" }),
+  ]);
+  const found = async (filter: RequestFilter) =>
+    idsOf((await readRequests(usage, { account: 1, filter, limit: 10 })).requests)
+      .toSorted()
+      .join("");
+  assert.equal(await found({}), "abcdef");
+  assert.equal(await found({ key: "key_b" }), "af");
+  assert.equal(await found({ operation: "fetch-signals" }), "b");
+  assert.equal(await found({ statusClass: "2xx" }), "ab");
+  assert.equal(await found({ statusClass: "3xx" }), "e");
+  assert.equal(await found({ statusClass: "4xx" }), "cd");
+  assert.equal(await found({ statusClass: "5xx" }), "f");
+  assert.equal(await found({ requestId: "c" }), "c");
+  assert.equal(await found({ since: noon }), "abcdf");
+  assert.equal(await found({ until: noon }), "e");
+  assert.equal(await found({ since: noon - 10, until: noon + 10 }), "abcef");
+  assert.equal(await found({ key: "key_b", statusClass: "5xx", since: noon }), "f");
+  assert.equal(await found({ key: "key_b", operation: "fetch-signals" }), "");
+});
 
-forEachStore(
-  "an account never sees what another one asked, whatever it filters or turns to",
-  async (t) => {
-    const usage = await usageOf(t, [
-      request({ account: 1, requestId: "own" }),
-      request({ account: 2, requestId: "other", key: "key_b" }),
-      request({ account: 2, requestId: "own", key: "key_b" }),
-    ]);
-    const first = await readRequests(usage, { account: 2, limit: 1 });
-    for (const filter of [{}, { key: "key_b" }, { requestId: "other" }])
-      for (const after of [undefined, first.next!]) {
-        const { requests } = await readRequests(usage, { account: 1, filter, limit: 10, after });
-        assert.ok(requests.every(({ account }) => account === 1));
-      }
-    const found = (requestId: string, account?: number) =>
-      findRequests(usage, { account, filter: { requestId }, limit: 10 });
-    assert.deepEqual(await found("other", 1), []);
-    assert.deepEqual(
-      (await found("own", 1)).map(({ key }) => key),
-      ["key_a"],
-    );
-    assert.equal((await found("own")).length, 2);
-  },
-);
-
-forEachStore(
-  "an export gives as many requests as asked for, over as many pages as it takes",
-  async (t) => {
-    const usage = await usageOf(
-      t,
-      Array.from({ length: 2500 }, (_, i) => request({ requestId: String(i) })),
-    );
-    for (const [countMax, expected] of [
-      [1, 1],
-      [1000, 1000],
-      [1001, 1001],
-      [9999, 2500],
-    ] as const) {
-      const seen = new Set<string>();
-      for await (const page of requestsInPages(usage, { account: 1, countMax }))
-        for (const { requestId } of page) seen.add(requestId);
-      assert.equal(seen.size, expected);
+test("an account never sees what another one asked, whatever it filters or turns to", async (t) => {
+  const usage = await usageOf(t, [
+    request({ account: 1, requestId: "own" }),
+    request({ account: 2, requestId: "other", key: "key_b" }),
+    request({ account: 2, requestId: "own", key: "key_b" }),
+  ]);
+  const first = await readRequests(usage, { account: 2, limit: 1 });
+  for (const filter of [{}, { key: "key_b" }, { requestId: "other" }])
+    for (const after of [undefined, first.next!]) {
+      const { requests } = await readRequests(usage, { account: 1, filter, limit: 10, after });
+      assert.ok(requests.every(({ account }) => account === 1));
     }
-  },
-);
+  const found = (requestId: string, account?: number) =>
+    findRequests(usage, { account, filter: { requestId }, limit: 10 });
+  assert.deepEqual(await found("other", 1), []);
+  assert.deepEqual(
+    (await found("own", 1)).map(({ key }) => key),
+    ["key_a"],
+  );
+  assert.equal((await found("own")).length, 2);
+});
+
+test("an export gives as many requests as asked for, over as many pages as it takes", async (t) => {
+  const usage = await usageOf(
+    t,
+    Array.from({ length: 2500 }, (_, i) => request({ requestId: String(i) })),
+  );
+  for (const [countMax, expected] of [
+    [1, 1],
+    [1000, 1000],
+    [1001, 1001],
+    [9999, 2500],
+  ] as const) {
+    const seen = new Set<string>();
+    for await (const page of requestsInPages(usage, { account: 1, countMax }))
+      for (const { requestId } of page) seen.add(requestId);
+    assert.equal(seen.size, expected);
+  }
+});
 
 /** What a plain list of all requests says, read from its beginning to its end. */
 function naive(all: readonly TimedRequest[], account: number | undefined, filter: RequestFilter) {
@@ -224,81 +209,73 @@ const filterOfAny = fc.record(
   { requiredKeys: [] },
 );
 
-forEachStore(
-  "the log says what a plain list of the same requests says, whatever is asked and however it is stored",
-  async (t) => {
-    const anything = fc.record({
-      batches: fc.array(fc.array(requestOfAny, { minLength: 1, maxLength: 120 }), {
-        minLength: 1,
-        maxLength: 6,
-      }),
-      grouped: fc.integer({ min: 0, max: 6 }),
-      filters: fc.array(filterOfAny, { minLength: 4, maxLength: 4 }),
-      limit: fc.integer({ min: 1, max: 60 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(anything, async ({ batches, grouped, filters, limit }) => {
-        const place = await storePlace(t);
-        const all: TimedRequest[] = [];
-        let at = noon;
-        for (const [i, batch] of batches.entries()) {
-          const requests = batch.map(({ step, id, ...rest }) => {
-            at += step;
-            const requestId = id === "own" ? makeRequestId(at - Math.max(step, 0)) : id;
-            return request({ ...rest, at, requestId });
-          });
-          all.push(...requests);
-          await putRequests(place, requests);
-          // A day later what was written until then is put into groups.
-          if (i < grouped) await tidyUsage(place, at + 2 * day);
-        }
-        await readUsage(place, async (usage) => {
-          for (const filter of filters)
-            for (const account of [1, 3, 5]) {
-              const seen: LoggedRequest[] = [];
-              let after: string | undefined;
-              do {
-                const page = await readRequests(usage, { account, filter, limit, after });
-                seen.push(...page.requests);
-                after = page.next ?? undefined;
-              } while (after !== undefined);
-              assert.deepEqual(seen, naive(all, account, filter));
-            }
-          const ids = [all[0]!, all.at(-1)!].map(({ requestId }) => requestId);
-          for (const requestId of ["mine-1", "none", "req_00000000000000000000000000", ...ids]) {
-            const filter = { ...filters[0]!, requestId };
-            const found = await findRequests(usage, { filter, limit: 1000 });
-            assert.deepEqual(found, naive(all, undefined, filter));
-            const page = await readRequests(usage, { account: 1, filter, limit: 1000 });
-            assert.deepEqual(page.requests, naive(all, 1, filter));
-          }
+test("the log says what a plain list of the same requests says, whatever is asked and however it is stored", async (t) => {
+  const anything = fc.record({
+    batches: fc.array(fc.array(requestOfAny, { minLength: 1, maxLength: 120 }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    grouped: fc.integer({ min: 0, max: 6 }),
+    filters: fc.array(filterOfAny, { minLength: 4, maxLength: 4 }),
+    limit: fc.integer({ min: 1, max: 60 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(anything, async ({ batches, grouped, filters, limit }) => {
+      const place = await storePlace(t);
+      const all: TimedRequest[] = [];
+      let at = noon;
+      for (const [i, batch] of batches.entries()) {
+        const requests = batch.map(({ step, id, ...rest }) => {
+          at += step;
+          const requestId = id === "own" ? makeRequestId(at - Math.max(step, 0)) : id;
+          return request({ ...rest, at, requestId });
         });
-      }),
-      { numRuns: 40 },
-    );
-  },
-);
+        all.push(...requests);
+        await putRequests(place, requests);
+        // A day later what was written until then is put into groups.
+        if (i < grouped) await tidyUsage(place, at + 2 * day);
+      }
+      await readUsage(place, async (usage) => {
+        for (const filter of filters)
+          for (const account of [1, 3, 5]) {
+            const seen: LoggedRequest[] = [];
+            let after: string | undefined;
+            do {
+              const page = await readRequests(usage, { account, filter, limit, after });
+              seen.push(...page.requests);
+              after = page.next ?? undefined;
+            } while (after !== undefined);
+            assert.deepEqual(seen, naive(all, account, filter));
+          }
+        const ids = [all[0]!, all.at(-1)!].map(({ requestId }) => requestId);
+        for (const requestId of ["mine-1", "none", "req_00000000000000000000000000", ...ids]) {
+          const filter = { ...filters[0]!, requestId };
+          const found = await findRequests(usage, { filter, limit: 1000 });
+          assert.deepEqual(found, naive(all, undefined, filter));
+          const page = await readRequests(usage, { account: 1, filter, limit: 1000 });
+          assert.deepEqual(page.requests, naive(all, 1, filter));
+        }
+      });
+    }),
+    { numRuns: 40 },
+  );
+});
 
-forEachStore(
-  "a request that is in no group when a page is read and in one a moment later is shown once on the pages",
-  async (t) => {
-    const place = await storePlace(t);
-    await putRequests(
-      place,
-      Array.from({ length: 50 }, (_, i) =>
-        request({ requestId: `req_${i}`, account: 1 + (i % 2) }),
-      ),
-    );
-    const usage = await openUsage(place.dataDir, place);
-    t.after(() => usage.close());
-    const first = await readRequests(usage, { account: 1, limit: 10 });
-    await tidyUsage(place, noon + 2 * day);
-    const second = await readRequests(usage, { account: 1, limit: 100, after: first.next! });
-    assert.equal(new Set(idsOf([...first.requests, ...second.requests])).size, 25);
-  },
-);
+test("a request that is in no group when a page is read and in one a moment later is shown once on the pages", async (t) => {
+  const place = await storePlace(t);
+  await putRequests(
+    place,
+    Array.from({ length: 50 }, (_, i) => request({ requestId: `req_${i}`, account: 1 + (i % 2) })),
+  );
+  const usage = await openUsage(place.dataDir, place);
+  t.after(() => usage.close());
+  const first = await readRequests(usage, { account: 1, limit: 10 });
+  await tidyUsage(place, noon + 2 * day);
+  const second = await readRequests(usage, { account: 1, limit: 100, after: first.next! });
+  assert.equal(new Set(idsOf([...first.requests, ...second.requests])).size, 25);
+});
 
-test("pages are found through the index of accounts, however long the log", async (t) => {
+onFile("pages are found through the index of accounts, however long the log", async (t) => {
   const usage = await usageOf(t, [request()]);
   const { rows } = await usage.database.executeQuery<{ detail: string }>(
     CompiledQuery.raw(

@@ -22,6 +22,7 @@ import { openWriter, type WriterOptions } from "#usage/writer.ts";
 import type { Batch } from "#usage/writes.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
+import { createKey } from "../support/key-forms.ts";
 import { openFarAway } from "../support/far-away.ts";
 import type { StorePlace } from "../support/for-each-store.ts";
 import {
@@ -32,7 +33,9 @@ import {
   urlOf,
   whyNoPostgres,
 } from "../support/postgres.ts";
+import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { openUser, signedIn } from "../support/user.ts";
 import {
   chunkOf,
   putRequests,
@@ -345,5 +348,46 @@ test(
     assert.ok((await tidyUsage(placeIn(url), noon + 2 * day)) > 0);
     assert.equal(await counted(url), 4);
     assert.equal((await idsIn(url)).length, 4);
+  },
+);
+
+test(
+  "the account pages and files of every instance show what all of them answered",
+  { skip },
+  async (t) => {
+    const databaseUrl = await freshDatabase(t);
+    const own = (): StorePlace => ({ dataDir: temporaryFolder(t), databaseUrl });
+    const one = await startService(t, { place: own() });
+    const other = await startService(t, { place: own(), records: null });
+    await eventually(async () => assert.ok((await fetch(`${other.url}/ready`)).ok));
+    const ada = await signedIn(one);
+    const elsewhere = openUser(other);
+    for (const [name, value] of ada.cookies) elsewhere.cookies.set(name, value);
+    const { key } = await createKey(ada, { name: "nightly" });
+    const headers = { "x-api-key": key };
+    for (const service of [one, other, other])
+      assert.equal((await service.get("/fetch-gp?gp_name=kkr", headers)).status, 200);
+    const shown = async (path: string) => {
+      const pages = await Promise.all([ada.get(path), elsewhere.get(path)]);
+      // Each form has a token of its own, and each service an address.
+      return pages.map(({ text }) =>
+        (/<main.*<\/main>/s.exec(text)?.[0] ?? text).replaceAll(
+          /name="form" value="[^"]*"|127\.0\.0\.1:\d+/g,
+          "",
+        ),
+      );
+    };
+    await eventually(async () => {
+      const [here, there] = await shown("/account/usage");
+      assert.match(here!, /3 requests in the last 24 hours/);
+      assert.match(there!, /3 requests in the last 24 hours/);
+    });
+    const [file, sameFile] = await shown("/account/requests.csv");
+    assert.equal(file!.trim().split("\r\n").length, 4);
+    assert.equal(sameFile, file);
+    for (const path of ["/account/requests", "/account/keys"]) {
+      const [here, there] = await shown(path);
+      assert.equal(there, here, path);
+    }
   },
 );

@@ -10,7 +10,7 @@ import {
   readTotalsByOperation,
 } from "#usage/totals.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
-import { forEachStore, storePlace } from "../support/for-each-store.ts";
+import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { putRequests, request, type TimedRequest } from "../support/usage.ts";
 
 async function usageOf(t: TestContext, ...chunks: (readonly TimedRequest[])[]) {
@@ -24,39 +24,36 @@ async function usageOf(t: TestContext, ...chunks: (readonly TimedRequest[])[]) {
 const shown = (bars: readonly Bar[]) =>
   bars.filter(({ requests }) => requests > 0).map(({ at, requests }) => `${at} ${requests}`);
 
-forEachStore(
-  "the last 24 hours are 24 bars, empty ones among them, each status in its class",
-  async (t) => {
-    const statuses = [200, 200, 304, 400, 429, 429, 503];
-    const usage = await usageOf(
-      t,
-      statuses.map((status) => request({ status, at: noon - 3 * hour + 1 })),
-      [request({ at: noon - 23 * hour }), request({ at: noon - 23 * hour - 1 })],
-    );
-    const bars = await readBars(usage, {
-      account: 1,
-      unit: "hour",
-      count: 24,
-      now: noon + 59 * minute,
-    });
-    assert.equal(bars.length, 24);
-    assert.deepEqual(
-      bars.map(({ at }) => at),
-      Array.from({ length: 24 }, (_, i) => new Date(noon - (23 - i) * hour).toISOString()),
-    );
-    assert.deepEqual(shown(bars), ["2026-11-20T13:00:00.000Z 1", "2026-11-21T09:00:00.000Z 7"]);
-    assert.deepEqual(bars[20], {
-      at: "2026-11-21T09:00:00.000Z",
-      requests: 7,
-      bytes: 7000,
-      milliseconds: 8.75,
-      byClass: { "2xx": 2, "3xx": 1, "4xx": 3, "5xx": 1 },
-      overQuota: 2,
-    });
-  },
-);
+test("the last 24 hours are 24 bars, empty ones among them, each status in its class", async (t) => {
+  const statuses = [200, 200, 304, 400, 429, 429, 503];
+  const usage = await usageOf(
+    t,
+    statuses.map((status) => request({ status, at: noon - 3 * hour + 1 })),
+    [request({ at: noon - 23 * hour }), request({ at: noon - 23 * hour - 1 })],
+  );
+  const bars = await readBars(usage, {
+    account: 1,
+    unit: "hour",
+    count: 24,
+    now: noon + 59 * minute,
+  });
+  assert.equal(bars.length, 24);
+  assert.deepEqual(
+    bars.map(({ at }) => at),
+    Array.from({ length: 24 }, (_, i) => new Date(noon - (23 - i) * hour).toISOString()),
+  );
+  assert.deepEqual(shown(bars), ["2026-11-20T13:00:00.000Z 1", "2026-11-21T09:00:00.000Z 7"]);
+  assert.deepEqual(bars[20], {
+    at: "2026-11-21T09:00:00.000Z",
+    requests: 7,
+    bytes: 7000,
+    milliseconds: 8.75,
+    byClass: { "2xx": 2, "3xx": 1, "4xx": 3, "5xx": 1 },
+    overQuota: 2,
+  });
+});
 
-forEachStore("the last 30 days are 30 bars of UTC", async (t) => {
+test("the last 30 days are 30 bars of UTC", async (t) => {
   const midnight = noon - 12 * hour;
   const usage = await usageOf(t, [
     request({ at: midnight - 1 }),
@@ -74,13 +71,13 @@ forEachStore("the last 30 days are 30 bars of UTC", async (t) => {
   ]);
 });
 
-forEachStore("requests of many chunks and of a restart add up in one hour", async (t) => {
+test("requests of many chunks and of a restart add up in one hour", async (t) => {
   const usage = await usageOf(t, [request()], [request(), request()], [request({ at: noon + 1 })]);
   const totals = await readTotals(usage, { account: 1, since: noon, until: noon + hour });
   assert.deepEqual([totals.requests, totals.bytes, totals.milliseconds], [4, 4000, 5]);
 });
 
-forEachStore("totals by key and by operation begin with those of most requests", async (t) => {
+test("totals by key and by operation begin with those of most requests", async (t) => {
   const usage = await usageOf(t, [
     request({ key: "key_a", operation: "fetch-gp" }),
     request({ key: "key_b", operation: "fetch-gp", status: 429 }),
@@ -108,7 +105,7 @@ forEachStore("totals by key and by operation begin with those of most requests",
   );
 });
 
-forEachStore("today begins at midnight of UTC", async (t) => {
+test("today begins at midnight of UTC", async (t) => {
   const midnight = noon - 12 * hour;
   const usage = await usageOf(t, [
     request({ key: "key_a", at: midnight - 1 }),
@@ -121,7 +118,7 @@ forEachStore("today begins at midnight of UTC", async (t) => {
   assert.deepEqual(Object.fromEntries(today), { key_a: 1, key_b: 2 });
 });
 
-forEachStore("an account never sees what another one asked", async (t) => {
+test("an account never sees what another one asked", async (t) => {
   const usage = await usageOf(t, [request({ account: 1 }), request({ account: 2, key: "key_b" })]);
   const span = { account: 1, since: noon, until: noon + hour };
   assert.equal((await readTotals(usage, span)).requests, 1);
