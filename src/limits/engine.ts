@@ -42,7 +42,7 @@ export interface Group {
 }
 
 /** What an engine decided of a group, in µs by its clock; it counted the first `admitted` requests and no other. */
-interface Decision {
+export interface Decision {
   admitted: number;
   /** Minute, hour, day, with those counted. */
   windows: readonly WindowCount[];

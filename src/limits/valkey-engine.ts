@@ -2,7 +2,14 @@
 import { createHash } from "node:crypto";
 import type { Cluster, Redis } from "iovalkey";
 import { StoreFault } from "#store/domain-error.ts";
-import { type Charge, decisionFrom, decisionNumbers, type Engine, type Group } from "./engine.ts";
+import {
+  type Charge,
+  type Decision,
+  decisionFrom,
+  decisionNumbers,
+  type Engine,
+  type Group,
+} from "./engine.ts";
 import { chargeScript, takeScript } from "./valkey-scripts.ts";
 
 /** Accounts in one call. */
@@ -80,20 +87,19 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       });
     },
     async decide(groups) {
-      const answers = await Promise.all(
-        calls(groups, takesAnyKeys).map(async (called) => {
-          const keys = called.map(({ account }) => keyOf(account));
-          return { called, reply: await call(take, keys, [bytesOf(called)]) };
-        }),
-      );
-      const decided = answers.flatMap(({ called, reply }) => {
-        const numbers = doublesOf(reply);
-        return called.map(
-          (group, i) => [group, decisionFrom(numbers, i * decisionNumbers)] as const,
-        );
-      });
-      const byGroup = new Map(decided);
-      return groups.map((group) => byGroup.get(group)!);
+      const decideCall = async (called: readonly Group[]) => {
+        const keys = called.map(({ account }) => keyOf(account));
+        const numbers = doublesOf(await call(take, keys, [bytesOf(called)]));
+        return called.map((_, i) => decisionFrom(numbers, i * decisionNumbers));
+      };
+      if (takesAnyKeys && groups.length <= callMax) return decideCall(groups);
+      const decisions: Decision[] = [];
+      const decideApart = async (places: readonly number[]) => {
+        const decided = await decideCall(places.map((place) => groups[place]!));
+        for (const [i, place] of places.entries()) decisions[place] = decided[i]!;
+      };
+      await Promise.all(calls(groups, takesAnyKeys).map(decideApart));
+      return decisions;
     },
     async charge({ instance, number, part, accounts }: Charge) {
       const keys = [`q:{${part}}:charged:${instance}`];
@@ -173,16 +179,15 @@ async function mayMixParts(client: Redis): Promise<boolean> {
   }
 }
 
-/** The groups of one call each: of one part unless they may be mixed, and not too many. */
-function calls(groups: readonly Group[], takesAnyKeys: boolean): Group[][] {
-  const found = new Map<number, Group[][]>();
-  for (const group of groups) {
-    const part = takesAnyKeys ? 0 : group.account % parts;
-    const ofPart = found.get(part) ?? [];
-    if (ofPart.length === 0) found.set(part, ofPart);
+/** Places of the groups of one call each: of one part unless they may be mixed, and not too many. */
+function calls(groups: readonly Group[], takesAnyKeys: boolean): number[][] {
+  const found = new Map<number, number[][]>();
+  for (const [place, { account }] of groups.entries()) {
+    const part = takesAnyKeys ? 0 : account % parts;
+    const ofPart = found.getOrInsertComputed(part, () => []);
     const last = ofPart.at(-1);
-    if (last === undefined || last.length === callMax) ofPart.push([group]);
-    else last.push(group);
+    if (last === undefined || last.length === callMax) ofPart.push([place]);
+    else last.push(place);
   }
   return [...found.values()].flat();
 }
@@ -205,5 +210,10 @@ function bytesOfDoubles(numbers: readonly number[]): Buffer {
   return bytes;
 }
 
-const doublesOf = (bytes: Buffer): number[] =>
-  Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(8 * i));
+/** Not by an iterator, because this runs for every request. */
+function doublesOf(bytes: Buffer): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const numbers = new Float64Array(bytes.length / 8);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = view.getFloat64(8 * i);
+  return numbers;
+}
