@@ -21,7 +21,8 @@ export interface Postgres {
 
 /** A data folder with records. One server at a time can be started on it, and one on each copy. */
 export interface Cluster {
-  start(): Promise<Postgres>;
+  /** @param under what it is started under in place of its user, such as `nsenter … setpriv …`, which ends up as PostgreSQL. */
+  start(under?: readonly string[]): Promise<Postgres>;
   copy(): Cluster;
   /** Deletes it, once it is stopped. */
   remove(): void;
@@ -132,7 +133,7 @@ export function initCluster(folder: string, settings: Readonly<Record<string, st
   );
   let copies = 0;
   const clusterIn = (data: string): Cluster => ({
-    start: () => start(bin, data, user),
+    start: (under) => start(bin, data, user, under),
     copy() {
       const copy = join(folder, `copy-${++copies}`);
       // With its owner.
@@ -145,10 +146,16 @@ export function initCluster(folder: string, settings: Readonly<Record<string, st
 }
 
 /** Resolves as soon as it takes connections. */
-async function start(bin: string, data: string, user: User | undefined): Promise<Postgres> {
+async function start(
+  bin: string,
+  data: string,
+  user: User | undefined,
+  under: readonly string[] = [],
+): Promise<Postgres> {
+  const [command, ...args] = [...under, join(bin, "postgres"), "-D", data, "-k", data];
   const child = endWithUs(
-    spawn(join(bin, "postgres"), ["-D", data, "-k", data], {
-      ...user,
+    spawn(command, args, {
+      ...(under.length === 0 && user),
       cwd: data,
       stdio: ["ignore", "ignore", "pipe"],
     }),

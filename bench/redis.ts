@@ -17,6 +17,8 @@ interface RedisOrder {
   folder: string;
   /** As on its command line, besides those that docs/running.md asks for. */
   args?: readonly string[];
+  /** What it is started under, such as `nsenter …`, which ends up as Redis. */
+  under?: readonly string[];
 }
 
 const startMillisecondsMax = 60_000;
@@ -25,12 +27,16 @@ const startMillisecondsMax = 60_000;
  * Resolves once it has read its data and takes commands.
  * @throws NoRedis
  */
-export async function spawnRedis({ port, folder, args = [] }: RedisOrder): Promise<ChildProcess> {
+export async function spawnRedis({
+  port,
+  folder,
+  args = [],
+  under = [],
+}: RedisOrder): Promise<ChildProcess> {
   const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
   const kept = ["--appendonly", "yes", "--appendfsync", "everysec"];
-  const child = endWithUs(
-    spawn(findRedis(), [...place, ...kept, ...args], { stdio: ["ignore", "pipe", "inherit"] }),
-  );
+  const [command = "", ...rest] = [...under, findRedis(), ...place, ...kept, ...args];
+  const child = endWithUs(spawn(command, rest, { stdio: ["ignore", "pipe", "inherit"] }));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let log = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -5,6 +5,7 @@ import { makeKey } from "#keys/api-key.ts";
 import { type Asked, ask, othersThan200 } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import {
+  countsLost,
   type OneOfSeveral,
   path,
   roomy,
@@ -165,9 +166,7 @@ async function tryOutage(several: SeveralServers, outage: Outage, seconds: numbe
   const slowest = Math.max(0, ...refused.map(({ milliseconds }) => milliseconds));
   if (slowest > refusedMillisecondsMax + busyMilliseconds)
     broken.push(`a refusal took ${Math.round(slowest)} ms`);
-  const { headers } = await ask({ port: servers[0]!.port, path, key });
-  const [, remaining] = /"day";r=(\d+)/.exec(String(headers["ratelimit"])) ?? [];
-  const lost = Math.max(0, books.sent + extra + 1 - (roomy.day - Number(remaining)));
+  const lost = await countsLost(servers[0]!, key, books.sent + extra);
   const lostMax = outage.mayLoseCounts === true ? perSecond * lostSecondsMax : 0;
   if (!(lost <= lostMax)) broken.push(`${lost} counts lost`);
   const seenRefused =

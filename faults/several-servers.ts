@@ -191,19 +191,37 @@ export function streamToAll(servers: readonly OneOfSeveral[], key: string, perSe
   };
 }
 
-/** Statuses of so many requests at once to each of the servers. */
+/** So few are under way at each server at once that others are not held up by them. */
+const atOnce = 10;
+
+/** Statuses of so many requests to each of the servers. */
 export async function askEach(
   servers: readonly OneOfSeveral[],
   key: string,
   requests: number,
 ): Promise<Map<number | null, number>> {
-  const asked = servers.flatMap(({ port }) =>
-    Array.from({ length: requests }, () => ask({ port, path, key })),
-  );
   const statuses = new Map<number | null, number>();
-  for (const { status } of await Promise.all(asked))
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  const clients = servers.flatMap(({ port }) =>
+    Array.from({ length: atOnce }, async (_, client) => {
+      for (let sent = client; sent < requests; sent += atOnce) {
+        const { status } = await ask({ port, path, key });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  await Promise.all(clients);
   return statuses;
+}
+
+/** How many of so many requests of an account with the quotas `roomy` are not counted; whoever was counted twice hides one. */
+export async function countsLost(
+  { port }: OneOfSeveral,
+  key: string,
+  requests: number,
+): Promise<number> {
+  const { headers } = await ask({ port, path, key });
+  const [, remaining] = /"day";r=(\d+)/.exec(String(headers["ratelimit"])) ?? [];
+  return Math.max(0, requests + 1 - (roomy.day - Number(remaining)));
 }
 
 /** Resolves to the milliseconds until it is so for every server, or null after 30 s. */

@@ -149,6 +149,24 @@ test("every fault that is tried stands in docs/reliability.md with its promise a
   );
 });
 
+test("every row of docs/scaling.md on faults names what shows it: a fault that is tried, a case, or a test", () => {
+  const text = page("docs/scaling.md");
+  const section = text.slice(text.indexOf("## What each fault gives"), text.indexOf("## Backups"));
+  const rows = [...section.matchAll(/^\| (?!fault \||--- )(.+) \| (.+) \| (.+) \| (.+) \|$/gm)];
+  assert.ok(rows.length > 10);
+  const cases = page("docs/cases.md");
+  for (const [, fault, , , shownBy = ""] of rows) {
+    const known = shownBy.split(/, (?=`|C\d|\[)/).map((one) => {
+      const [, name, path] = /^\[(.+)\]\(\.\.\/(test\/.+)\)$/.exec(one) ?? [];
+      if (path !== undefined) return page(path).includes(name!);
+      const [, number = ""] = /^`(F\d+)`$/.exec(one) ?? [];
+      if (number !== "") return faults.some(({ name: found }) => found.startsWith(`${number} ·`));
+      return /^C\d+$/.test(one) && cases.includes(`| ${one} |`);
+    });
+    assert.ok(known.length > 0 && known.every(Boolean), `${fault}: ${shownBy}`);
+  }
+});
+
 /** Names of numbered cases in a test file, as `C01 · what it guarantees`. */
 const casesIn = (path: string): string[] =>
   [...page(path).matchAll(/"C\d{2,3} · (?:[^"\\]|\\.)*"/g)].map(

@@ -30,6 +30,8 @@ export interface Instance extends RunningServer {
 interface Place {
   /** How far its wall clock is ahead. */
   aheadMilliseconds?: number;
+  /** The main.ts of another version of the program. */
+  main?: string;
   /** What its process is started under. */
   under?: readonly string[];
   settings?: Record<string, string>;
@@ -39,17 +41,18 @@ interface Place {
 export async function startInstance(
   t: TestContext,
   { databaseUrl, countersUrl }: Shared,
-  { aheadMilliseconds = 0, under = [], settings = {} }: Place = {},
+  { aheadMilliseconds = 0, main, under = [], settings = {} }: Place = {},
 ): Promise<Instance> {
   const admin = holdSocket();
-  const main = holdSocket();
+  const own = holdSocket();
   const startedAt = Date.now();
   const server = await startServer(t, {
     dataDir: temporaryFolder(t),
+    ...(main !== undefined && { main }),
     under,
     // Held here, so that they are reached from here wherever the process of the server is.
     sockets: [
-      { fd: main.fd, name: "main" },
+      { fd: own.fd, name: "own" },
       { fd: admin.fd, name: "admin" },
     ],
     settings: {
@@ -64,7 +67,7 @@ export async function startInstance(
       ...settings,
     },
   });
-  t.after(() => [main, admin].forEach((socket) => socket.close()));
+  t.after(() => [own, admin].forEach((socket) => socket.close()));
   const countersMode = async () => {
     const text = await (await fetch(`http://127.0.0.1:${admin.port}/metrics`)).text();
     const { samples } = readExposition(text).get("gp_records_counters_mode")!;

@@ -46,12 +46,13 @@ export interface TestPostgres {
   resume(): void;
 }
 
-/** Starts one of the test's own, which ends with this process. */
+/** Starts one of the test's own, which ends with this process. @param under as of `Cluster.start`. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
+  under?: readonly string[],
 ): Promise<TestPostgres> {
   const cluster = initCluster(temporaryFolder("test"), { ...usualSettings, ...settings });
-  let server = await cluster.start();
+  let server = await cluster.start(under);
   let isStopped = false;
   return {
     url: server.url,
@@ -60,7 +61,7 @@ export async function startPostgres(
       isStopped = true;
     },
     async start() {
-      server = await cluster.start();
+      server = await cluster.start(under);
       isStopped = false;
     },
     pause: () => signalPostgres(server, "SIGSTOP"),

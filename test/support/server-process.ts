@@ -13,6 +13,8 @@ interface Order {
   settings?: Record<string, string>;
   /** Sockets to listen on. */
   sockets?: readonly Passed[];
+  /** The main.ts of another version of the program. */
+  main?: string;
   /** A command and its arguments to start it under, such as `nsenter --net=FILE`. */
   under?: readonly string[];
 }
@@ -40,7 +42,7 @@ const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
 
 /** Returns before it listens. */
 export function spawnServer(t: TestContext, order: Order): ServerProcess {
-  const { dataDir, args = [], settings = {}, sockets = [], under = [] } = order;
+  const { dataDir, args = [], settings = {}, sockets = [], main = mainPath, under = [] } = order;
   const passed = passing(sockets);
   // Nothing else of this environment: a setting of the developer's own must not decide a test.
   const env = {
@@ -50,7 +52,7 @@ export function spawnServer(t: TestContext, order: Order): ServerProcess {
     ...passed.settings,
     ...settings,
   };
-  const command = [...under, ...passed.under, process.execPath, mainPath, "serve", ...args];
+  const command = [...under, ...passed.under, process.execPath, main, "serve", ...args];
   const child = spawn(command[0]!, command.slice(1), {
     env,
     // Nor a developer's own .env.

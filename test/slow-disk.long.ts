@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { createAccount } from "#accounts/accounts.ts";
+import { makeKey } from "#keys/api-key.ts";
+import { issueKey, revokeKey } from "#keys/keys.ts";
+import { migratePostgres } from "#store/postgres-schema.ts";
+import { openControl } from "#store/stores.ts";
+import { endWithUs } from "../bench/clean-up.ts";
+import { ask, othersThan200, stream } from "../faults/ask.ts";
+import { cast } from "./support/cast.ts";
+import { eventually } from "./support/eventually.ts";
+import { hasTool } from "./support/installed-tool.ts";
+import {
+  type Instance,
+  newSharedKey,
+  publishShared,
+  startInstance,
+  untilShared,
+} from "./support/instances.ts";
+import { roomy } from "./support/own-process.ts";
+import { runSql, startPostgres, urlOf, whyNoPostgres } from "./support/postgres.ts";
+import { startRedis, whyNoRedis } from "./support/redis.ts";
+
+const skip =
+  whyNoPostgres() ??
+  whyNoRedis() ??
+  (process.getuid?.() !== 0 && "skipped: only root slows down the writes of others");
+
+const path = "/fetch-gp?gp_name=northwind";
+const minuteQuota = 60;
+const slowSeconds = 3;
+/** What is promised is 2 s; a busy machine may be late by as much. */
+const patienceMilliseconds = 4000;
+
+/** Makes these calls of these processes, and of those they start, take longer, until what it resolves to is called. */
+async function slowDown(
+  t: TestContext,
+  pids: readonly number[],
+  calls: string,
+  seconds: number,
+  file?: string,
+): Promise<() => Promise<void>> {
+  const inject = ["-e", `trace=${calls}`, "-e", `inject=${calls}:delay_enter=${1e6 * seconds}`];
+  const ofFile = file === undefined ? [] : ["-P", file];
+  const traced = pids.flatMap((pid) => ["-p", String(pid)]);
+  const tracer = endWithUs(
+    spawn("strace", ["-f", "-qq", "-o", "/dev/null", ...inject, ...ofFile, ...traced], {
+      stdio: ["ignore", "ignore", "inherit"],
+    }),
+  );
+  const end = async () => {
+    if (tracer.exitCode !== null || tracer.signalCode !== null) return;
+    const ended = once(tracer, "exit");
+    // It lets go of them.
+    tracer.kill("SIGINT");
+    await ended;
+  };
+  t.after(end);
+  await eventually(() => {
+    for (const pid of pids)
+      assert.match(
+        readFileSync(`/proc/${pid}/status`, "utf8"),
+        new RegExp(`^TracerPid:\t${tracer.pid}$`, "m"),
+      );
+  });
+  return end;
+}
+
+async function admitted(instances: readonly Instance[], key: string): Promise<number> {
+  const asked = Array.from({ length: 2 * (minuteQuota + 20) }, (_, i) =>
+    ask({ port: instances[i % instances.length]!.port, path, key }),
+  );
+  return (await Promise.all(asked)).filter(({ status }) => status === 200).length;
+}
+
+/** Requests go on without pause beside what is done to the disk. */
+async function answeredBeside(
+  t: TestContext,
+  instances: readonly Instance[],
+  key: string,
+  act: (answered: () => number) => Promise<unknown>,
+): Promise<void> {
+  const streams = instances.map(({ port }) => stream({ port, path, key }, 50));
+  await act(() => streams.reduce((sum, { books }) => sum + books.milliseconds.length, 0));
+  const books = await Promise.all(streams.map((one) => one.end()));
+  for (const one of books) assert.equal(othersThan200(one), "");
+  const milliseconds = books.flatMap((one) => one.milliseconds);
+  t.diagnostic(
+    `${milliseconds.length} × 200, the slowest after ${Math.round(Math.max(...milliseconds))} ms`,
+  );
+}
+
+test(
+  "while each flush of PostgreSQL's disk takes seconds every known key is answered and counted, and what was changed holds afterwards",
+  { skip },
+  async (t) => {
+    if (!hasTool(t, "strace")) return;
+    const postgres = await startPostgres({ fsync: "on", synchronous_commit: "on" });
+    t.after(() => postgres.stop());
+    await runSql(postgres.url, "create database records");
+    const databaseUrl = urlOf(postgres, "records");
+    await migratePostgres({ url: databaseUrl });
+    await publishShared(t, { databaseUrl }, cast);
+    const shared = { databaseUrl };
+    const instances = [await startInstance(t, shared), await startInstance(t, shared)];
+    const control = await openControl("/nowhere", { databaseUrl });
+    t.after(() => control.close());
+    const now = Date.now();
+    const account = await createAccount(control, { name: "own", quotas: roomy, now });
+    const order = { account, name: "to be revoked", expiresAt: null, now };
+    const { id, key: revoked } = await issueKey(control, order);
+    const key = await newSharedKey(shared, roomy);
+    const counted = await newSharedKey(shared, { minute: minuteQuota });
+    for (const { port } of instances)
+      for (const known of [key, revoked])
+        assert.equal((await ask({ port, path, key: known })).status, 200);
+
+    const data = decodeURIComponent(new URL(postgres.url).hostname);
+    const [first] = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n").map(Number);
+    const children = readFileSync(`/proc/${first}/task/${first}/children`, "utf8");
+    const pids = [first!, ...children.split(" ").filter(Boolean).map(Number)];
+    let all = 0;
+    await answeredBeside(t, instances, key, async () => {
+      const makeFast = await slowDown(t, pids, "fsync,fdatasync", slowSeconds);
+      const refusal = await ask({ port: instances[0]!.port, path, key: makeKey() });
+      assert.ok(refusal.status === 401 || refusal.status === 503, `${refusal.status}`);
+      assert.ok(refusal.milliseconds < patienceMilliseconds);
+      all = await admitted(instances, counted);
+      const startedAt = performance.now();
+      const said = await revokeKey(control, id, Date.now()).then(
+        () => "revoked",
+        (error: Error) => error.message,
+      );
+      t.diagnostic(`revoking: '${said}' after ${Math.round(performance.now() - startedAt)} ms`);
+      await eventually(async () => {
+        for (const { port } of instances)
+          assert.equal((await ask({ port, path, key: revoked })).status, 401);
+      }, 20_000);
+      t.diagnostic(`refused after ${Math.round(performance.now() - startedAt)} ms`);
+      await makeFast();
+    });
+    assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
+    await Promise.all(instances.map(untilShared));
+    assert.equal(await admitted(instances, counted), 0);
+    t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
+  },
+);
+
+test(
+  "while each write of Redis' disk takes half a second every request is answered, and no more is admitted than the quota of each server",
+  { skip },
+  async (t) => {
+    if (!hasTool(t, "strace")) return;
+    const postgres = await startPostgres();
+    t.after(() => postgres.stop());
+    await runSql(postgres.url, "create database records");
+    const databaseUrl = urlOf(postgres, "records");
+    await migratePostgres({ url: databaseUrl });
+    await publishShared(t, { databaseUrl }, cast);
+    const redis = await startRedis();
+    t.after(() => redis.end());
+    const shared = { databaseUrl, countersUrl: redis.url };
+    const instances = [await startInstance(t, shared), await startInstance(t, shared)];
+    const key = await newSharedKey(shared, roomy);
+    const counted = await newSharedKey(shared, { minute: minuteQuota });
+    for (const { port } of instances) assert.equal((await ask({ port, path, key })).status, 200);
+    const [, pid] = /^process_id:(\d+)/m.exec(String(await redis.ask("INFO", "server")))!;
+    const [, folder] = (await redis.ask("CONFIG", "GET", "dir")) as [string, string];
+    const file = join(folder, "appendonlydir/appendonly.aof.1.incr.aof");
+    let all = 0;
+    await answeredBeside(t, instances, key, async (answered) => {
+      const makeFast = await slowDown(t, [Number(pid)], "write,fdatasync", 0.5, file);
+      await eventually(async () => assert.equal(await instances[0]!.countersMode(), "local"));
+      all = await admitted(instances, counted);
+      await eventually(() => assert.ok(answered() > 500), 60_000);
+      all += await admitted(instances, counted);
+      await makeFast();
+    });
+    assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
+    await Promise.all(instances.map(untilShared));
+    assert.equal(await admitted(instances, counted), 0);
+    t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
+  },
+);
