@@ -116,12 +116,13 @@ test("every action of a workflow is pinned to a commit, and none may write unles
 
 const workflow = (name: string) => readFileSync(`.github/workflows/${name}.yml`, "utf8");
 
-test("what .ci/run tries is tried for every commit and before every release", () => {
+test("what .ci/run and .ci/long try is tried for every commit and before every release", () => {
   const text = workflow("ci");
   assert.match(text, /^ {2}pull_request:$/m);
   const [, check = "", release = ""] = /^ {2}check:\n(.+?)^ {2}release:\n(.+)/ms.exec(text) ?? [];
   assert.match(check, /run: \.ci\/run$/m);
-  assert.match(release, /^ {4}needs: check$/m);
+  assert.match(check, /^ {2}long:\n.+run: \.ci\/long$/ms);
+  assert.match(release, /^ {4}needs: \[check, long\]$/m);
 });
 
 test("the files of a release are attested before they are published, by the one job that may do either", () => {
