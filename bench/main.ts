@@ -62,7 +62,7 @@ const tell = (what: string) => console.error(`… ${what}`);
 
 async function runWith(options: Options): Promise<number> {
   if (options.merged.length > 0) {
-    console.log(mergedReport(options.merged.map(readRun), options.isMarkdown));
+    console.log(mergedReport(options.merged.map(readRun), options.choices, options.isMarkdown));
     return exitCodes.done;
   }
   // Before anything takes minutes.

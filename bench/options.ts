@@ -87,7 +87,7 @@ export const optionsHelp = {
   markdown: "print the table as Markdown, with what it was measured on",
   save: "keep the figures in a file, too",
   merge:
-    "measure nothing, and print the figures of the files that are named: the median of these runs with its range",
+    "measure nothing, and print the figures of the files that are named, or only the rows of --only: the median of these runs with its range",
   help: "print this",
 } as const;
 
@@ -116,13 +116,9 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const isQuick = given.quick === true;
   const compareTo = given.compare ?? null;
   const asked = given.only?.split(",").map((name) => oneOf("--only", name.trim(), choices));
-  const arePeersAsked = given.peers === true;
-  const byDefault = compareTo !== null ? compared : isQuick ? quickest : choices;
-  const chosen = new Set(
-    asked ?? (arePeersAsked ? [] : byDefault.filter((one) => !special.includes(one))),
-  );
+  const chosen = new Set(asked ?? defaultChoices(given));
   if (given["650k"] === true) for (const one of large) chosen.add(one);
-  if (arePeersAsked) chosen.add("peers");
+  if (given.peers === true) chosen.add("peers");
   for (const one of compareTo === null ? [] : ownOnly)
     if (chosen.has(one))
       throw new OptionFault(
@@ -153,13 +149,20 @@ function readSaveTo({ save, merge }: Given, other: string | null): string | null
   return save;
 }
 
+function defaultChoices(given: Given): readonly Choice[] {
+  if (given.merge === true) return choices;
+  if (given.peers === true) return [];
+  const usual = given.compare !== undefined ? compared : given.quick === true ? quickest : choices;
+  return usual.filter((one) => !special.includes(one));
+}
+
 function readMerged(given: Given, files: readonly string[]): readonly string[] {
   if (given.merge !== true) {
     const [first] = files;
     if (first === undefined) return [];
     throw new OptionFault(`'${first}' belongs to no option; only --merge takes names of files.`);
   }
-  const others = Object.keys(given).filter((name) => name !== "merge" && name !== "markdown");
+  const others = Object.keys(given).filter((name) => !["merge", "only", "markdown"].includes(name));
   if (others.length > 0)
     throw new OptionFault(`--merge measures nothing; leave --${others[0]} out.`);
   if (files.length > 0) return files;

@@ -1,6 +1,6 @@
 /** Figures of a run kept in a file, and the table of several runs: one run tells how sure its figures are, not what another hour brings. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { OptionFault } from "./options.ts";
+import { type Choice, OptionFault } from "./options.ts";
 import { asTable, boundsOf, describeRun, type Measured, mixText } from "./report.ts";
 import { gradeOf, type Row, type RowName, rows } from "./rows.ts";
 import { ownName, type PeerFigure } from "./rows/peers.ts";
@@ -51,14 +51,19 @@ export function readRun(path: string): SavedRun {
 }
 
 /** The median of the runs with the lowest and the highest; which runs they are, and what they were measured on. */
-export function mergedReport(runs: readonly SavedRun[], isMarkdown: boolean): string {
+export function mergedReport(
+  runs: readonly SavedRun[],
+  choices: ReadonlySet<Choice>,
+  isMarkdown: boolean,
+): string {
   const inOrder = runs.toSorted((a, b) => a.at.localeCompare(b.at));
   const list = inOrder.map(({ at, about }) => `- ${at.slice(0, 16)}Z: ${about}`).join("\n");
   const mixes = new Set(inOrder.map(({ mix }) => mix).filter((mix) => mix !== null));
   const lines = (Object.keys(rows) as RowName[])
+    .filter((row) => choices.has(row))
     .map((row) => mergedLine(row, inOrder))
     .filter((line) => line !== undefined);
-  const peers = mergedPeers(inOrder);
+  const peers = choices.has("peers") ? mergedPeers(inOrder) : [];
   return [
     `${runs.length === 1 ? "One run" : `${runs.length} runs; their median, and in brackets their range`}:`,
     list,

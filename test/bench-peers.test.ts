@@ -229,7 +229,8 @@ test("several runs give the median of their medians with the range, and a grade 
     saveRun(path, { figures, sizes: null, peers, steps: [], faults: [] });
     return path;
   });
-  const text = mergedReport(files.map(readRun), true);
+  const { choices } = readOptions(["--merge", ...files])!;
+  const text = mergedReport(files.map(readRun), choices, true);
   assert.match(text, /^3 runs; their median/);
   assert.equal(text.match(/^- \d{4}-\d\d-\d\dT\d\d:\d\dZ: .+ commit .+ Node /gm)?.length, 3);
   assert.match(
@@ -241,6 +242,10 @@ test("several runs give the median of their medians with the range, and a grade 
     text,
     /\| the service cached \| 80\.0 \(60\.0 to 100\.0\) \| 1\.60× \(1\.20 to 2\.00\) \| 120 MB/,
   );
+  const only = readOptions(["--merge", "--only", "warm", ...files])!;
+  const one = mergedReport(files.map(readRun), only.choices, false);
+  assert.match(one, /\nwarm mix/);
+  assert.doesNotMatch(one, /service|LRU/);
 });
 
 test("a file that holds no run is named", (t) => {
