@@ -3,7 +3,7 @@ import type { ApiAnswer, ExplorerCall } from "#account/messages.ts";
 import type { Outcome } from "#api/ask.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { json } from "#operations/formats.ts";
-import { explorerKey } from "#usage/request-log.ts";
+import { explorerKey } from "#usage/request-chunk.ts";
 import { headerPairs } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { answerHeaders, quotaHeaders } from "./mount-operation.ts";

@@ -3,6 +3,9 @@ import { packOwnId, randomBytes } from "#store/own-request-id.ts";
 import { emptyColumns, type RequestColumns } from "#store/request-columns.ts";
 import { openTuples } from "./tuples.ts";
 
+/** In place of the id of a key, for calls made in the explorer of the account pages. */
+export const explorerKey = "explorer";
+
 /** A request that was answered. */
 export interface AnsweredRequest {
   /** Number of the account. */

@@ -9,9 +9,6 @@ import { blocksWith, hashOfId } from "./groups.ts";
 import type { AnsweredRequest } from "./request-chunk.ts";
 import { type StatusClass, statusClassOf } from "./status-class.ts";
 
-/** In place of the id of a key, for calls made in the explorer of the account pages. */
-export const explorerKey = "explorer";
-
 /** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {
   /** ISO time at which it was answered. */

@@ -50,29 +50,47 @@ async function connectFault(host: string, port: number): Promise<string | undefi
 
 test("a plain serve loads no driver of a database, and nothing that only several machines need", async (t) => {
   const folder = temporaryFolder(t);
+  const { server, loaded } = await startWatched(t, folder);
+  // The account worker is a thread of the same program.
+  assert.equal((await fetch(`${server.url}/account/sign-in`)).status, 200);
+  assert.match(loaded(), /node_modules\/fastify\//);
+  assert.match(loaded(), /node_modules\/kysely\//);
+  assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|iovalkey)\//);
+  assert.doesNotMatch(loaded(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
+});
+
+test("the thread that answers loads no query builder, which is more files than all else, where the stores are there already", async (t) => {
+  const folder = temporaryFolder(t);
+  const { server: before } = await startWatched(t, folder);
+  before.signal("SIGTERM");
+  await before.ended;
+  const { server, loaded } = await startWatched(t, folder);
+  assert.equal((await server.get("/ready")).status, 503);
+  assert.match(loaded(), /^first: \S*node_modules\/fastify\//m);
+  assert.doesNotMatch(loaded(), /^first: \S*node_modules\/kysely\//m);
+});
+
+/** A server, and the address of each module it has loaded, behind "first: " where that was in its first thread. */
+async function startWatched(t: TestContext, folder: string) {
   const list = join(folder, "loaded");
+  writeFileSync(list, "");
   const watch = join(folder, "watch.mjs");
   writeFileSync(
     watch,
     `import { appendFileSync } from "node:fs";
      import { registerHooks } from "node:module";
+     import { isMainThread } from "node:worker_threads";
      registerHooks({
        load(url, context, next) {
-         appendFileSync(${JSON.stringify(list)}, url + "\\n");
+         appendFileSync(${JSON.stringify(list)}, (isMainThread ? "first: " : "") + url + "\\n");
          return next(url, context);
        },
      });`,
   );
   const settings = { NODE_OPTIONS: `--import ${pathToFileURL(watch).href}` };
   const server = await startServer(t, { dataDir: join(folder, "data"), settings });
-  // The account worker is a thread of the same program.
-  assert.equal((await fetch(`${server.url}/account/sign-in`)).status, 200);
-  const loaded = readFileSync(list, "utf8");
-  assert.match(loaded, /node_modules\/fastify\//);
-  assert.match(loaded, /node_modules\/kysely\//);
-  assert.doesNotMatch(loaded, /node_modules\/(?:pg|pg-[a-z]+|iovalkey)\//);
-  assert.doesNotMatch(loaded, /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
-});
+  return { server, loaded: () => readFileSync(list, "utf8") };
+}
 
 test("a plain serve", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");

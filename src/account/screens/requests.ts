@@ -14,8 +14,8 @@ import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
+import { explorerKey } from "#usage/request-chunk.ts";
 import {
-  explorerKey,
   type LoggedRequest,
   readRequests,
   type RequestFilter,

@@ -10,7 +10,7 @@ import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
-import { explorerKey } from "#usage/request-log.ts";
+import { explorerKey } from "#usage/request-chunk.ts";
 import { statusClasses } from "#usage/status-class.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
