@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { OperatorTeller } from "#alarms/tell-operator.ts";
 import { openAccountWorker } from "#account/account-worker.ts";
-import { accountWorkerSettings } from "#account/messages.ts";
+import { accountWorkerSettings, jobs } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
@@ -22,7 +22,7 @@ import { addressText, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
-import { type KnownKeys, openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
+import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
@@ -30,13 +30,13 @@ import { countersModes, openCounters } from "#limits/open-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
 import { diskMetrics } from "#metrics/disk-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
-import { counter, gauge, type Metric } from "#metrics/metric.ts";
+import { counter, gauge } from "#metrics/metric.ts";
+import { instanceMetrics } from "#metrics/instance-metrics.ts";
 import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
-import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
 import { readyControl } from "#store/ready-control.ts";
 import { openRecording, type Recording } from "#usage/recording.ts";
 
@@ -122,7 +122,7 @@ export async function openService(
       accountWorkerSettings(
         config,
         (app.server.address() as AddressInfo).port,
-        shared?.gateMemory ?? null,
+        shared?.forThreads ?? null,
       ),
     counters: () => counters,
     answerCall: (call) => answerCall(call),
@@ -149,8 +149,7 @@ export async function openService(
   if (shared !== null) {
     const { startRemote } = await import("#datasets/start-remote.ts");
     sharedDatasets = startRemote({
-      url: shared.place.url,
-      gateMemory: shared.gateMemory,
+      ...shared.forThreads,
       folder: catalogue.folder,
       program,
       // What was read ahead may be served by now.
@@ -223,9 +222,15 @@ export async function openService(
     ...api.metrics,
     ...datasets.metrics,
     lostRequests(recording),
-    countersMetric(countersMode),
     failing,
-    behind(() => sharedDatasets?.behindSeconds() ?? null),
+    ...instanceMetrics({
+      countersModes,
+      countersMode,
+      behindSeconds: () => sharedDatasets?.behindSeconds() ?? null,
+      pool: () => shared?.poolUse() ?? null,
+      jobNames: Object.keys(jobs),
+      jobs: () => (shared === null ? null : accountWorker.jobs()),
+    }),
     ...diskMetrics(dataDir),
   ];
   const admin = openAdmin(
@@ -292,38 +297,26 @@ export async function openService(
 /** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
 const closingMilliseconds = 1000;
 
-const countersMetric = (mode: () => (typeof countersModes)[number]): Metric => ({
-  name: "gp_records_counters_mode",
-  type: "gauge",
-  help: "1 for the counters that count requests now",
-  samples: () =>
-    countersModes.map((name) => ({ labels: { mode: name }, value: name === mode() ? 1 : 0 })),
-});
-
 /** What a server has of PostgreSQL; its code is loaded only here. */
-async function openDatabase(
-  url: string,
-  onFault: (fault: Error | null) => void,
-): Promise<{ place: PostgresPlace; gateMemory: GateMemory; keys: KnownKeys }> {
-  const { makeGateMemory, openGate } = await import("#store/postgres.ts");
+async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
+  const { makeGateMemory, makePoolMemory, openGate, readPool } = await import("#store/postgres.ts");
   const { connectKeys } = await import("#store/watch-postgres.ts");
   const { openSharedKeys } = await import("#keys/shared-keys.ts");
-  const gateMemory = makeGateMemory();
+  const [gateMemory, poolMemory] = [makeGateMemory(), makePoolMemory()];
   const place = { url, gate: openGate(gateMemory) };
   const connect = (onChange: () => void) => connectKeys(place, onChange);
-  return { place, gateMemory, keys: await openSharedKeys({ connect, onFault }) };
+  return {
+    place,
+    /** What other threads take to connect. */
+    forThreads: { url, gateMemory, poolMemory },
+    keys: await openSharedKeys({ connect, onFault }),
+    poolUse: () => readPool(poolMemory),
+  };
 }
 
 const readiness = (http: HttpDependencies) =>
   gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
     whyNotReady(http) === undefined ? 1 : 0,
-  );
-
-const behind = (seconds: () => number | null) =>
-  gauge(
-    "gp_records_dataset_behind_seconds",
-    "How long this server has not known that it serves what all servers are to serve",
-    seconds,
   );
 
 const lostRequests = ({ lostCount }: Recording) =>

@@ -7,6 +7,7 @@ import type {
   QuotaRpcCall,
   QuotaRpcReply,
   ExplorerCall,
+  Job,
   FromAccountWorker,
   PageAnswer,
   PageRequest,
@@ -21,6 +22,8 @@ interface AccountWorker {
   answer(request: PageRequest): Promise<PageAnswer>;
   /** The records to show from now on. */
   show(dataset: LoadOrder): void;
+  /** What this instance does for all of them; nothing while the thread does not run. */
+  jobs(): readonly Job[];
   /** Lets the thread finish the requests and mail under way. */
   close(): Promise<void>;
 }
@@ -44,6 +47,7 @@ interface Waiting {
 interface RunningThread {
   send(message: ToAccountWorker): void;
   waiting: Map<number, Waiting>;
+  jobs: readonly Job[];
   ended: Promise<unknown>;
 }
 
@@ -62,6 +66,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
       worker.postMessage(message, transferred);
     worker.on("message", (message: FromAccountWorker) => {
       if ("error" in message) reportError(message.error);
+      else if ("jobs" in message) started.jobs = message.jobs;
       else if ("answer" in message) {
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
@@ -77,7 +82,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
         reject(new Error("The thread of the account pages ended."));
       if (thread === started) thread = null;
     });
-    const started: RunningThread = { send, waiting, ended };
+    const started: RunningThread = { send, waiting, jobs: [], ended };
     send({ dataset });
     return started;
   };
@@ -99,6 +104,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
       dataset = shown;
       thread?.send({ dataset });
     },
+    jobs: () => thread?.jobs ?? [],
     async close() {
       thread?.send({ isLast: true });
       await thread?.ended;

@@ -4,7 +4,7 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Operation } from "#operations/operation.ts";
-import type { GateMemory } from "#store/postgres.ts";
+import type { GateMemory, PoolMemory } from "#store/postgres.ts";
 
 /** The only media type of a request body that is read. */
 export const formType = "application/x-www-form-urlencoded";
@@ -64,6 +64,10 @@ export interface ApiAnswer {
   body: Uint8Array<ArrayBuffer>;
 }
 
+/** What one of several instances does for all of them, with the numbers of its locks, which are never changed. */
+export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
+export type Job = keyof typeof jobs;
+
 /** What only the HTTP thread can do, called by the account worker. */
 export interface QuotaRpc {
   /** Counts, answers and records the call like any request of the API. */
@@ -88,14 +92,16 @@ export type ToAccountWorker =
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; question: QuotaRpcCall }
+  /** What this instance does for all of them. */
+  | { jobs: readonly Job[] }
   /** For the operator's log. */
   | { error: string };
 
 /** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings {
   dataDir: string;
-  /** The PostgreSQL with the accounts, and how this process takes turns at connecting; null for a file in `dataDir`. */
-  database: { url: string; gateMemory: GateMemory } | null;
+  /** The PostgreSQL with the accounts, how this process takes turns at connecting, and where the thread says how its pool is used; null for a file in `dataDir`. */
+  database: { url: string; gateMemory: GateMemory; poolMemory: PoolMemory } | null;
   /** Origin (and path) under which the public reaches the service; null if only the connection tells. */
   publicUrl: string | null;
   /** Precedes `/account` in mailed links; never taken from a request. */
@@ -110,17 +116,14 @@ export interface AccountWorkerSettings {
   pageSizeMax: number;
 }
 
-/** @param port the service listens on. @param gateMemory where the accounts are in PostgreSQL. */
+/** @param port the service listens on. @param database as in the settings, where there is one. */
 export const accountWorkerSettings = (
   config: Config,
   port: number,
-  gateMemory: GateMemory | null,
+  database: AccountWorkerSettings["database"],
 ): AccountWorkerSettings => ({
   dataDir: config.dataDir,
-  database:
-    config.databaseUrl === null || gateMemory === null
-      ? null
-      : { url: config.databaseUrl, gateMemory },
+  database,
   publicUrl: config.publicUrl,
   linkBase: config.publicUrl ?? localUrl(config.host, port),
   signUp: config.signUp,

@@ -8,6 +8,7 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
+import type { JobLocks } from "#store/job-locks.ts";
 import {
   type ControlStore,
   openControl,
@@ -17,22 +18,21 @@ import {
 } from "#store/stores.ts";
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";
-import type {
-  ApiAnswer,
-  QuotaRpc,
-  QuotaRpcCall,
-  QuotaRpcReply,
-  FromAccountWorker,
-  AccountWorkerSettings,
-  ToAccountWorker,
+import {
+  type ApiAnswer,
+  type QuotaRpc,
+  type QuotaRpcCall,
+  type QuotaRpcReply,
+  type FromAccountWorker,
+  type AccountWorkerSettings,
+  type Job,
+  jobs,
+  type ToAccountWorker,
 } from "./messages.ts";
 import { openPersonLimiter } from "./person-limits.ts";
 import type { AccountServices } from "./request.ts";
 import { routes } from "./screens/index.ts";
 import { watchNotices } from "./watch-notices.ts";
-
-const forgetEveryMilliseconds = hourMilliseconds;
-const watchEveryMilliseconds = 600_000;
 
 const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
@@ -45,13 +45,62 @@ const underWay = new Set<Promise<void>>();
 
 const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
+interface JobPlan {
+  isWanted: boolean;
+  everyMilliseconds: number;
+  /** By whoever begins with it, and not only after a while. */
+  isDoneAtOnce: boolean;
+  run(): Promise<void>;
+}
+
+const plans: Record<Job, JobPlan> = {
+  notices: {
+    isWanted: settings.smtpUrl !== null,
+    everyMilliseconds: 600_000,
+    isDoneAtOnce: true,
+    run: watch,
+  },
+  audit: {
+    isWanted: settings.auditDays > 0,
+    everyMilliseconds: hourMilliseconds,
+    isDoneAtOnce: true,
+    run: shortenAudit,
+  },
+  sessions: {
+    isWanted: true,
+    everyMilliseconds: hourMilliseconds,
+    isDoneAtOnce: false,
+    run: forget,
+  },
+};
+const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);
+const locks = openLocks();
 const timers = [
-  setInterval(() => void forget(Date.now()), forgetEveryMilliseconds),
-  setInterval(() => track(shortenAudit(Date.now())), forgetEveryMilliseconds),
-  setInterval(() => track(watch()), watchEveryMilliseconds),
+  setInterval(() => personLimiter.forgetIdle(), hourMilliseconds),
+  ...wantedJobs.map((job) =>
+    setInterval(() => {
+      void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
+    }, plans[job].everyMilliseconds),
+  ),
 ];
-track(watch());
-track(shortenAudit(Date.now()));
+
+/** Without a database this is the only instance. */
+async function openLocks(): Promise<JobLocks<Job>> {
+  const onTaken = (job: Job) =>
+    plans[job].isDoneAtOnce && !isOver.signal.aborted && track(plans[job].run());
+  const { database } = settings;
+  if (database === null) {
+    for (const job of wantedJobs) onTaken(job);
+    return { isOurs: () => true, close() {} };
+  }
+  const { openGate } = await import("#store/postgres.ts");
+  const { openJobLocks } = await import("#store/job-locks.ts");
+  const place = { url: database.url, gate: openGate(database.gateMemory) };
+  return openJobLocks(place, wantedJobs, jobs, {
+    onTaken,
+    onChange: (ours) => send({ jobs: ours }),
+  });
+}
 
 async function openServices(): Promise<AccountServices> {
   const { control, usage } = await openStores();
@@ -76,19 +125,18 @@ async function openStores(): Promise<{ control: ControlStore; usage: UsageStore 
   if (database === null)
     return { control: await openControl(dataDir), usage: await openUsage(dataDir) };
   const { openGate } = await import("#store/postgres.ts");
-  return openSharedStores({ url: database.url, gate: openGate(database.gateMemory) });
+  const { url, gateMemory, poolMemory } = database;
+  return openSharedStores({ url, gate: openGate(gateMemory), poolMemory });
 }
 
-async function forget(now: number): Promise<void> {
-  personLimiter.forgetIdle();
-  await forgetOld((await services).control, now).catch((error: Error) =>
+async function forget(): Promise<void> {
+  await forgetOld((await services).control, Date.now()).catch((error: Error) =>
     reportError(`What has ended could not be removed: ${error.message}`),
   );
 }
 
-async function shortenAudit(now: number): Promise<void> {
-  if (settings.auditDays === 0) return;
-  const order = { days: settings.auditDays, now, signal: isOver.signal };
+async function shortenAudit(): Promise<void> {
+  const order = { days: settings.auditDays, now: Date.now(), signal: isOver.signal };
   await removeOldAudit((await services).control, order).catch((error: Error) =>
     reportError(`Old entries of the audit log could not be removed: ${error.message}`),
   );
@@ -126,6 +174,7 @@ async function close(): Promise<void> {
   await Promise.all(underWay);
   const { control, usage, mailer } = await services;
   await mailer.close();
+  (await locks).close();
   await control.close();
   await usage.close();
   port.close();

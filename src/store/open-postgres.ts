@@ -11,6 +11,8 @@ import {
   connectFault,
   endsConnection,
   notTriedNow,
+  makePoolMemory,
+  notePool,
   openGate,
   placeName,
   type PostgresPlace,
@@ -60,7 +62,11 @@ export async function openReadyStore<Tables>(database: PostgresPlace): Promise<S
 const connectionsMax = 4;
 const idleMilliseconds = 30_000;
 
-async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<PostgresPool> {
+async function openPool({
+  url,
+  gate = openGate(),
+  poolMemory = makePoolMemory(),
+}: PostgresPlace): Promise<PostgresPool> {
   const place = placeName(url);
   const { Pool } = await import("pg");
   const sockets = new Set<Socket>();
@@ -74,22 +80,31 @@ async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<Post
   // Without these a connection that ends while nobody, or somebody between two queries, uses it would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
+  const note = () => {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+    notePool(poolMemory, { used: totalCount - idle, idle, waiting });
+  };
+  pool.on("remove", note);
   const connect = async () => {
     const mustConnect = pool.idleCount === 0 && pool.totalCount < connectionsMax;
     if (mustConnect && !gate.mayTry()) throw notTriedNow(place);
+    const connected = pool.connect();
+    note();
     try {
-      const client = await pool.connect();
+      const client = await connected;
       if (mustConnect) gate.tried(true);
       return client;
     } catch (error) {
       if (mustConnect) gate.tried(false);
       throw connectFault(error, place);
+    } finally {
+      note();
     }
   };
   return {
     // Kysely would connect with them to cancel queries, which nothing here asks for.
     options: {},
-    connect: async () => guarded(await connect(), place),
+    connect: async () => guarded(await connect(), place, note),
     async end() {
       await pool.end();
       // A server that does not answer does not end its side either.
@@ -99,7 +114,11 @@ async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<Post
 }
 
 /** A connection whose errors are in words, and which is given up after one that ends it. */
-function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
+function guarded(
+  client: PoolClient,
+  place: string,
+  onRelease: () => void,
+): ReturnType<PostgresPool["connect"]> {
   let isOver = false;
   const query = async (text: string, values: readonly unknown[]) => {
     // Nothing more is worth waiting for, least of all the end of a transaction.
@@ -111,6 +130,9 @@ function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["co
       throw postgresFault(error, place);
     }
   };
-  const release = (isBroken?: boolean) => client.release(isBroken === true || isOver);
+  const release = (isBroken?: boolean) => {
+    client.release(isBroken === true || isOver);
+    onRelease();
+  };
   return { query, release } as unknown as ReturnType<PostgresPool["connect"]>;
 }

@@ -10,6 +10,8 @@ export interface PostgresPlace {
   url: string;
   /** One for all threads of a process; a command that connects once needs none. */
   gate?: ConnectGate;
+  /** Where a pool on it writes down how it is used; for one pool at a time. */
+  poolMemory?: PoolMemory;
 }
 
 /** Host, port and database: what messages may tell of the URL. */
@@ -22,6 +24,25 @@ export function placeName(url: string): string {
 /** Memory that the threads of a process share, so that they try a server that is away once a second together. */
 export type GateMemory = SharedArrayBuffer;
 export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
+
+/** Memory in which the thread of a pool says how it is used, so that another one can read it. */
+export type PoolMemory = SharedArrayBuffer;
+export const makePoolMemory = (): PoolMemory => new SharedArrayBuffer(12);
+
+/** Connections of a pool, and queries that wait for one. */
+interface PoolUse {
+  used: number;
+  idle: number;
+  waiting: number;
+}
+
+export function readPool(memory: PoolMemory): PoolUse {
+  const [used, idle, waiting] = new Int32Array(memory);
+  return { used: used!, idle: idle!, waiting: waiting! };
+}
+
+export const notePool = (memory: PoolMemory, { used, idle, waiting }: PoolUse): void =>
+  new Int32Array(memory).set([used, idle, waiting]);
 
 interface ConnectGate {
   /** Whether to connect now; while the server is away true at most once a second, for one of all threads. */
