@@ -171,7 +171,7 @@ export async function openService(
   });
   const recording = openRecording({
     dataDir,
-    database: shared === null ? null : { url: databaseUrl!, gateMemory: shared.gateMemory },
+    database: shared?.forThreads ?? null,
     retention: { logDays: config.usageLogDays, logRowsMax: config.usageLogRows },
     now,
     onFault: report("usage", "usage cannot be saved"),

@@ -39,10 +39,7 @@ export function openPostgresRemote(
   const publisher = `process ${process.pid} on ${hostname()}`;
   let seen: SharedState | null = null;
 
-  async function read(): Promise<SharedState> {
-    const rows = await query<StateRow>(readAll);
-    return stateOf(rows);
-  }
+  const read = () => readShared(main);
 
   /** @returns the object seen before, where nothing changed since. */
   async function look(): Promise<SharedState> {
@@ -183,8 +180,8 @@ export function openPostgresRemote(
           lockKeys,
         );
         if (row!.is_ours) return lockOf(session, url);
-        const [holder] = await session.query<{ name: string; since: string }>(holderSql, lockKeys);
-        const who = holder === undefined ? "" : `: ${whoOf(holder.name)}, since ${holder.since}`;
+        const importer = await findImporter(session);
+        const who = importer === null ? "" : `: ${importer}`;
         throw new StoreFault(
           "busy",
           `Another import is running on ${placeName(url)}${who}. Try again when it has ended.`,
@@ -230,6 +227,17 @@ const generationOf = (row: Row): SharedGeneration => {
 };
 
 type StateRow = Row & { change: number; current: string | null; read_at: number };
+
+type Query = Pick<PostgresSession, "query">;
+
+export const readShared = async ({ query }: Query): Promise<SharedState> =>
+  stateOf(await query<StateRow>(readAll));
+
+/** Who holds the lock of imports, and since when; null where nobody does. */
+export async function findImporter({ query }: Query): Promise<string | null> {
+  const [holder] = await query<{ name: string; since: string }>(holderSql, lockKeys);
+  return holder === undefined ? null : `${whoOf(holder.name)}, since ${holder.since}`;
+}
 
 /** One statement, so that it is the state of one moment. */
 const readAll = `select s.change, s.current, extract(epoch from now()) * 1000 as read_at, ${columns}

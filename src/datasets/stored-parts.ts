@@ -57,7 +57,7 @@ export async function pushParts(
  * The parts of a stored file, in order; the next one is on its way while one is used.
  * @throws DatasetFault naming what is missing or damaged, after the last one where only the SHA-256 of all tells.
  */
-async function* storedParts(
+export async function* storedParts(
   session: PostgresSession,
   { version, bytes, sha256 }: Generation,
 ): AsyncGenerator<Buffer, void> {

@@ -46,6 +46,17 @@ export const fail = (found: string, mend: string): Finding => ({ status: "fail",
 export const faultsOr = (faults: readonly Finding[], well: string): readonly Finding[] =>
   faults.length > 0 ? faults : [ok(well)];
 
+/** What is wrong in a folder that is a cache of shared datasets: it costs nobody anything but time. */
+export const asCache = (findings: readonly Finding[]): Finding[] =>
+  findings.map(({ status, found }) =>
+    status === "ok"
+      ? ok(`in the cache: ${found}`)
+      : warn(
+          `in the cache: ${found}`,
+          "Nothing: servers and commands fetch it anew from the database.",
+        ),
+  );
+
 /** A finding of the first of these files that is there and cannot be read; none where all can. */
 export function unreadFile(paths: readonly string[]): Finding[] {
   const first = paths.map(unread).find((found) => found !== null);

@@ -8,7 +8,9 @@ import { namesIn } from "./kept-files.ts";
 
 export const counts: Check = {
   name: "counts",
-  look({ dataDir, now }) {
+  look({ dataDir, now, config }) {
+    // A server counts for all instances then, and what is left here means nothing.
+    if (config !== null && config.databaseUrl !== null) return [];
     const segments = inspectSegments(dataDir);
     return faultsOr(segments.flatMap(faultsOf), wellText(segments, now));
   },

@@ -1,7 +1,7 @@
 /** Does `current` name a dataset that is there and that this program can read? */
 import { join } from "node:path";
 import { openGeneration, remedy } from "#datasets/open-generation.ts";
-import { type Check, fail, type Finding, ok, unreadFile } from "./check.ts";
+import { asCache, type Check, fail, type Finding, ok, unreadFile } from "./check.ts";
 import {
   catalogueIn,
   currentVersion,
@@ -13,7 +13,10 @@ import { namesIn } from "./kept-files.ts";
 
 export const current: Check = {
   name: "current",
-  look: ({ dataDir }) => [findingOf(dataDir)],
+  look({ dataDir, config }) {
+    const findings = [findingOf(dataDir)];
+    return config === null || config.databaseUrl === null ? findings : asCache(findings);
+  },
 };
 
 function findingOf(dataDir: string): Finding {

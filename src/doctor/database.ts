@@ -1,5 +1,5 @@
 /** Can the PostgreSQL of DATABASE_URL be reached, is it fit for what servers share, and can its request log be read? */
-import { isLoopback } from "#config.ts";
+import { type Config, isLoopback } from "#config.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
@@ -9,52 +9,63 @@ export const database: Check = {
   name: "postgresql",
   async look({ config, isThorough }) {
     const url = config?.databaseUrl ?? null;
-    return url === null ? [] : [...(await findingsOf(url, isThorough)), ...encryptionFinding(url)];
+    const found = await onDatabase(config, (at, place) => findingsOf(at, place, isThorough));
+    return [...found, ...(url === null ? [] : encryptionFinding(url))];
   },
 };
 
-async function findingsOf(url: string, isThorough: boolean): Promise<Finding[]> {
-  const { connectPostgres, placeName, refuseUnfit } = await import("#store/postgres.ts");
-  const { readSchema } = await import("#store/postgres-schema.ts");
-  const place = placeName(url);
+/** What `look` finds with DATABASE_URL; nothing without. What it throws of the database is a finding. */
+export async function onDatabase(
+  config: Config | null,
+  look: (url: string, place: string) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  const url = config?.databaseUrl ?? null;
+  if (url === null) return [];
+  const { placeName } = await import("#store/postgres.ts");
   try {
-    const session = await connectPostgres({ url });
-    try {
-      const { version } = await refuseUnfit(session, { url });
-      const { missing, forbidding } = await readSchema(session, place);
-      if (forbidding !== null)
-        return [
-          fail(
-            `${place} was changed by a newer gp-records: this version does not know '${forbidding}'`,
-            "Run the newer version.",
-          ),
-        ];
-      if (missing.length > 0)
-        return [
-          fail(
-            `${place} lacks ${missing.length} steps of the schema, so no server starts`,
-            "As the role that owns the tables: gp-records migrate",
-          ),
-        ];
-      const damage = await blockDamage(session, isThorough);
-      if (damage !== undefined)
-        return [
-          fail(
-            `${place} is damaged: ${damage}`,
-            "Restore a dump of the database, or remove that row: the rest of the log, and all totals, are whole without it.",
-          ),
-        ];
-      return [
-        ok(
-          `${place} has the present schema and holds accounts, keys and usage; it is version ${version}`,
-        ),
-      ];
-    } finally {
-      session.close();
-    }
+    return await look(url, placeName(url));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return [fail(error.message, "Mend what it names, then run doctor again.")];
+  }
+}
+
+async function findingsOf(url: string, place: string, isThorough: boolean): Promise<Finding[]> {
+  const { connectPostgres, refuseUnfit } = await import("#store/postgres.ts");
+  const { readSchema } = await import("#store/postgres-schema.ts");
+  const session = await connectPostgres({ url });
+  try {
+    const { version } = await refuseUnfit(session, { url });
+    const { missing, forbidding } = await readSchema(session, place);
+    if (forbidding !== null)
+      return [
+        fail(
+          `${place} was changed by a newer gp-records: this version does not know '${forbidding}'`,
+          "Run the newer version.",
+        ),
+      ];
+    if (missing.length > 0)
+      return [
+        fail(
+          `${place} lacks ${missing.length} steps of the schema, so no server starts`,
+          "As the role that owns the tables: gp-records migrate",
+        ),
+      ];
+    const damage = await blockDamage(session, isThorough);
+    if (damage !== undefined)
+      return [
+        fail(
+          `${place} is damaged: ${damage}`,
+          "Restore a dump of the database, or remove that row: the rest of the log, and all totals, are whole without it.",
+        ),
+      ];
+    return [
+      ok(
+        `${place} has the present schema and holds accounts, keys and usage; it is version ${version}`,
+      ),
+    ];
+  } finally {
+    session.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { clock } from "./clock.ts";
+import { counters } from "./counters.ts";
 import { counts } from "./counts.ts";
 import { current } from "./current.ts";
 import { dataFolder } from "./data-folder.ts";
@@ -13,6 +14,7 @@ import { modes } from "./modes.ts";
 import { owners } from "./owners.ts";
 import { port } from "./port.ts";
 import { settings } from "./settings.ts";
+import { sharedDatasets } from "./shared-datasets.ts";
 import { controlStore, usageStore } from "./stores.ts";
 import { versions } from "./versions.ts";
 import { webhook } from "./webhook.ts";
@@ -36,8 +38,10 @@ export const checks = [
   controlStore,
   usageStore,
   database,
+  sharedDatasets,
   writers,
   counts,
+  counters,
   port,
   webhook,
 ] as const;

@@ -21,17 +21,22 @@ export const importLock = (dataDir: string) => heldLock(importPath(dataDir));
 /** A held lock is no fault: the system releases it with its process, so it is never stale. */
 export const locks: Check = {
   name: "locks",
-  look: ({ dataDir }) =>
-    faultsOr(
-      [
-        ...findingOf(serverPath(dataDir), "no server can start and no restore can be made"),
-        ...findingOf(importPath(dataDir), "nothing can be imported, published or restored"),
-      ],
-      [
-        sentence("server", serverLock(dataDir)?.text),
-        sentence("import", importLock(dataDir)?.text),
-      ].join("; "),
-    ),
+  look({ dataDir, config }) {
+    const server = sentence("server", serverLock(dataDir)?.text);
+    const ofServer = findingOf(
+      serverPath(dataDir),
+      "no server can start and no restore can be made",
+    );
+    // Imports of several machines take a lock in the database, of which the check of shared datasets tells.
+    if (config !== null && config.databaseUrl !== null)
+      return faultsOr(ofServer, `on this folder ${server}`);
+    const ofImport = findingOf(
+      importPath(dataDir),
+      "nothing can be imported, published or restored",
+    );
+    const both = [server, sentence("import", importLock(dataDir)?.text)].join("; ");
+    return faultsOr([...ofServer, ...ofImport], both);
+  },
 };
 
 function findingOf(path: string, consequence: string): Finding[] {

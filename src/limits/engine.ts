@@ -19,8 +19,19 @@ export interface Engine {
   /** Accounts with the same number are charged together. */
   partOf(account: number): number;
   charge(charge: Charge): Promise<void>;
+  /** What stands behind the place: one server, or each one of a cluster. Changes nothing. */
+  inspect(): Promise<EngineServer[]>;
   /** Drops the connection; whatever was asked is rejected. */
   disconnect(): void;
+}
+
+export interface EngineServer {
+  /** Such as `Redis 7.0.15`. */
+  program: string;
+  /** How far its clock is ahead of that of this machine. */
+  aheadMilliseconds: number;
+  /** Whether its counts are there again after a restart; null where it does not tell. */
+  keepsCounts: boolean | null;
 }
 
 /** Requests that an instance admitted by itself, to be counted now. Accounts are of one part, in ascending order. */

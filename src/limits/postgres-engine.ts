@@ -75,6 +75,22 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         arrayOf(accounts.flatMap(({ ages }) => ages)),
       ]);
     },
+    async inspect() {
+      if (session === null) throw new Error("there is no connection");
+      const begun = Date.now();
+      const [row] = await session.query<{ version: string; fsync: string; now: number }>(
+        `select split_part(current_setting('server_version'), ' ', 1) as version,
+           current_setting('fsync') as fsync, quota_now() as now`,
+      );
+      const { version, fsync, now } = row!;
+      return [
+        {
+          program: `PostgreSQL ${version}`,
+          aheadMilliseconds: now / 1000 - (begun + Date.now()) / 2,
+          keepsCounts: fsync === "on",
+        },
+      ];
+    },
     disconnect() {
       attempt++;
       session?.close();

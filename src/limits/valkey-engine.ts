@@ -8,6 +8,7 @@ import {
   decisionFrom,
   decisionNumbers,
   type Engine,
+  type EngineServer,
   type Group,
 } from "./engine.ts";
 import { chargeScript, takeScript } from "./valkey-scripts.ts";
@@ -109,6 +110,10 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
         [String(number), ...accounts.map(({ ages }) => bytesOfDoubles(ages))],
       );
     },
+    async inspect() {
+      if (client === null) throw new Error("there is no connection");
+      return Promise.all(("nodes" in client ? client.nodes("master") : [client]).map(inspectNode));
+    },
     disconnect() {
       const old = client;
       client = null;
@@ -116,6 +121,22 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
     },
   };
   return engine;
+}
+
+async function inspectNode(node: Redis): Promise<EngineServer> {
+  const info = await node.info();
+  const begun = Date.now();
+  const [seconds, microseconds] = await node.time();
+  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
+  // Valkey tells the version of Redis that it is compatible with under the old name.
+  const valkey = field("valkey_version");
+  const appendOnly = field("aof_enabled");
+  return {
+    program: valkey === undefined ? `Redis ${field("redis_version")}` : `Valkey ${valkey}`,
+    aheadMilliseconds:
+      1000 * Number(seconds) + Number(microseconds) / 1000 - (begun + Date.now()) / 2,
+    keepsCounts: appendOnly === undefined ? null : appendOnly === "1",
+  };
 }
 
 interface Script {
