@@ -15,7 +15,7 @@ import type { Load } from "#datasets/start-load.ts";
 import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
-import { drain } from "#http/connections.ts";
+import { drain, settle } from "#http/connections.ts";
 import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { whyNotReady } from "#http/health.ts";
 import { addressText, listenPassed, type PassedSockets } from "#http/listen.ts";
@@ -36,7 +36,8 @@ import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
-import { takeLock } from "#store/lock.ts";
+import { type Lock, takeLock } from "#store/lock.ts";
+import { refuseMovedFolder, watchFolderMark } from "#store/move-mark.ts";
 import { readyControl } from "#store/ready-control.ts";
 import { openRecording, type Recording } from "#usage/recording.ts";
 
@@ -93,12 +94,16 @@ export async function openService(
 
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
-  const shared = databaseUrl === null ? null : await openDatabase(databaseUrl, reportKeys);
+  const moved = Promise.withResolvers<Error>();
+  const shared =
+    databaseUrl === null ? null : await openDatabase(databaseUrl, reportKeys, moved.resolve);
   if (shared === null) await readyControl(dataDir);
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
+  // Under the lock, which `copy` takes once it has marked the folder.
+  if (shared === null) refuseUnderLock(dataDir, lock);
   const { counters, mode: countersMode } = await openCounters({
     dataDir,
     database: shared?.place ?? null,
@@ -253,6 +258,33 @@ export async function openService(
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
 
+  const endWatch = shared === null ? watchFolderMark(dataDir, moved.resolve) : () => {};
+  let datasetsClosing: Promise<unknown> | undefined;
+  const closeDatasets = () =>
+    (datasetsClosing ??= Promise.all([follower.close(), sharedDatasets?.close()]));
+  let storesClosing: Promise<void> | undefined;
+  const closeStores = () => (storesClosing ??= closeOnce());
+  const closeOnce = async () => {
+    endWatch();
+    await closeDatasets();
+    await Promise.all([accountWorker.close(), recording.close()]);
+    await counters.close();
+    await keyVerifier.close();
+  };
+  let isLockHeld = true;
+  const releaseLock = () => {
+    if (isLockHeld) lock.release();
+    isLockHeld = false;
+  };
+  // The process goes on, so that clients and proxies are told, until somebody ends it.
+  void moved.promise.then(async (reason) => {
+    if (state !== "closing") state = "draining";
+    log.warn(`requests are refused from now on: ${reason.message}`);
+    await settle(connections);
+    await closeStores();
+    releaseLock();
+  });
+
   return {
     app,
     adminAddress: admin.address,
@@ -274,31 +306,41 @@ export async function openService(
       return address;
     },
     async stop() {
-      state = "closing";
+      if (state !== "draining") state = "closing";
       const closed = setTimeout(() => (state = "draining"), closingMilliseconds);
       await Promise.all([
         drain(app.server, connections),
-        follower.close(),
-        sharedDatasets?.close(),
+        closeDatasets(),
         operator?.close(),
       ]);
       clearTimeout(closed);
       await app.close();
       overload.close();
-      await Promise.all([accountWorker.close(), recording.close()]);
-      await counters.close();
-      await keyVerifier.close();
+      await closeStores();
       await admin.close();
-      lock.release();
+      releaseLock();
     },
   };
+}
+
+function refuseUnderLock(dataDir: string, lock: Lock): void {
+  try {
+    refuseMovedFolder(dataDir);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 /** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
 const closingMilliseconds = 1000;
 
 /** What a server has of PostgreSQL; its code is loaded only here. */
-async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
+async function openDatabase(
+  url: string,
+  onFault: (fault: Error | null) => void,
+  onMoved: (reason: Error) => void,
+) {
   const { makeGateMemory, makePoolMemory, openGate, readPool } = await import("#store/postgres.ts");
   const { connectKeys } = await import("#store/watch-postgres.ts");
   const { openSharedKeys } = await import("#keys/shared-keys.ts");
@@ -309,7 +351,7 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
     place,
     /** What other threads take to connect. */
     forThreads: { url, gateMemory, poolMemory },
-    keys: await openSharedKeys({ connect, onFault }),
+    keys: await openSharedKeys({ connect, onFault, onMoved }),
     poolUse: () => readPool(poolMemory),
   };
 }

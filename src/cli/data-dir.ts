@@ -1,6 +1,7 @@
 /** Opens the stores that DATA_DIR and DATABASE_URL name, for as long as a command works with them. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
+import { refuseMovedFolder } from "#store/move-mark.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
@@ -53,9 +54,13 @@ export async function withUsage<R>(
   }
 }
 
-/** Finishes a restore that was killed half-way, before anybody reads or writes a store. */
+/**
+ * Finishes a restore that was killed half-way, before anybody reads or writes a store.
+ * @throws MovedAway for a folder whose installation is being moved.
+ */
 function settledConfig({ environment }: CliContext): Config {
   const config = readConfig(environment);
   finishRestore(config.dataDir);
+  if (config.databaseUrl === null) refuseMovedFolder(config.dataDir);
   return config;
 }

@@ -7,6 +7,7 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { type Lock, takeLock } from "#store/lock.ts";
+import { refuseMovedFolder } from "#store/move-mark.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -64,9 +65,12 @@ async function withDatasets<R>(context: CliContext, work: Work<R>, isChange: boo
   try {
     // Loaded here, for a server needs neither; the second one brings the driver of PostgreSQL.
     if (databaseUrl === null) {
+      refuseMovedFolder(dataDir);
       const { folderDatasets } = await import("#datasets/datasets.ts");
       return await work(folderDatasets(catalogue));
     }
+    const { refuseMovedDatabase } = await import("#store/postgres-schema.ts");
+    await refuseMovedDatabase({ url: databaseUrl });
     const { withSharedDatasets } = await import("#datasets/shared-datasets.ts");
     const warn = (sentence: string) => context.reportError(`warning: ${sentence}.`);
     const order = { url: databaseUrl, folder: catalogue.folder, isChange, warn };

@@ -8,7 +8,7 @@ export interface KeptFile {
 }
 
 const ownName =
-  /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.(?:lock|holder)|demo\.key|datasets|counts)$/;
+  /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.(?:lock|holder)|demo\.key|move\.json|datasets|counts)$/;
 
 /** What a restore leaves there, while it runs or when it is done. */
 const restoreName = /^(?:\.restore(?:-draft)?|replaced-.*)$/;

@@ -1,4 +1,5 @@
 /** Tracks the open connections, handles the requests of each one at a time, and closes them without losing responses. */
+import { once } from "node:events";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
@@ -129,6 +130,14 @@ function dropWhatComes(socket: Socket): void {
   // With this listener Node no longer passes the bytes to the parser.
   socket.on("data", drop);
   socket.resume();
+}
+
+/** Resolves when what is being answered now has been sent, or after the time that a drain has. */
+export async function settle({ open }: Connections): Promise<void> {
+  const responses = [...open.values()].filter(owes).flatMap(({ latest }) => latest?.response ?? []);
+  const late = AbortSignal.timeout(patienceMilliseconds);
+  const sent = responses.map((response) => once(response, "close", { signal: late }));
+  await Promise.allSettled(sent);
 }
 
 /** Connections still open then are destroyed: with the final writes and mails, the process ends within five seconds. */

@@ -1,6 +1,7 @@
 /** The counters that several instances share, in PostgreSQL or Valkey, and what one instance does while those are away. */
 import { randomUUID } from "node:crypto";
 import { StoreFault } from "#store/domain-error.ts";
+import { MovedAway } from "#store/move-mark.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type Charge, type Engine, type Group, statusOf } from "./engine.ts";
@@ -66,6 +67,8 @@ export async function openSharedCounters({
   let reported: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  let isMoved = false;
+  const mustDeny = () => outage === "deny" || isMoved;
 
   const ask = (account: number, quotas: Quotas, isLook: boolean): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
@@ -96,6 +99,7 @@ export async function openSharedCounters({
       (decisions) => {
         if (sent !== batch) return;
         sent = null;
+        isMoved = false;
         for (const [i, group] of batch.entries()) {
           for (let counted = 0; counted < decisions[i]!.admitted; counted++)
             own.count(group.account);
@@ -112,6 +116,8 @@ export async function openSharedCounters({
 
   /** Counts what waits for an answer by itself, and so whatever comes, until the engine is there again. */
   const lose = (fault: Error) => {
+    // Those who count there now are not told of what is counted here.
+    isMoved ||= fault instanceof MovedAway;
     if (state === "away") return;
     state = "away";
     engine.disconnect();
@@ -127,7 +133,7 @@ export async function openSharedCounters({
   const answerAlone = ({ account, quotas, requests, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
       if (requests === 0) resolve(own.look(account, quotas));
-      else if (outage === "deny") reject(new CountersAway());
+      else if (mustDeny()) reject(new CountersAway());
       else resolve(takeAlone(account, quotas));
   };
 
@@ -207,7 +213,7 @@ export async function openSharedCounters({
     take(account, quotas) {
       assertAccount(account);
       if (state !== "away") return ask(account, quotas, false);
-      if (outage === "deny") return Promise.reject(new CountersAway());
+      if (mustDeny()) return Promise.reject(new CountersAway());
       return takeAlone(account, quotas);
     },
     look(account, quotas) {

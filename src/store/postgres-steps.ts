@@ -1,5 +1,6 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
 import { datasetTables } from "./dataset-tables.ts";
+import { moveTables } from "./move-tables.ts";
 import { postgresCountsSql } from "./postgres-counts-sql.ts";
 import { postgresUsageSql } from "./postgres-usage-sql.ts";
 
@@ -170,4 +171,5 @@ export const postgresSteps: readonly PostgresStep[] = [
   { name: "0002-counts", isAdditive: true, sql: postgresCountsSql },
   { name: "0003-datasets", isAdditive: true, sql: datasetTables },
   { name: "0004-usage", isAdditive: true, sql: postgresUsageSql },
+  { name: "0005-move", isAdditive: true, sql: moveTables },
 ];

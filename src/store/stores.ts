@@ -3,6 +3,7 @@ import type { ControlTables } from "./control-tables.ts";
 import { controlFile, usageFile } from "./files.ts";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
 import { openStore, type Store } from "./open-store.ts";
+import { refuseMovedFolder } from "./move-mark.ts";
 import type { PostgresPlace } from "./postgres.ts";
 import type { UsageTables } from "./usage-tables.ts";
 
@@ -21,7 +22,8 @@ interface StoreOptions {
 /**
  * Accounts, people and keys. A committed revocation survives a power failure. A file is created and migrated if needed; a
  * database is not, as servers of another version may be working with it.
- * @throws StoreFault as `openStore` does; DomainError `conflict` for a database whose schema has to be migrated.
+ * @throws StoreFault as `openStore` does; DomainError `conflict` for a database whose schema has to be migrated; MovedAway, also from
+ *   each `write`.
  */
 export async function openControl(
   dataDir: string,
@@ -31,13 +33,23 @@ export async function openControl(
     const { openReadyStore } = await import("./open-postgres.ts");
     return openReadyStore({ url: databaseUrl });
   }
-  return openStore({
+  refuseMovedFolder(dataDir);
+  const store = await openStore<ControlTables>({
     file: controlFile(dataDir),
     migrations: controlMigrations,
     synchronous: "full",
     busyMilliseconds,
     erasesDeleted: true,
   });
+  return {
+    ...store,
+    write: (work) =>
+      store.write((transaction) => {
+        // Under the write lock: whoever marks the folder and then gets the lock knows that nothing changes any more.
+        refuseMovedFolder(dataDir);
+        return work(transaction);
+      }),
+  };
 }
 
 /**

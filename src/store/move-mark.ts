@@ -1,0 +1,114 @@
+/** The mark of an installation that `copy` moves: who is told by it neither serves nor changes what is moved. */
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DomainError } from "./domain-error.ts";
+
+export interface MoveMark {
+  /** Names the move, on both sides. */
+  id: string;
+  /** `source`: it is left, and must not change any more. `target`: it is being filled, and is not whole yet. */
+  side: "source" | "target";
+  /** The other side, without a password. */
+  other: string;
+  /** ISO 8601. */
+  begunAt: string;
+  /** Null until the target is whole. */
+  doneAt: string | null;
+}
+
+/** What was asked for is not done here, since the installation is moved. */
+export class MovedAway extends DomainError {
+  constructor(message: string) {
+    super("conflict", message);
+    this.name = "MovedAway";
+  }
+}
+
+/** The SQLSTATE of a write into a database that was moved away. */
+export const movedState = "GP001";
+
+/** @param place names the marked installation. @throws MovedAway where there is a mark. */
+export function refuseMarked(mark: MoveMark | null, place: string): void {
+  if (mark === null) return;
+  const { side, other, begunAt, doneAt } = mark;
+  const since = begunAt.replace(/\.\d+Z$/, "Z");
+  if (side === "target")
+    throw new MovedAway(
+      `${place} is not whole: a copy of ${other} into it began at ${since}. Run \`gp-records copy\` again, which finishes it.`,
+    );
+  throw new MovedAway(
+    doneAt === null
+      ? `${place} is being moved to ${other} since ${since}. Run \`gp-records copy\` again to finish that, or \`gp-records copy --undo\` to serve from here again.`
+      : `${place} was moved to ${other} at ${doneAt.replace(/\.\d+Z$/, "Z")}, and what is here is out of date. Name the new place with DATABASE_URL or DATA_DIR.`,
+  );
+}
+
+export const moveMarkName = "move.json";
+
+const markPath = (dataDir: string) => join(dataDir, moveMarkName);
+
+/** @throws MovedAway for a mark that cannot be read, since it must not be taken for none. */
+export function readFolderMark(dataDir: string): MoveMark | null {
+  try {
+    return JSON.parse(readFileSync(markPath(dataDir), "utf8")) as MoveMark;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw new MovedAway(
+      `${markPath(dataDir)} says that this installation is being moved, but cannot be read: ${(error as Error).message}. Run \`gp-records copy\` again, or \`gp-records copy --undo\`.`,
+    );
+  }
+}
+
+/** @throws MovedAway where the installation in the folder is marked. */
+export const refuseMovedFolder = (dataDir: string): void =>
+  refuseMarked(readFolderMark(dataDir), dataDir);
+
+/** Replaces the mark, whole or not at all; null removes it. It survives a power failure. */
+export function writeFolderMark(dataDir: string, mark: MoveMark | null): void {
+  const path = markPath(dataDir);
+  if (mark === null) rmSync(path, { force: true });
+  else {
+    const aside = `${path}.tmp`;
+    const file = openSync(aside, "w", 0o600);
+    try {
+      writeSync(file, `${JSON.stringify(mark, null, 2)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(aside, path);
+  }
+  // Windows cannot sync a folder and need not.
+  if (process.platform === "win32") return;
+  const folder = openSync(dataDir, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+const lookEveryMilliseconds = 500;
+
+/** Calls back once when the installation in the folder is marked. @returns what ends the watch. */
+export function watchFolderMark(dataDir: string, onMoved: (reason: Error) => void): () => void {
+  const timer = setInterval(() => {
+    try {
+      refuseMovedFolder(dataDir);
+    } catch (error) {
+      clearInterval(timer);
+      onMoved(error as Error);
+    }
+  }, lookEveryMilliseconds);
+  timer.unref();
+  return () => clearInterval(timer);
+}
