@@ -8,6 +8,7 @@ import {
   onOrOff,
   orUnset,
   parseAddress,
+  parseCopyTo,
   parseCountersUrl,
   parseDatabaseUrl,
   parseHost,
@@ -43,6 +44,10 @@ export interface Config {
   /** The Valkey or Redis that counts, only where `databaseUrl` is set; null for that PostgreSQL, or without it for this process. May contain a password. */
   countersUrl: string | null;
   countersOutage: (typeof outageModes)[number];
+  /** Where `copy` moves the installation to, one of a database and a folder; null where it is not said. The URL may contain a password. */
+  copyTo: { databaseUrl: string | null; dataDir: string | null } | null;
+  /** The Valkey or Redis that counts after that; null for none. May contain a password. */
+  copyCountersTo: string | null;
   /** Origin (and path) at which the public reaches the service, without a trailing slash; null where unknown. */
   publicUrl: string | null;
   /** Proxies whose `X-Forwarded-For` is believed; null where there is none. */
@@ -135,6 +140,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     databaseUrl: read("DATABASE_URL", parseDatabaseUrl),
     countersUrl: read("COUNTERS_URL", parseCountersUrl),
     countersOutage: read("COUNTERS_OUTAGE", oneOf(outageModes)),
+    copyTo: read("COPY_TO", parseCopyTo),
+    copyCountersTo: read("COPY_COUNTERS_TO", parseCountersUrl),
     publicUrl: read("PUBLIC_URL", parsePublicUrl),
     trustedProxies: read("TRUSTED_PROXIES", parseRanges),
     corsOrigins: read("CORS_ORIGINS", parseOrigins),
@@ -179,10 +186,15 @@ function readSecret(path: string): string | Fault {
 /** What is wrong with settings that are each valid but do not fit together. */
 function faultsTogether(config: Config): string[] {
   const { host, port, adminAddress, databaseUrl, countersUrl, smtpUrl, publicUrl } = config;
+  const { copyTo, copyCountersTo } = config;
   const faults: string[] = [];
   if (countersUrl !== null && databaseUrl === null)
     faults.push(
       "DATABASE_URL must be set where COUNTERS_URL is: accounts are counted by their numbers, which mean others in each DATA_DIR. Set it, or leave COUNTERS_URL away.",
+    );
+  if (copyCountersTo !== null && copyTo?.databaseUrl == null)
+    faults.push(
+      "COPY_TO must be a database where COPY_COUNTERS_TO is set: an installation in a folder counts by itself.",
     );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
     faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");

@@ -308,11 +308,7 @@ export async function openService(
     async stop() {
       if (state !== "draining") state = "closing";
       const closed = setTimeout(() => (state = "draining"), closingMilliseconds);
-      await Promise.all([
-        drain(app.server, connections),
-        closeDatasets(),
-        operator?.close(),
-      ]);
+      await Promise.all([drain(app.server, connections), closeDatasets(), operator?.close()]);
       clearTimeout(closed);
       await app.close();
       overload.close();

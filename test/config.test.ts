@@ -268,7 +268,14 @@ test("people are sent to the account pages where those are served, and nowhere e
 
 test("every secret may stand in a file that a setting ending in _FILE names, and no other setting may", (t) => {
   const secrets = settings.filter((setting) => "isSecret" in setting).map(({ name }) => name);
-  assert.deepEqual(secrets, ["OPERATOR_WEBHOOK", "DATABASE_URL", "COUNTERS_URL", "SMTP_URL"]);
+  assert.deepEqual(secrets, [
+    "OPERATOR_WEBHOOK",
+    "DATABASE_URL",
+    "COUNTERS_URL",
+    "COPY_TO",
+    "COPY_COUNTERS_TO",
+    "SMTP_URL",
+  ]);
   assert.deepEqual(
     settingNames.filter((name) => name.endsWith("_FILE")),
     secrets.map((name) => `${name}_FILE`),

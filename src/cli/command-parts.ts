@@ -2,6 +2,7 @@
 import { addAccountCommands } from "./accounts.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
+import { addCopyCommand } from "./copy.ts";
 import { addDatasetCommands } from "./datasets.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addImportCommands } from "./import.ts";
@@ -28,6 +29,7 @@ export const commandParts: readonly AddCommands[] = [
   addRequestCommands,
   addUsageCommands,
   addMigrateCommand,
+  addCopyCommand,
   addBackupCommand,
   addRestoreCommand,
   addDoctorCommand,

@@ -113,6 +113,22 @@ export function parseDatabaseUrl(text: string): string | null | Fault {
   return text;
 }
 
+/** A database, or the path of a folder. */
+export function parseCopyTo(
+  text: string,
+): { databaseUrl: string | null; dataDir: string | null } | null | Fault {
+  if (text === "") return null;
+  if (/^postgres(?:ql)?:/.test(text)) {
+    const databaseUrl = parseDatabaseUrl(text);
+    return databaseUrl instanceof Fault ? databaseUrl : { databaseUrl, dataDir: null };
+  }
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
+    ? new Fault(
+        "must be a URL such as postgres://user:password@db.example:5432/records, or the path of a folder",
+      )
+    : { databaseUrl: null, dataDir: text };
+}
+
 /** Its faults do not quote the URL, which may hold a password. */
 export function parseCountersUrl(text: string): string | null | Fault {
   if (text === "") return null;

@@ -38,6 +38,18 @@ export const settings = [
     byDefault: "local",
     help: "While shared counters are away: `local` lets each instance count by itself, `deny` refuses requests.",
   },
+  {
+    name: "COPY_TO",
+    byDefault: "",
+    isSecret: true,
+    help: "Where `copy` moves the installation to: a PostgreSQL such as postgres://user:password@db.example/records, or the path of a folder.",
+  },
+  {
+    name: "COPY_COUNTERS_TO",
+    byDefault: "",
+    isSecret: true,
+    help: "Valkey or Redis that counts after the move; empty for the PostgreSQL or the folder of COPY_TO.",
+  },
   { name: "PUBLIC_URL", byDefault: "", help: "URL the public reaches the service under." },
   {
     name: "TRUSTED_PROXIES",

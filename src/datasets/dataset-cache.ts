@@ -27,6 +27,8 @@ export interface DatasetCache {
   temporaryPath(): string;
   /** Takes over a file that is whole. @returns its path. */
   adopt(temporaryPath: string, generation: Generation): string;
+  /** Writes what is known of it beside its file. @returns whether it was known otherwise. */
+  noteFacts(generation: Generation): boolean;
   /** Makes it the one that a server on this folder serves. @returns whether anything changed. */
   point(generation: Generation): boolean;
   /** Keeps it from being pruned for ten minutes. */
@@ -79,6 +81,7 @@ export function openCache(folder: string): DatasetCache {
       syncPath(folder);
       return path;
     },
+    noteFacts,
     point(generation) {
       const isNoted = noteFacts(generation);
       if (readIfThere(pointer)?.trim() === generation.version) return isNoted;
@@ -130,6 +133,12 @@ function markAsCache({ folder, versions }: Catalogue): void {
     mark,
     "Files here are fetched from the database that DATABASE_URL names, and deleted again.\n",
   );
+}
+
+/** Makes a cache that has all datasets a folder of its own, whose files nobody deletes. */
+export function endCache(folder: string): void {
+  rmSync(join(folder, markName), { force: true });
+  syncPath(folder);
 }
 
 function isRunning(pid: number): boolean {

@@ -53,6 +53,13 @@ function openAnyFormat(path: string): OpenGeneration {
   }
 }
 
+/** The format and the fold of a file, as `ownFormat` has those of this program; it may be one that this program cannot read. */
+export function formatOf(path: string): string {
+  const { db, meta } = openAnyFormat(path);
+  db.close();
+  return `${meta.format_version}.${meta.fold_version}`;
+}
+
 /** How the format or the fold of a file differs from those of this program. */
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion))

@@ -17,7 +17,7 @@ import {
   type SharedGeneration,
   type SharedState,
 } from "./remote.ts";
-import { pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
+import { checkParts, pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
 import { writeSynced } from "./whole-file.ts";
 
 const lookEveryMilliseconds = 500;
@@ -27,10 +27,10 @@ const channel = "gp_records_dataset";
 /** Two numbers of our own: the lock is known by them in the whole database. */
 const lockKeys = [0x6770_7265, 1];
 
-/** @param cache that files are fetched into. */
+/** @param cache that files are fetched into; null for who fetches none. */
 export function openPostgresRemote(
   url: string,
-  cache: DatasetCache,
+  cache: DatasetCache | null,
   gate = openGate(),
 ): DatasetRemote {
   const place = { url, gate };
@@ -63,12 +63,12 @@ export function openPostgresRemote(
       const session = await connectPostgres(place, { limits: partLimits });
       const stop = () => session.close();
       signal?.addEventListener("abort", stop);
-      const path = cache.temporaryPath();
+      const path = cache!.temporaryPath();
       try {
         signal?.throwIfAborted();
         await pullParts(session, generation, path);
         signal?.throwIfAborted();
-        return cache.adopt(path, generation);
+        return cache!.adopt(path, generation);
       } catch (error) {
         rmSync(path, { force: true });
         // What closing the session brought about is not what went wrong.
@@ -87,6 +87,35 @@ export function openPostgresRemote(
         await insertRow(session, generation, status, publisher);
         await pushParts(session, path, generation);
         await session.query(`${raiseChange} returning pg_notify('${channel}', '')`);
+        await session.query("commit");
+      } finally {
+        session.close();
+      }
+    },
+    async take(path, generation, format) {
+      const session = await connectPostgres(place, { limits: partLimits });
+      try {
+        await session.query("begin");
+        await insertRow(session, generation, "staged", publisher, format);
+        await pushParts(session, path, generation);
+        await checkParts(session, generation);
+        await session.query(agreeSql, agreedValues(generation));
+        await session.query("commit");
+      } finally {
+        session.close();
+      }
+    },
+    async agree(generations, current) {
+      const session = await connectPostgres(place, { limits: partLimits });
+      const versions = generations.map(({ version }) => version);
+      try {
+        await session.query("begin");
+        for (const generation of generations)
+          await session.query(agreeSql, agreedValues(generation));
+        await session.query("update dataset_state set current = $1, change = change + 1", [
+          current,
+        ]);
+        await session.query("delete from dataset where version <> all($1::text[])", [versions]);
         await session.query("commit");
       } finally {
         session.close();
@@ -138,8 +167,8 @@ export function openPostgresRemote(
         throw damaged(`is damaged: ${error.message}`);
       });
       if (sha256Of(bytes) !== row.sha256) throw damaged("is damaged: its SHA-256 differs");
-      const path = cache.sidePath(name);
-      const aside = cache.temporaryPath();
+      const path = cache!.sidePath(name);
+      const aside = cache!.temporaryPath();
       writeSynced(aside, bytes);
       renameSync(aside, path);
       return path;
@@ -339,9 +368,10 @@ async function insertRow(
   generation: Generation,
   status: string,
   publisher: string,
+  format = ownFormat,
 ): Promise<void> {
   const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
-  const values = [version, ownFormat, hash, sha256, bytes, records, built_at, built_from];
+  const values = [version, format, hash, sha256, bytes, records, built_at, built_from];
   try {
     await session.query(
       `insert into dataset (version, format, hash, sha256, bytes, records, built_at, built_from, status, publisher)
@@ -353,6 +383,17 @@ async function insertRow(
     throw new DatasetFault(`${version} is stored already, by another import. Import again.`);
   }
 }
+
+const agreeSql = `update dataset set status = case when $2::timestamptz is null then 'staged' else 'published' end,
+    published_at = $2::timestamptz, published_after = $3, pinned_at = $4::timestamptz
+  where version = $1`;
+
+const agreedValues = ({ version, published_at, published_after, pinned_at }: Generation) => [
+  version,
+  published_at,
+  published_after,
+  pinned_at,
+];
 
 const sha256Of = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 

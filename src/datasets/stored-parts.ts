@@ -105,5 +105,10 @@ export async function pullParts(
   }
 }
 
+/** Reads them, whole and as they should be, and keeps nothing. @throws as `pullParts`. */
+export async function checkParts(session: PostgresSession, generation: Generation): Promise<void> {
+  for await (const _ of storedParts(session, generation));
+}
+
 const storedRemedy =
   "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";

@@ -1,12 +1,16 @@
 /** Is DATA_DIR there, a folder, and one this user may write? */
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { MovedAway, refuseMovedFolder } from "#store/move-mark.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { isForeign, keptFiles } from "./kept-files.ts";
 
 export const dataFolder: Check = {
   name: "folder",
-  look: ({ dataDir }) => [findingOf(dataDir)],
+  look: ({ dataDir, config }) => [
+    findingOf(dataDir),
+    ...(config?.databaseUrl == null ? moveFindings(dataDir) : []),
+  ],
 };
 
 function findingOf(dataDir: string): Finding {
@@ -30,6 +34,18 @@ function findingOf(dataDir: string): Finding {
   return keptFiles(dataDir).length === 1
     ? ok(`${dataDir} is empty: nothing has been imported or served yet`)
     : ok(`${dataDir} is there and can be written`);
+}
+
+function moveFindings(dataDir: string): Finding[] {
+  try {
+    refuseMovedFolder(dataDir);
+    return [];
+  } catch (error) {
+    if (!(error instanceof MovedAway)) throw error;
+    return [
+      fail(error.message, "docs/scaling.md says how a move is finished, and how it is undone."),
+    ];
+  }
 }
 
 function absentFolder(dataDir: string): Finding {

@@ -1,6 +1,7 @@
 /** Can the PostgreSQL of DATABASE_URL be reached, is it fit for what servers share, and can its request log be read? */
 import { type Config, isLoopback } from "#config.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { refuseMarked } from "#store/move-mark.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { blocksLookedAt, blockTables, damageOf } from "./stores.ts";
@@ -32,7 +33,7 @@ export async function onDatabase(
 
 async function findingsOf(url: string, place: string, isThorough: boolean): Promise<Finding[]> {
   const { connectPostgres, refuseUnfit } = await import("#store/postgres.ts");
-  const { readSchema } = await import("#store/postgres-schema.ts");
+  const { readPostgresMark, readSchema } = await import("#store/postgres-schema.ts");
   const session = await connectPostgres({ url });
   try {
     const { version } = await refuseUnfit(session, { url });
@@ -51,6 +52,7 @@ async function findingsOf(url: string, place: string, isThorough: boolean): Prom
           "As the role that owns the tables: gp-records migrate",
         ),
       ];
+    refuseMarked(await readPostgresMark(session), place);
     const damage = await blockDamage(session, isThorough);
     if (damage !== undefined)
       return [

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Cluster, Redis } from "iovalkey";
 import { StoreFault } from "#store/domain-error.ts";
 import {
+  agesFrom,
   type Charge,
   type Decision,
   decisionFrom,
@@ -10,6 +11,7 @@ import {
   type Engine,
   type EngineServer,
   type Group,
+  slotsFrom,
 } from "./engine.ts";
 import { chargeScript, takeScript } from "./valkey-scripts.ts";
 
@@ -114,6 +116,23 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       if (client === null) throw new Error("there is no connection");
       return Promise.all(("nodes" in client ? client.nodes("master") : [client]).map(inspectNode));
     },
+    async read(accounts) {
+      const [now, ...stored] = await Promise.all([
+        readTime(client),
+        ...accounts.map((account) => client!.getBuffer(keyOf(account))),
+      ]);
+      return accounts.map((account, i) => ({ account, ages: agesOf(stored[i] ?? null, now) }));
+    },
+    async replace(counted) {
+      const now = await readTime(client);
+      await Promise.all(
+        counted.map(({ account, ages }) =>
+          ages.length === 0
+            ? client!.del(keyOf(account))
+            : client!.set(keyOf(account), storedOf(ages, now), "EX", keptSeconds),
+        ),
+      );
+    },
     disconnect() {
       const old = client;
       client = null;
@@ -188,6 +207,42 @@ function placeOf(url: string): string {
 }
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
+
+/** In µs since 1970. */
+async function readTime(client: Redis | Cluster | null): Promise<number> {
+  if (client === null) throw new Error("there is no connection");
+  const [seconds, microseconds] = await client.time();
+  return Number(seconds) * 1e6 + Number(microseconds);
+}
+
+/** As the scripts lay it out: valkey-scripts.ts. */
+const headBytes = 24;
+const slotBytes = 5;
+/** As the scripts have it: an hour or two after the newest request has left the day. */
+const keptSeconds = 90_000;
+
+function agesOf(stored: Buffer | null, now: number): number[] {
+  if (stored === null) return [];
+  const newest = stored.readDoubleBE(0);
+  const next = stored.readUInt32BE(8);
+  const day = stored.readUInt32BE(20);
+  const ring = stored.subarray(headBytes);
+  const slots = ring.length / slotBytes;
+  const ordered = Array.from({ length: day }, (_, i) => {
+    const slot = (next - day + i + slots) % slots;
+    return ring.subarray(slotBytes * slot, slotBytes * (slot + 1));
+  });
+  return agesFrom(Buffer.concat(ordered), newest, now);
+}
+
+function storedOf(ages: readonly number[], now: number): Buffer {
+  const { slots, newest } = slotsFrom(ages, now);
+  const head = Buffer.alloc(headBytes);
+  head.writeDoubleBE(newest, 0);
+  for (const at of [8, 12, 16, 20]) head.writeUInt32BE(ages.length, at);
+  const room = Math.floor(ages.length / 8) + 4;
+  return Buffer.concat([head, slots, Buffer.alloc(slotBytes * room)]);
+}
 
 /** Whether it is one server, as far as keys go, and no proxy before several. */
 async function mayMixParts(client: Redis): Promise<boolean> {

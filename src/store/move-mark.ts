@@ -51,9 +51,7 @@ export function refuseMarked(mark: MoveMark | null, place: string): void {
   );
 }
 
-export const moveMarkName = "move.json";
-
-const markPath = (dataDir: string) => join(dataDir, moveMarkName);
+const markPath = (dataDir: string) => join(dataDir, "move.json");
 
 /** @throws MovedAway for a mark that cannot be read, since it must not be taken for none. */
 export function readFolderMark(dataDir: string): MoveMark | null {

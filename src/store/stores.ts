@@ -34,13 +34,7 @@ export async function openControl(
     return openReadyStore({ url: databaseUrl });
   }
   refuseMovedFolder(dataDir);
-  const store = await openStore<ControlTables>({
-    file: controlFile(dataDir),
-    migrations: controlMigrations,
-    synchronous: "full",
-    busyMilliseconds,
-    erasesDeleted: true,
-  });
+  const store = await openControlFile(dataDir, busyMilliseconds);
   return {
     ...store,
     write: (work) =>
@@ -50,6 +44,21 @@ export async function openControl(
         return work(transaction);
       }),
   };
+}
+
+const openControlFile = (dataDir: string, busyMilliseconds: number): Promise<ControlStore> =>
+  openStore({
+    file: controlFile(dataDir),
+    migrations: controlMigrations,
+    synchronous: "full",
+    busyMilliseconds,
+    erasesDeleted: true,
+  });
+
+/** Makes both files, or brings them up to date, for a copy, to which a mark of a move is no obstacle. @throws as `openStore`. */
+export async function makeStores(dataDir: string): Promise<void> {
+  await (await openControlFile(dataDir, busyMillisecondsDefault)).close();
+  await (await openUsage(dataDir)).close();
 }
 
 /**

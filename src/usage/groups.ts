@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
+  type AccountOrder,
   accountsOf,
   decodeBlock,
   encodeBlocks,
@@ -99,8 +100,8 @@ export function openGrouping(connection: DatabaseSync): (now: number) => boolean
 }
 
 interface Groups {
-  /** Within a transaction. */
-  add(columns: RequestColumns): void;
+  /** Within a transaction. @returns the number of the group. */
+  add(columns: RequestColumns, ordered?: AccountOrder): number;
   remove(extent: Pick<RequestExtent, "number" | "last" | "lastAt">): void;
   /** All requests of a group. */
   read(extent: Pick<RequestExtent, "number" | "last">): RequestColumns;
@@ -132,8 +133,8 @@ export function openGroups(connection: DatabaseSync): Groups {
     blocksOf.all(number, last).map(({ content }) => content as Uint8Array);
 
   return {
-    add(columns) {
-      const { extent, blocks, textIds } = groupOf(columns);
+    add(columns, ordered) {
+      const { extent, blocks, textIds } = groupOf(columns, ordered);
       const { number, last, firstAt, lastAt, firstMade } = extent;
       addGroup.run(number, last, firstAt, lastAt, firstMade);
       for (const [i, { content, runs }] of blocks.entries()) {
@@ -141,6 +142,7 @@ export function openGroups(connection: DatabaseSync): Groups {
         for (const run of runs) addRun.run(run.account, run.lastAt, number + i, run.firstAt);
       }
       for (const [bucket, entries] of textIds) addIds.run(bucket, number, entries);
+      return number;
     },
     remove(extent) {
       const { number, last, lastAt } = extent;
@@ -152,6 +154,18 @@ export function openGroups(connection: DatabaseSync): Groups {
     },
     read: (extent) => joinColumns(contentsOf(extent).map((content) => decodeBlock(content)!)),
   };
+}
+
+/** The requests of an account may come from several instances; they are put in the order of their numbers. */
+export function orderByNumber(columns: RequestColumns): AccountOrder {
+  const ordered = orderByAccount(columns);
+  const { number } = columns;
+  let start = 0;
+  for (const end of ordered.ends) {
+    ordered.order.subarray(start, end).sort((one, other) => number[one]! - number[other]!);
+    start = end;
+  }
+  return ordered;
 }
 
 /** What is stored of a group. */

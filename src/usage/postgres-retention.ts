@@ -1,12 +1,6 @@
 /** Puts what all instances wrote to PostgreSQL in order, and removes what is too old: a step at a time, by one instance at a time. */
 import { dayMilliseconds } from "#store/durations.ts";
-import {
-  type AccountOrder,
-  decodeBlock,
-  encodeBlocks,
-  listAccounts,
-  orderByAccount,
-} from "#store/request-block.ts";
+import { decodeBlock, encodeBlocks, listAccounts } from "#store/request-block.ts";
 import {
   extentOf,
   freeColumns,
@@ -15,7 +9,7 @@ import {
   requestsSince,
 } from "#store/request-columns.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import { groupMilliseconds, groupOf, groupRequests } from "./groups.ts";
+import { groupMilliseconds, groupOf, groupRequests, orderByNumber } from "./groups.ts";
 import { pack } from "./postgres-writes.ts";
 import { foldSums, type RecentSums } from "./recent-sums.ts";
 import { hoursKeptDays, logStartOf, type Retention, spanMilliseconds } from "./retention.ts";
@@ -145,7 +139,8 @@ async function removeRecent(query: Query, startAt: number): Promise<boolean> {
   return removed.length > 0;
 }
 
-async function removeGroup(query: Query, number: number): Promise<boolean> {
+/** Within a transaction. @returns whether there was such a group. */
+export async function removeGroup(query: Query, number: number): Promise<boolean> {
   const [group] = await query<{ last: number }>(
     "delete from request_group where number = $1 returning last",
     [number],
@@ -222,7 +217,8 @@ async function firstBlocks(
   return found.slice(0, end < 0 ? found.length : end + 1).map(({ number }) => number);
 }
 
-async function readBlocks(
+/** All requests of blocks. @param numbers of blocks in the order of their numbers. */
+export async function readBlocks(
   query: Query,
   table: "request_recent" | "request_block",
   numbers: readonly number[],
@@ -252,8 +248,9 @@ async function groupRecent(query: Query): Promise<boolean> {
   return true;
 }
 
-async function addGroup(query: Query, columns: RequestColumns): Promise<void> {
-  const { extent, blocks, textIds } = groupOf(columns, orderOf(columns));
+/** Within a transaction. @param columns at least one request. @returns the number of the group. */
+export async function addGroup(query: Query, columns: RequestColumns): Promise<number> {
+  const { extent, blocks, textIds } = groupOf(columns, orderByNumber(columns));
   const { firstAt, lastAt, firstMade } = extent;
   const [added] = await query<{ number: number }>(
     `insert into request_group (number, last, requests, first_at, last_at, first_made)
@@ -285,18 +282,7 @@ async function addGroup(query: Query, columns: RequestColumns): Promise<void> {
      from unnest($3::integer[], $4::integer[], $5::integer[]) as own (bucket, place, bytes)`,
     [number, lists.bytes, [...textIds.keys()], ...lists.places],
   );
-}
-
-/** The requests of an account may come from several instances; they are put in the order of their numbers. */
-function orderOf(columns: RequestColumns): AccountOrder {
-  const ordered = orderByAccount(columns);
-  const { number } = columns;
-  let start = 0;
-  for (const end of ordered.ends) {
-    ordered.order.subarray(start, end).sort((one, other) => number[one]! - number[other]!);
-    start = end;
-  }
-  return ordered;
+  return number;
 }
 
 /**
@@ -307,7 +293,7 @@ async function joinSmall(query: Query): Promise<boolean> {
   const numbers = await firstBlocks(query, joinedRequests, `requests < ${smallBlock}`);
   if (numbers.length < 2) return false;
   const all = await readBlocks(query, "request_recent", numbers);
-  const ordered = orderOf(all);
+  const ordered = orderByNumber(all);
   const { firstAt, lastAt, firstMade } = extentOf(all, ordered.order);
   const [block] = encodeBlocks(all, ordered, all.count, false);
   await query(removeBlocks, [numbers]);

@@ -45,9 +45,14 @@ test("a server whose folder is marked refuses requests and lets the folder go, a
   await eventually(() => takeLock(join(dataDir, "server.lock"), "held").release());
   assert.match(service.log.join("\n"), /requests are refused from now on: \S+ is being moved to/);
 
-  const { refusal } = allCommands(dataDir);
+  const { refusal, start } = allCommands(dataDir);
   const reason = /is being moved to PostgreSQL at db\.example\/records .* copy --undo/;
-  for (const args of [["accounts", "list"], ["datasets", "list"], ["requests", "find", "req_1"], ["serve"]])
+  for (const args of [
+    ["accounts", "list"],
+    ["datasets", "list"],
+    ["requests", "find", "req_1"],
+    ["serve"],
+  ])
     assert.match(await refusal(exitCodes.conflict, ...args), reason, args.join(" "));
   writeFolderMark(dataDir, markOf("source", "2026-11-21T12:01:00.000Z"));
   assert.match(
@@ -56,6 +61,8 @@ test("a server whose folder is marked refuses requests and lets the folder go, a
   );
   writeFolderMark(dataDir, markOf("target"));
   assert.match(await refusal(exitCodes.conflict, "keys", "list"), /is not whole: a copy of/);
+
+  assert.match((await start("doctor")).out, /is not whole: a copy of/);
 
   writeFolderMark(dataDir, null);
   const again = await startService(t, { dataDir, records: null });
@@ -92,7 +99,8 @@ test("a server whose database is marked refuses requests and signs off, and noth
   );
   await assertRefuses(service);
   await eventually(async () => assert.equal((await live()).length, 0));
-  const { refusal } = allCommands(temporaryFolder(t), settings);
+  const { refusal, start } = allCommands(temporaryFolder(t), settings);
   for (const args of [["accounts", "list"], ["datasets", "list"], ["serve"]])
     assert.match(await refusal(exitCodes.conflict, ...args), /is being moved to \/data/);
+  assert.match((await start("doctor")).out, /is being moved to \/data/);
 });
