@@ -266,7 +266,6 @@ export async function openService(
   const closeStores = () => (storesClosing ??= closeOnce());
   const closeOnce = async () => {
     endWatch();
-    await closeDatasets();
     await Promise.all([accountWorker.close(), recording.close()]);
     await counters.close();
     await keyVerifier.close();
@@ -282,6 +281,8 @@ export async function openService(
     log.warn(`requests are refused from now on: ${reason.message}`);
     await settle(connections);
     await closeStores();
+    // Last, as `copy` takes an instance that has signed off for one that writes nothing more.
+    await closeDatasets();
     releaseLock();
   });
 
