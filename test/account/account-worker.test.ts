@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openAccountWorker } from "#account/account-worker.ts";
 import { issueKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import { makeGateMemory } from "#store/postgres.ts";
+import { makeGateMemory, makePoolMemory } from "#store/postgres.ts";
 import { day } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -29,7 +29,8 @@ test("an account worker mails due notices without a request, and closes once the
   });
   const settings = {
     dataDir,
-    database: url === null ? null : { url, gateMemory: makeGateMemory() },
+    database:
+      url === null ? null : { url, gateMemory: makeGateMemory(), poolMemory: makePoolMemory() },
     publicUrl: "https://records.example",
     linkBase: "https://records.example",
     signUp: "closed",
