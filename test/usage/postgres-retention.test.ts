@@ -2,11 +2,20 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { KyselyPlugin } from "kysely";
 import { checkBlock } from "#store/request-block.ts";
+import { connectPostgres } from "#store/postgres.ts";
+import { openPostgresWrites } from "#usage/postgres-writes.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { readTotals } from "#usage/totals.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { freshDatabase, runSql, whyNoPostgres } from "../support/postgres.ts";
-import { putRequests, readUsage, request, tidyUsage, type TimedRequest } from "../support/usage.ts";
+import {
+  chunkOf,
+  putRequests,
+  readUsage,
+  request,
+  tidyUsage,
+  type TimedRequest,
+} from "../support/usage.ts";
 import type { Retention } from "#usage/retention.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -131,9 +140,15 @@ test(
   "the small blocks of many seconds become one, and groups of blocks that are in order, whoever wrote them",
   { skip },
   async (t) => {
-    const { url, put, tidy, ids, total, counts } = await storeWith(t, []);
-    // Each by a writer of its own, with numbers of its own.
-    for (let i = 0; i < 100; i++) await put([request({ at: noon + i, requestId: String(i) })]);
+    const { url, tidy, ids, total, counts } = await storeWith(t, []);
+    // By two in turn, each of which has numbers of its own.
+    const sessions = [await connectPostgres({ url }), await connectPostgres({ url })];
+    const writes = sessions.map(({ query }) => openPostgresWrites(query, true));
+    for (let i = 0; i < 100; i++) {
+      const rows = chunkOf([request({ at: noon + i, requestId: String(i) })]);
+      await writes[i % 2]!({ kind: "requests", rows, now: noon });
+    }
+    for (const session of sessions) session.close();
     assert.equal((await counts())["recent"], 100);
     await tidy({});
     const small = await counts();
