@@ -226,7 +226,7 @@ export async function openService(
     ...connections.metrics,
     ...api.metrics,
     ...datasets.metrics,
-    lostRequests(recording),
+    ...usageMetrics(recording),
     failing,
     ...instanceMetrics({
       countersModes,
@@ -358,12 +358,14 @@ const readiness = (http: HttpDependencies) =>
     whyNotReady(http) === undefined ? 1 : 0,
   );
 
-const lostRequests = ({ lostCount }: Recording) =>
+const usageMetrics = ({ lostCount, waitingCount }: Recording) => [
+  gauge("gp_records_usage_queue_requests", "Requests whose record waits to be saved", waitingCount),
   counter(
     "gp_records_usage_lost_total",
     "Requests whose record was given up because it could not be saved",
     lostCount,
-  );
+  ),
+];
 
 const servedDataset = (model: ReturnType<HttpDependencies["model"]>) =>
   model && {

@@ -12,6 +12,8 @@ export interface Recording {
   record: Recorder["record"];
   /** Requests whose record was lost since the process started. */
   lostCount(): number;
+  /** Requests whose record is on its way to the disk or the database. */
+  waitingCount(): number;
   /** Resolves when everything is on disk, or has been tried a last time. */
   close(): Promise<void>;
 }
@@ -48,6 +50,7 @@ export function openRecording(order: RecordingOrder): Recording {
     noteKeyUse: (keyId, networkOf) => keyUse.note(keyId, now(), networkOf),
     record,
     lostCount: lost.count,
+    waitingCount: writer.waitingCount,
     async close() {
       keyUse.close();
       close();

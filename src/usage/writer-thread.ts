@@ -27,10 +27,19 @@ export interface WriterOutcome {
   fault: string | null;
   /** Requests that were dropped since the previous reply. */
   lost: number;
+  /** Requests that wait to be written. */
+  kept: number;
 }
 
-/** The first reply says that the thread has loaded; `again` is what came of an attempt that no message asked for. */
-export type WriterReply = { isReady: true } | WriterOutcome | { again: string | null };
+/** What came of an attempt that no message asked for. */
+export interface WriterAttempt {
+  /** As the fault of an outcome. */
+  again: string | null;
+  kept: number;
+}
+
+/** The first reply says that the thread has loaded. */
+export type WriterReply = { isReady: true } | WriterOutcome | WriterAttempt;
 
 /** SQLite is done when it returns. */
 interface OpenStore {
@@ -71,9 +80,11 @@ async function answerArrived(): Promise<void> {
     await wait(againMilliseconds);
     fault = await faultOf(writeKept);
   }
-  if (isLast) lost[lost.length - 1]! += kept.requests();
+  const left = kept.requests();
+  if (isLast) lost[lost.length - 1]! += left;
   const told = fault ?? tidyFault;
-  for (const one of lost) port.postMessage({ fault: told, lost: one } satisfies WriterOutcome);
+  for (const one of lost)
+    port.postMessage({ fault: told, lost: one, kept: left } satisfies WriterOutcome);
   if (isLast) {
     clearTimeout(again);
     store?.close();
@@ -91,7 +102,8 @@ function writeSoon(): void {
       again = undefined;
       if (kept.first() === undefined) return;
       const fault = await faultOf(writeKept);
-      port.postMessage({ again: fault ?? tidyFault } satisfies WriterReply);
+      const attempt: WriterAttempt = { again: fault ?? tidyFault, kept: kept.requests() };
+      port.postMessage(attempt);
       if (fault !== null) writeSoon();
     });
   }, againMilliseconds).unref();

@@ -2,7 +2,13 @@
 import { Worker } from "node:worker_threads";
 import { openKeptBatches, requestsOf, sizeOf } from "./kept-batches.ts";
 import type { Retention } from "./retention.ts";
-import type { WriterMessage, WriterOutcome, WriterReply, WriterSetting } from "./writer-thread.ts";
+import type {
+  WriterAttempt,
+  WriterMessage,
+  WriterOutcome,
+  WriterReply,
+  WriterSetting,
+} from "./writer-thread.ts";
 import type { Batch } from "./writes.ts";
 
 export interface Writer {
@@ -11,6 +17,8 @@ export interface Writer {
    * too much is kept, the oldest is dropped.
    */
   write(batch: Batch): void;
+  /** Requests whose record was passed in and is neither written nor lost. */
+  waitingCount(): number;
   /** Resolves when everything passed in so far was written, or tried and kept. */
   settled(): Promise<void>;
   /** Tries what is kept a last time and ends the thread, which keeps the process alive until then. */
@@ -46,6 +54,8 @@ export function openWriter(options: WriterOptions): Writer {
   /** Kept here until the thread is ready: one that cannot start, for lack of a file descriptor say, loses nothing. */
   const waiting = openKeptBatches(keptBytesMax);
   let thread: StartedThread | null = null;
+  /** Requests that the thread keeps, as it said last. */
+  let keptThere = 0;
   let faultSaid: string | null = null;
   let isClosing = false;
 
@@ -73,16 +83,21 @@ export function openWriter(options: WriterOptions): Writer {
   const start = (): StartedThread => {
     const begun = startThread(setting, {
       onReady: () => sendWaiting(begun),
-      onOutcome({ fault, lost }) {
+      onOutcome({ fault, lost, kept }) {
+        keptThere = kept;
         lose(lost);
         say(fault);
         unsettled.settle();
       },
-      onAgain: say,
+      onAgain({ again, kept }) {
+        keptThere = kept;
+        say(again);
+      },
       onFault: ({ message }) => say(`The writer thread ended: ${message}`),
       /** Batches that it kept are lost uncounted; once ready, it ends only by a fault of the program or for lack of memory. */
       onEnd() {
         thread = null;
+        keptThere = 0;
         lose(unsettled.abandon());
       },
     });
@@ -96,6 +111,7 @@ export function openWriter(options: WriterOptions): Writer {
       if (thread.isReady()) send(thread, batch);
       else lose(waiting.add(batch));
     },
+    waitingCount: () => waiting.requests() + unsettled.requests() + keptThere,
     async settled() {
       await thread?.started;
       await unsettled.none();
@@ -130,7 +146,7 @@ interface ThreadListener {
   onReady(): void;
   onOutcome(outcome: WriterOutcome): void;
   /** What came of an attempt between two messages. */
-  onAgain(fault: string | null): void;
+  onAgain(attempt: WriterAttempt): void;
   /** The thread ends because of it. */
   onFault(fault: Error): void;
   onEnd(): void;
@@ -149,7 +165,7 @@ function startThread(setting: WriterSetting, listener: ThreadListener): StartedT
   const ready = new Promise<void>((resolve) =>
     worker.on("message", (reply: WriterReply) => {
       if ("fault" in reply) return listener.onOutcome(reply);
-      if ("again" in reply) return listener.onAgain(reply.again);
+      if ("again" in reply) return listener.onAgain(reply);
       isReady = true;
       resolve();
       listener.onReady();
@@ -176,6 +192,7 @@ interface Unsettled {
   /** The thread has ended. @returns how many requests they held. */
   abandon(): number;
   bytes(): number;
+  requests(): number;
   /** Resolves when there are none. */
   none(): Promise<void>;
 }
@@ -190,6 +207,7 @@ function openUnsettled(): Unsettled {
     for (const resolve of waiting) resolve();
     waiting = [];
   };
+  const requestsOfAll = () => batches.reduce((sum, batch) => sum + batch.requests, 0);
   return {
     add(more, requests) {
       batches.push({ bytes: more, requests });
@@ -200,13 +218,14 @@ function openUnsettled(): Unsettled {
       tellIfNone();
     },
     abandon() {
-      const requests = batches.reduce((sum, batch) => sum + batch.requests, 0);
+      const requests = requestsOfAll();
       batches = [];
       bytes = 0;
       tellIfNone();
       return requests;
     },
     bytes: () => bytes,
+    requests: requestsOfAll,
     async none() {
       if (batches.length > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },

@@ -113,6 +113,26 @@ test("a failing write is told once, kept, and written with the next batch, which
   await writer.close();
 });
 
+test("what waits is counted from the moment it is handed over until it is written", async (t) => {
+  const { dataDir, writer } = await writerIn(t);
+  await (await openUsage(dataDir)).close();
+  const unlock = lockOf(dataDir);
+  // Before the thread has started, while it is on its way, and while it is kept there.
+  writer.write(requests(2));
+  assert.equal(writer.waitingCount(), 2);
+  await writer.settled();
+  assert.equal(writer.waitingCount(), 2);
+  writer.write(requests(3));
+  assert.equal(writer.waitingCount(), 5);
+  await writer.settled();
+  assert.equal(writer.waitingCount(), 5);
+  unlock();
+  writer.write(requests(1));
+  await writer.settled();
+  assert.equal(writer.waitingCount(), 0);
+  await writer.close();
+});
+
 test("closing tries what is kept a last time", async (t) => {
   const { dataDir, writer, written, faults } = await writerIn(t);
   await (await openUsage(dataDir)).close();
@@ -189,12 +209,12 @@ test("what cannot be written is kept up to a bound; beyond it the oldest is lost
     writer.write(requests(5, { requestId: `req_${requestId}` }));
     await writer.settled();
   }
-  assert.deepEqual(losses, []);
+  assert.deepEqual([losses, writer.waitingCount()], [[], 15]);
   for (const requestId of ["d", "e"]) {
     writer.write(requests(5, { requestId: `req_${requestId}` }));
     await writer.settled();
   }
-  assert.deepEqual(losses, [5, 5]);
+  assert.deepEqual([losses, writer.waitingCount()], [[5, 5], 15]);
   unlock();
   await writer.close();
   assert.deepEqual(faults.slice(1), [null]);
