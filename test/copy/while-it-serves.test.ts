@@ -73,7 +73,13 @@ test("accounts, keys, people and quotas move into a database and back while they
   if (!hasPostgres(t)) return;
   const { dataDir, control, key, revoked } = await newInstallation(t);
   const first = await startServer(t, { dataDir });
-  const asService = { ...first, dataDir, clock: { now: Date.now } } as unknown as TestService;
+  const place = { dataDir, databaseUrl: null };
+  const asService = {
+    ...first,
+    dataDir,
+    place,
+    clock: { now: Date.now },
+  } as unknown as TestService;
   const ada = await signedIn(asService, { email: "ada@example.org" });
   assert.equal(await admitted(first, key, 40), 40);
 
