@@ -1,7 +1,8 @@
 /** Prints rows as CSV, JSON lines or one JSON document for programs, or as a table for people. */
 import { type Command, Option } from "commander";
 import { listAccounts } from "#accounts/accounts.ts";
-import { type Column, csvHeading, csvRow, jsonRow } from "#usage/columns.ts";
+import { type Column, csvHeading, csvRow } from "#csv.ts";
+import { jsonRow } from "#usage/columns.ts";
 import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
 import { jsonOption } from "./output.ts";

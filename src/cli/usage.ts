@@ -1,6 +1,7 @@
 /** `gp-records usage`: what was asked in a month, for bills and reports. */
 import { type Command, InvalidArgumentError } from "commander";
-import { type Column, totalsColumns } from "#usage/columns.ts";
+import type { Column } from "#csv.ts";
+import { totalsColumns } from "#usage/columns.ts";
 import {
   type ExportedUsage,
   exportMonth,

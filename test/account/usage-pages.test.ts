@@ -106,6 +106,8 @@ test("the usage of an account, on its pages", async (t) => {
     async () => {
       const { text, headers } = await ada.get("/account/requests.csv?to=2026-11-20");
       assert.match(headers.get("content-disposition")!, /filename="requests-2026-11-21.csv"/);
+      // The mark by which Excel knows UTF-8 is not part of the text.
+      assert.equal(Number(headers.get("content-length")), Buffer.byteLength(`\uFEFF${text}`));
       const [heading, ...lines] = text.split("\r\n");
       assert.equal(heading, "at,request_id,key,operation,status,ms,bytes,dataset,problem,query");
       assert.equal(lines.length, 44);

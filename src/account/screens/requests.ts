@@ -6,6 +6,7 @@ import { exactTime } from "#account/components/relative.ts";
 import { download, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
+import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { isLive } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -13,7 +14,7 @@ import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { csvHeading, csvRow, requestColumns } from "#usage/columns.ts";
+import { requestColumns } from "#usage/columns.ts";
 import { explorerKey } from "#usage/request-chunk.ts";
 import {
   type LoggedRequest,
@@ -92,12 +93,12 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
-  const lines = [csvHeading(requestColumns)];
+  const lines = [byteOrderMark + csvHeading(requestColumns)];
   const order = { account: request.account.number, filter, countMax: csvRowsMax };
   for await (const requests of requestsInPages(usage, order))
     for (const request of requests) lines.push(csvRow(requestColumns, request));
   const name = `requests-${new Date(request.now).toISOString().slice(0, 10)}.csv`;
-  return download(name, "text/csv; charset=utf-8; header=present", `${lines.join("\r\n")}\r\n`);
+  return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
 }
 
 interface RequestRow extends Omit<LoggedRequest, "account" | "key"> {

@@ -1,0 +1,91 @@
+/** Records as rows of a table: the columns of each kind, made from its declaration. */
+import type { TProperties } from "typebox";
+import type { Column } from "#csv.ts";
+import type { RecordKind } from "./canonical.ts";
+import { datePattern } from "./fields.ts";
+import { Gp } from "./gp.ts";
+import { Principal } from "./principal.ts";
+import { Project } from "./project.ts";
+import { Signal } from "./signal.ts";
+
+/**
+ * What a cell holds, null where it is unknown: `text`; `date` as text, as precisely as known (`2026`, `2026-03`,
+ * `2026-03-31`); `time` as text (RFC 3339, UTC); `date-or-time` either of them; `whole` and `number` as numbers; `texts`
+ * a list of texts, which may be empty but is never null.
+ */
+export type ColumnType = "text" | "texts" | "date" | "time" | "date-or-time" | "whole" | "number";
+
+/** A record as it is served. */
+export type RecordMembers = Readonly<Record<string, unknown>>;
+
+/** Named after the member it holds: `name`, or within an object `external_ids.cik`. */
+export interface RecordColumn extends Column<RecordMembers> {
+  type: ColumnType;
+}
+
+/** The members of a declaration that columns are made from. */
+interface Declared {
+  type: string | readonly string[];
+  pattern?: string;
+  format?: string;
+  properties?: Readonly<Record<string, Declared>>;
+  items?: Declared;
+}
+
+/** Members that are lists of objects, and what of these a table shows, each as a list. */
+const shownOfEach: Readonly<Record<string, readonly string[]>> = {
+  gps: ["id", "name"],
+  principals: ["name"],
+  signals: ["title"],
+};
+
+/**
+ * The columns of records with these members, in the order of their declaration. Objects are spread over a column for
+ * each member they may have (`provenance.source`), lists of objects over those a table shows (`gps.id`, `gps.name`).
+ */
+export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
+  Object.entries(members as unknown as Record<string, Declared>).flatMap(([name, declared]) =>
+    columnsOfMember(name, declared, (record) => record[name]),
+  );
+
+/** The columns of each kind as it is served; of a GP with what it embeds: `principals.name`, `signals.title`, their totals. */
+export const recordColumns: Readonly<Record<RecordKind, readonly RecordColumn[]>> = {
+  gp: columnsOf(Gp.properties),
+  principal: columnsOf(Principal.properties),
+  signal: columnsOf(Signal.properties),
+  project: columnsOf(Project.properties),
+};
+
+function columnsOfMember(
+  name: string,
+  declared: Declared,
+  valueOf: (record: RecordMembers) => unknown,
+): RecordColumn[] {
+  const { properties, items } = declared;
+  if (properties !== undefined)
+    return Object.entries(properties).flatMap(([key, inner]) =>
+      columnsOfMember(`${name}.${key}`, inner, (record) => (valueOf(record) as RecordMembers)[key]),
+    );
+  if (items === undefined)
+    return [{ name, type: typeOf(declared), of: (record) => valueOf(record) as string | number }];
+  // A list of an object may be missing, as `external_ids.cik`.
+  const listOf = (record: RecordMembers) => (valueOf(record) ?? []) as readonly unknown[];
+  if (items.properties === undefined)
+    return [{ name, type: "texts", of: (record) => listOf(record) as readonly string[] }];
+  const shown = shownOfEach[name];
+  if (shown === undefined) throw new Error(`Say which members of ${name} a table shows.`);
+  return shown.map((key) => ({
+    name: `${name}.${key}`,
+    type: "texts",
+    of: (record) => (listOf(record) as readonly Record<string, string>[]).map((one) => one[key]!),
+  }));
+}
+
+function typeOf({ type, pattern, format }: Declared): ColumnType {
+  const [name] = [type].flat();
+  if (name === "integer") return "whole";
+  if (name === "number") return "number";
+  if (format === "date-time") return "time";
+  if (pattern === datePattern) return "date";
+  return pattern?.startsWith(`${datePattern}|`) === true ? "date-or-time" : "text";
+}

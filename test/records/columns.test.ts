@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { recordKinds } from "#records/canonical.ts";
+import {
+  columnsOf,
+  type ColumnType,
+  type RecordColumn,
+  recordColumns,
+  type RecordMembers,
+} from "#records/columns.ts";
+import { list, text } from "#records/fields.ts";
+import { Gp, gpMembers } from "#records/gp.ts";
+import { Principal } from "#records/principal.ts";
+import { Project } from "#records/project.ts";
+import { Type } from "#records/schema.ts";
+import { Signal } from "#records/signal.ts";
+
+const schemas = { gp: Gp, principal: Principal, signal: Signal, project: Project };
+
+const namesOf = (columns: readonly RecordColumn[]) => columns.map(({ name }) => name);
+
+test("columns stand in the order of the declaration, and objects are spread over fixed columns", () => {
+  assert.deepEqual(namesOf(recordColumns.signal), [
+    "id",
+    "type",
+    "title",
+    "summary",
+    "date",
+    "published_at",
+    "amount_usd",
+    "amount_basis",
+    "market",
+    "property_types",
+    "project_ids",
+    "url",
+    "tags",
+    "themes",
+    "provenance.source",
+    "provenance.basis",
+    "provenance.confidence",
+    "provenance.url",
+    "updated_at",
+    "gps.id",
+    "gps.name",
+  ]);
+  for (const kind of recordKinds) {
+    const members = namesOf(recordColumns[kind]).map((name) => name.split(".")[0]);
+    assert.deepEqual([...new Set(members)], Object.keys(schemas[kind].properties), kind);
+  }
+});
+
+test("what a GP embeds becomes names, titles and totals", () => {
+  const own = namesOf(columnsOf(gpMembers));
+  assert.deepEqual(namesOf(recordColumns.gp), [
+    ...own,
+    "principals.name",
+    "principals_total",
+    "signals.title",
+    "signals_total",
+  ]);
+  assert.deepEqual(
+    own.filter((name) => name.startsWith("external_ids")),
+    ["cik", "crd", "lei", "sec_number", "form_d_file", "adv_fund", "hud_id", "other"].map(
+      (key) => `external_ids.${key}`,
+    ),
+  );
+});
+
+test("a column has the type of its declaration, known or unknown", () => {
+  const types: Readonly<Record<ColumnType, readonly string[]>> = {
+    text: ["name", "website", "strategy", "id"],
+    texts: ["tags", "external_ids.cik", "gps.name", "project_ids", "principals.name"],
+    whole: ["founded_year", "amount_usd", "principals_total"],
+    number: ["latitude", "provenance.confidence"],
+    date: ["date", "aum_as_of", "first_sale_date"],
+    time: ["updated_at"],
+    "date-or-time": ["published_at"],
+  };
+  const columns = Object.values(recordColumns).flat();
+  for (const [type, names] of Object.entries(types))
+    for (const one of names)
+      assert.equal(columns.find(({ name }) => name === one)!.type, type, one);
+});
+
+test("a column reads what JSON says: unknown is null, a list without members is empty", () => {
+  const project: RecordMembers = {
+    id: "pj_0000000000000001",
+    units: null,
+    latitude: -33.5,
+    tags: ["a", "b"],
+    themes: [],
+    external_ids: { hud_id: ["1"] },
+    provenance: { source: "own", basis: "stated", confidence: 1, url: null },
+    gps: [
+      { id: "gp_0000000000000001", name: "KKR" },
+      { id: "gp_0000000000000002", name: "GEM" },
+    ],
+  };
+  const cellsOf = (...names: string[]) =>
+    names.map((one) => recordColumns.project.find(({ name }) => name === one)!.of(project));
+  assert.deepEqual(cellsOf("id", "units", "latitude", "tags", "themes"), [
+    "pj_0000000000000001",
+    null,
+    -33.5,
+    ["a", "b"],
+    [],
+  ]);
+  assert.deepEqual(cellsOf("external_ids.hud_id", "external_ids.cik", "provenance.url"), [
+    ["1"],
+    [],
+    null,
+  ]);
+  assert.deepEqual(cellsOf("gps.id", "gps.name"), [
+    ["gp_0000000000000001", "gp_0000000000000002"],
+    ["KKR", "GEM"],
+  ]);
+});
+
+test("a list of objects is refused until it is said what of them a table shows", () => {
+  const lender = Type.Object({ name: text("Its name.") });
+  assert.throws(() => columnsOf({ lenders: list("Who lends.", lender) }), /lenders/);
+});
