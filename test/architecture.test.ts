@@ -155,7 +155,9 @@ test("every name that a source file exports is imported somewhere", () => {
   const taking = 'import { a, type B as X } from "./x.ts";\nconst { c } = await import("#y/z.ts");';
   assert.deepEqual(takenBy("src/m/n.ts", taking), ["src/m/x.ts a", "src/m/x.ts B", "src/y/z.ts c"]);
 
-  const everything = globSync("{src,test,bench,faults,fuzz}/**/*.ts");
+  const everything = globSync("{src,test,bench,faults,fuzz}/**/*.ts", {
+    exclude: ["**/node_modules/**"],
+  });
   const texts = everything.map((path) => [path, readFileSync(path, "utf8")] as const);
   const taken = new Set(texts.flatMap(([path, text]) => takenBy(path, text)));
   // What is taken from a list is taken from the files that it lists whole.
@@ -250,7 +252,7 @@ test("every source file opens with a sentence saying what it is for", () => {
 
 test("every test stands beside the source it tests", () => {
   const strays = globSync("test/*/**/*.{test,long}.ts", {
-    exclude: ["test/support/**", "test/cases/**"],
+    exclude: ["test/support/**", "test/cases/**", "**/node_modules/**"],
   })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => {
@@ -417,7 +419,7 @@ test("nothing is called by a private word where the field has its own", () => {
   const written = globSync(
     "{src,test,bench,faults,fuzz,deploy,docs}/**/*.{ts,js,css,md,conf,service,timer}",
     {
-      exclude: ["docs/decisions/**", "test/architecture.test.ts"],
+      exclude: ["docs/decisions/**", "test/architecture.test.ts", "**/node_modules/**"],
     },
   );
   const found = [...written, ...globSync("*.md")].flatMap((path) =>
