@@ -198,15 +198,16 @@ export function openBacklog(
   let retryAt = Number.NEGATIVE_INFINITY;
 
   const tryToWrite = (records: Buffer, now: number): number => {
+    let written = 0;
     try {
-      const written = write(records, now);
+      written = write(records, now);
       if (written * recordBytes === records.length) return written;
-      onFault(new Error("ENOSPC: only a part could be written"));
-      return written;
+      throw new Error("ENOSPC: only a part could be written");
     } catch (error) {
+      // Also after a part: at the end of a full disk's last block there may be room for some bytes of a record for ever.
       retryAt = now + retryMicroseconds;
       onFault(error);
-      return 0;
+      return written;
     }
   };
   const flush = (now: number) => {

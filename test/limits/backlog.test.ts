@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { openBacklog } from "#limits/journal.ts";
 import { second } from "../support/limits-world.ts";
 
-/** A disk that takes whole records while there is room. */
-function begin(room: number) {
+/** A disk that takes whole records while there is room, and then refuses, or for `hasRest` takes some bytes of one. */
+function begin(room: number, { hasRest = false } = {}) {
   const disk = { room, tries: 0, written: [] as number[] };
   const write = (records: Buffer) => {
     disk.tries++;
-    if (disk.room === 0 && records.length > 0) throw new Error("no room");
+    if (disk.room === 0 && records.length > 0 && !hasRest) throw new Error("no room");
     const whole = Math.min(disk.room, records.length / 24);
     for (let record = 0; record < whole; record++)
       disk.written.push(records.readUInt32LE(record * 24));
@@ -25,11 +25,13 @@ function begin(room: number) {
   return { disk, faults, backlog, add };
 }
 
-test("a disk that refuses is tried once a second, not at every request", () => {
-  const { disk, backlog, add } = begin(0);
-  for (let number = 0; number < 1000; number++) add(number, number * 0.003 * second);
-  assert.equal(disk.tries, 3);
-  assert.ok(!backlog.isEmpty());
+test("a disk that refuses, or has room for some bytes of a record alone, is tried once a second, not at every request", () => {
+  for (const hasRest of [false, true]) {
+    const { disk, backlog, add } = begin(0, { hasRest });
+    for (let number = 0; number < 1000; number++) add(number, number * 0.003 * second);
+    assert.equal(disk.tries, 3);
+    assert.ok(!backlog.isEmpty());
+  }
 });
 
 test("what waited is written in its order and once, over several tries if need be", () => {
