@@ -1,6 +1,6 @@
 /** The rows of one side of a copy, a file or a database, read and changed in the order of their keys. */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { postgresFault, sqliteFault } from "#store/store-fault.ts";
+import { sqliteFault } from "#store/store-fault.ts";
 import { connectPostgres, placeName } from "#store/postgres.ts";
 
 export type Value = string | number | Uint8Array | null;
@@ -157,24 +157,7 @@ export async function openPostgresRows(url: string): Promise<Rows> {
   const place = placeName(url);
   const session = await connectPostgres({ url }, { limits: patientLimits });
   const sql = statements((number) => `$${number}`);
-  const query = async <R>(text: string, values: readonly unknown[] = []) => {
-    try {
-      return await session.query<R>(text, values);
-    } catch (error) {
-      throw postgresFault(error, place);
-    }
-  };
-  const within = async <R>(begin: string, work: () => Promise<R>) => {
-    await query(begin);
-    try {
-      const result = await work();
-      await query("commit");
-      return result;
-    } catch (error) {
-      await query("rollback").catch(() => {});
-      throw error;
-    }
-  };
+  const { query, inTransaction } = session;
   return {
     place,
     async columnsOf(table) {
@@ -209,8 +192,8 @@ export async function openPostgresRows(url: string): Promise<Rows> {
     async run(text) {
       await query(text);
     },
-    reading: (work) => within("begin isolation level repeatable read read only", work),
-    writing: (work) => within("begin", work),
+    reading: (work) => inTransaction(work, "begin isolation level repeatable read read only"),
+    writing: (work) => inTransaction(work),
     close: session.close,
   };
 }

@@ -232,21 +232,21 @@ async function openDatabaseSide(url: string): Promise<Side> {
     name,
     readMark: () => readPostgresMark(session),
     async writeMark(mark) {
-      await session.query("begin");
-      await session.query("delete from move");
-      if (mark !== null)
-        await session.query(
-          "insert into move (id, side, other, begun_at, done_at) values ($1, $2, $3, $4, $5)",
-          [mark.id, mark.side, mark.other, mark.begunAt, mark.doneAt],
-        );
-      // As a change of keys does, so that servers look at once.
-      await session.query("notify gp_records_keys");
-      await session.query("commit");
+      await session.inTransaction(async () => {
+        await session.query("delete from move");
+        if (mark !== null)
+          await session.query(
+            "insert into move (id, side, other, begun_at, done_at) values ($1, $2, $3, $4, $5)",
+            [mark.id, mark.side, mark.other, mark.begunAt, mark.doneAt],
+          );
+        // As a change of keys does, so that servers look at once.
+        await session.query("notify gp_records_keys");
+      });
     },
     openControl: () => openPostgresRows(url),
     async openUsage() {
       const rows = await openPostgresRows(url);
-      return { rows, connection: { query: session.query }, close: rows.close };
+      return { rows, connection: session, close: rows.close };
     },
     async refuseMissing() {},
     async refuseTaken() {

@@ -56,6 +56,16 @@ export function openPostgresRemote(
     return generationOf(row);
   };
 
+  /** As a whole, on a connection of its own that may take its time: whatever ends it, nobody ever sees a part of it. */
+  const storing = async (work: (session: PostgresSession) => Promise<void>) => {
+    const session = await connectPostgres(place, { limits: partLimits });
+    try {
+      await session.inTransaction(() => work(session));
+    } finally {
+      session.close();
+    }
+  };
+
   return {
     read,
     current,
@@ -79,48 +89,29 @@ export function openPostgresRemote(
         session.close();
       }
     },
-    async push(path, generation, status) {
-      const session = await connectPostgres(place, { limits: partLimits });
-      try {
-        // One transaction: whatever ends it, nobody ever sees a part of it.
-        await session.query("begin");
+    push: (path, generation, status) =>
+      storing(async (session) => {
         await insertRow(session, generation, status, publisher);
         await pushParts(session, path, generation);
         await session.query(`${raiseChange} returning pg_notify('${channel}', '')`);
-        await session.query("commit");
-      } finally {
-        session.close();
-      }
-    },
-    async take(path, generation, format) {
-      const session = await connectPostgres(place, { limits: partLimits });
-      try {
-        await session.query("begin");
+      }),
+    take: (path, generation, format) =>
+      storing(async (session) => {
         await insertRow(session, generation, "staged", publisher, format);
         await pushParts(session, path, generation);
         await checkParts(session, generation);
         await session.query(agreeSql, agreedValues(generation));
-        await session.query("commit");
-      } finally {
-        session.close();
-      }
-    },
-    async agree(generations, current) {
-      const session = await connectPostgres(place, { limits: partLimits });
-      const versions = generations.map(({ version }) => version);
-      try {
-        await session.query("begin");
+      }),
+    agree: (generations, current) =>
+      storing(async (session) => {
+        const versions = generations.map(({ version }) => version);
         for (const generation of generations)
           await session.query(agreeSql, agreedValues(generation));
         await session.query("update dataset_state set current = $1, change = change + 1", [
           current,
         ]);
         await session.query("delete from dataset where version <> all($1::text[])", [versions]);
-        await session.query("commit");
-      } finally {
-        session.close();
-      }
-    },
+      }),
     async publish(version, expected) {
       let rows: Row[];
       try {

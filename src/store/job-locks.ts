@@ -1,7 +1,7 @@
-/** Which of several instances does a job that only one has to do: whoever holds its lock in PostgreSQL, which ends with the session. */
+/** Which of several instances does a job that only one has to do: whoever holds its lock in PostgreSQL, for as long as it lives or for a step. */
 import { connectPostgres, type PostgresPlace, type PostgresSession } from "./postgres.ts";
 
-/** Known by it in the whole database, with the number of the job. */
+/** Known by it in the whole database, with the number of the job, which is the same for every version of the program, as two work side by side during an upgrade. */
 const lockClass = 0x6770_7266;
 /** A holder that died is succeeded this soon; one that lost its connection knows as soon, long before the server does. */
 const lookEveryMilliseconds = 2000;
@@ -20,8 +20,9 @@ interface JobListener<Job extends string> {
 }
 
 /**
- * Tries to get each of `jobs` for as long as another instance has it. A database that is away is tried again; until then nothing is ours.
- * @param numbers of the locks, the same for every version of the program, as two work side by side during an upgrade.
+ * Tries to get each of `jobs` for as long as another instance has it; the locks end with a session of their own. A database that is
+ * away is tried again; until then nothing is ours.
+ * @param numbers of the locks.
  */
 export function openJobLocks<Job extends string>(
   place: PostgresPlace,
@@ -78,3 +79,22 @@ export function openJobLocks<Job extends string>(
     },
   };
 }
+
+/**
+ * Takes one step of a job, in a transaction, while no other instance takes one of it. The lock ends with the transaction, and that
+ * with the connection: whoever is frozen or killed holds nobody up for long.
+ * @param job the number of its lock.
+ * @returns what the step did; false where another instance is at it.
+ */
+export const inTurn = (
+  { query, inTransaction }: PostgresSession,
+  job: number,
+  step: () => Promise<boolean>,
+): Promise<boolean> =>
+  inTransaction(async () => {
+    const [turn] = await query<{ isOurs: boolean }>(
+      'select pg_try_advisory_xact_lock($1, $2) as "isOurs"',
+      [lockClass, job],
+    );
+    return turn!.isOurs && step();
+  }, "begin isolation level read committed");

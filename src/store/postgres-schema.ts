@@ -123,20 +123,20 @@ export async function migratePostgres(
     const { missing, forbidding } = await readSchema(session, place, steps);
     if (forbidding !== null) throw tooNew(place, forbidding);
     if (missing.length === 0) return [];
-    await session.query("begin");
-    await session.query(
-      `create table if not exists schema_step (
-         name text collate "C" primary key, is_additive boolean not null, taken_at timestamptz not null default now()
-       )`,
-    );
-    for (const { name, isAdditive, sql } of missing) {
-      await session.query(sql);
-      await session.query("insert into schema_step (name, is_additive) values ($1, $2)", [
-        name,
-        isAdditive,
-      ]);
-    }
-    await session.query("commit");
+    await session.inTransaction(async () => {
+      await session.query(
+        `create table if not exists schema_step (
+           name text collate "C" primary key, is_additive boolean not null, taken_at timestamptz not null default now()
+         )`,
+      );
+      for (const { name, isAdditive, sql } of missing) {
+        await session.query(sql);
+        await session.query("insert into schema_step (name, is_additive) values ($1, $2)", [
+          name,
+          isAdditive,
+        ]);
+      }
+    });
     return missing.map(({ name }) => name);
   } finally {
     session.close();

@@ -195,6 +195,12 @@ export interface PreparedStatement {
 export interface PostgresSession {
   /** @throws DomainError as `postgresFault` says, else what `pg` throws; `postgresCodeOf` tells PostgreSQL's code of either. */
   query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Commits what `work` does on this session, or nothing of it where it throws.
+   * @param begin with the isolation that the work needs, where the database's own is not enough.
+   * @throws what `work` throws; a fault of the commit itself leaves open which of the two it was.
+   */
+  inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
   /** Whether a pooler stands between, which has given the connection to another server process than it says. */
   readonly isPooled: boolean;
   /** Whether it ended; then only a new one helps. */
@@ -251,19 +257,32 @@ export async function connectPostgres(
     // The process whose id the connection was told is the one that answers, unless a pooler made the id up.
     const { processID } = client as unknown as { processID: number | null };
     const isPooled = rows[0]!.pid !== processID;
+    const query: PostgresSession["query"] = async (sql, values = []) => {
+      if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
+      const bound = values.map(bindable);
+      try {
+        const result = await (typeof sql === "string"
+          ? client.query(sql, bound)
+          : client.query({ ...sql, values: bound }));
+        // Several statements in one text have a result each.
+        return Array.isArray(result) ? [] : result.rows;
+      } catch (error) {
+        if (endsConnection(error)) close();
+        throw postgresFault(error, place);
+      }
+    };
     return {
-      async query(sql, values = []) {
-        if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
-        const bound = values.map(bindable);
+      query,
+      async inTransaction(work, begin = "begin") {
+        await query(begin);
         try {
-          const result = await (typeof sql === "string"
-            ? client.query(sql, bound)
-            : client.query({ ...sql, values: bound }));
-          // Several statements in one text have a result each.
-          return Array.isArray(result) ? [] : result.rows;
+          const result = await work();
+          await query("commit");
+          return result;
         } catch (error) {
-          if (endsConnection(error)) close();
-          throw postgresFault(error, place);
+          // Where the connection has ended this fails as well, and what was begun is given up with it.
+          await query("rollback").catch(() => {});
+          throw error;
         }
       },
       isPooled,

@@ -1,5 +1,6 @@
 /** Puts what all instances wrote to PostgreSQL in order, and removes what is too old: a step at a time, by one instance at a time. */
 import { dayMilliseconds } from "#store/durations.ts";
+import { inTurn } from "#store/job-locks.ts";
 import { decodeBlock, encodeBlocks, listAccounts } from "#store/request-block.ts";
 import {
   extentOf,
@@ -18,8 +19,8 @@ import { smallBlock } from "./writes.ts";
 
 type Query = PostgresSession["query"];
 
-/** Any number: it only has to be the same for every gp-records, and none of the other locks. */
-const tidyLock = 7_240_318_115_003;
+/** Beside the jobs of the account worker, which have the numbers below. */
+export const tidyJob = 4;
 
 /** What waits is added up each time that somebody looks at totals. */
 const recentSumsMax = 32;
@@ -64,15 +65,15 @@ const look = `
 
 /**
  * Does one step, and tells whether it did; false also where another instance is at it.
- * @param query of one session.
  * @param now milliseconds since 1970.
  * @throws as `PostgresSession.query`; the step was then taken as a whole or not at all.
  */
 export async function tidyPostgres(
-  query: Query,
+  session: PostgresSession,
   retention: Retention,
   now: number,
 ): Promise<boolean> {
+  const { query } = session;
   const startAt = logStartOf(now, retention);
   const [waiting] = await query<Waiting>({ name: "usage_look", text: look }, [
     startAt,
@@ -81,7 +82,7 @@ export async function tidyPostgres(
   if (waiting!.startAt !== startAt)
     await query("update request_log_start set at = $1 where at <> $1", [startAt]);
   const step = stepFor(waiting!, retention, startAt, now);
-  return step !== undefined && (await inTurn(query, () => step(query)));
+  return step !== undefined && (await inTurn(session, tidyJob, () => step(query)));
 }
 
 /** Within a transaction, while no other instance takes a step. @returns whether there was anything to do. */
@@ -109,24 +110,6 @@ function stepFor(
   const keptFrom = hourOf(now - hoursKeptDays * dayMilliseconds);
   if (firstHour !== null && firstHour < keptFrom) return (query) => removeHour(query, keptFrom);
   return undefined;
-}
-
-/** The lock ends with the transaction, and that with the connection: whoever is frozen or killed holds nobody up for long. */
-async function inTurn(query: Query, step: () => Promise<boolean>): Promise<boolean> {
-  await query("begin isolation level read committed");
-  try {
-    const [turn] = await query<{ isOurs: boolean }>(
-      'select pg_try_advisory_xact_lock($1) as "isOurs"',
-      [tidyLock],
-    );
-    const isDone = turn!.isOurs && (await step());
-    await query("commit");
-    return isDone;
-  } catch (error) {
-    // Where the connection has ended this fails as well, and what was begun is given up with it.
-    await query("rollback").catch(() => {});
-    throw error;
-  }
 }
 
 async function removeRecent(query: Query, startAt: number): Promise<boolean> {

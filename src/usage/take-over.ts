@@ -16,7 +16,7 @@ import type { RecentSums } from "./recent-sums.ts";
 import { inTransaction } from "./writes.ts";
 
 /** A connection to `usage.sqlite`, or a session of the database. */
-export type UsageConnection = { file: DatabaseSync } | { query: PostgresSession["query"] };
+export type UsageConnection = { file: DatabaseSync } | PostgresSession;
 
 interface TakeOver {
   /** Takes over the groups that there are, while more are written. @param onTaken told how many requests there were so far. */
@@ -117,7 +117,7 @@ interface Side {
 }
 
 const sideOf = (connection: UsageConnection): Side =>
-  "file" in connection ? inFile(connection.file) : inDatabase(connection.query);
+  "file" in connection ? inFile(connection.file) : inDatabase(connection);
 
 const logTables = [
   "usage_recent",
@@ -167,18 +167,7 @@ function inFile(file: DatabaseSync): Side {
   };
 }
 
-function inDatabase(query: PostgresSession["query"]): Side {
-  const within = async <R>(work: () => Promise<R>): Promise<R> => {
-    await query("begin");
-    try {
-      const result = await work();
-      await query("commit");
-      return result;
-    } catch (error) {
-      await query("rollback").catch(() => {});
-      throw error;
-    }
-  };
+function inDatabase({ query, inTransaction }: PostgresSession): Side {
   const numbersOf = ({ number, last }: Group) =>
     Array.from({ length: last - number + 1 }, (_, i) => number + i);
   return {
@@ -197,13 +186,13 @@ function inDatabase(query: PostgresSession["query"]): Side {
     sums: () => query<RecentSums>("select hour, accounts, sums from usage_recent order by number"),
     startAt: async () => (await query<{ at: number }>("select at from request_log_start"))[0]!.at,
     clear: () =>
-      within(async () => {
+      inTransaction(async () => {
         for (const table of logTables) await query(`delete from ${table}`);
       }),
-    add: (columns) => within(() => addGroup(query, columns)),
-    remove: ({ number }) => within(async () => void (await removeGroup(query, number))),
+    add: (columns) => inTransaction(() => addGroup(query, columns)),
+    remove: ({ number }) => inTransaction(async () => void (await removeGroup(query, number))),
     settle: (sums, startAt, last) =>
-      within(async () => {
+      inTransaction(async () => {
         await query("delete from usage_recent");
         for (const { hour, accounts, sums: own } of sums)
           await query("insert into usage_recent (hour, accounts, sums) values ($1, $2, $3)", [

@@ -173,7 +173,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     const [clock] = await own.query<{ now: number }>(
       "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
     );
-    return tidyPostgres(own.query, retention, Math.min(now, clock!.now));
+    return tidyPostgres(own, retention, Math.min(now, clock!.now));
   };
   return {
     write: openPostgresWrites(

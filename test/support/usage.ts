@@ -90,8 +90,8 @@ export async function tidyUsage(
   const kept = { logDays: 14, logRowsMax: 1_000_000, ...retention };
   let steps = 0;
   if (databaseUrl !== null)
-    return onSession(databaseUrl, async ({ query }) => {
-      while (await tidyPostgres(query, kept, now)) steps++;
+    return onSession(databaseUrl, async (session) => {
+      while (await tidyPostgres(session, kept, now)) steps++;
       return steps;
     });
   const connection = await connectUsage(dataDir, 1000);
