@@ -27,6 +27,7 @@ import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { countersModes, openCounters } from "#limits/open-counters.ts";
+import type { Patience } from "#limits/shared-counters.ts";
 import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
 import { diskMetrics } from "#metrics/disk-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
@@ -56,11 +57,13 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The clocks, which tests inject. */
+/** The clocks, and how long others may take: what tests inject. */
 interface Time {
   clock: Clock;
   /** Milliseconds since 1970. */
   now(): number;
+  /** With those who count for several instances. */
+  patience?: Patience | undefined;
 }
 
 /**
@@ -72,7 +75,7 @@ interface Time {
 export async function openService(
   config: Config,
   log: Logger,
-  { clock, now }: Time = { clock: systemClock(), now: Date.now },
+  { clock, now, patience }: Time = { clock: systemClock(), now: Date.now },
   ahead: Load | null = null,
   passed: PassedSockets = { main: null, admin: null },
   program = "unknown",
@@ -109,6 +112,7 @@ export async function openService(
     database: shared?.place ?? null,
     countersUrl: config.countersUrl,
     outage: config.countersOutage,
+    patience,
     clock,
     onFault: report("counts", shared === null ? "counts cannot be saved" : "counts are not shared"),
   }).catch((fault: unknown) => {

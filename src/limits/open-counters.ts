@@ -3,7 +3,7 @@ import type { PostgresPlace } from "#store/postgres.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters } from "./counters.ts";
 import { openMemoryCounters } from "./memory-counters.ts";
-import type { OutageMode, SharedCounters } from "./shared-counters.ts";
+import type { OutageMode, Patience, SharedCounters } from "./shared-counters.ts";
 
 /** Who counts: this process alone, a server for several instances, or what is done while that is away. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
@@ -20,6 +20,7 @@ interface CountersOrder {
   /** Of a Valkey or Redis that counts in place of the database. */
   countersUrl: string | null;
   outage: OutageMode;
+  patience?: Patience | undefined;
   clock: Clock;
   /** As the options of either kind of counters say. */
   onFault: (fault: Error | null) => void;

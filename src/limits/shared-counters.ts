@@ -27,11 +27,11 @@ interface SharedCountersOptions {
    * somebody has to mend; with null when they are shared again. Never after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
-  patience?: Patience;
+  patience?: Patience | undefined;
 }
 
 /** How long an instance waits, in ms. */
-interface Patience {
+export interface Patience {
   /** For an answer, before it counts by itself. */
   answer: number;
   /** For a connection. */

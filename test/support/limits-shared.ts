@@ -14,15 +14,22 @@ interface Instance extends SharedCounters {
   look(account: number, quotas: Quotas): Promise<QuotaStatus>;
 }
 
-/** Counters of one instance that waits for as long as a busy machine may take, so that there is no outage. */
+/** As long as a busy machine may take: with it there is no outage. */
+export const longPatience = { answer: 30_000, connection: 30_000, charge: 30_000, retry: 250 };
+
+/** Counters of one instance, without outages. */
 export async function openInstance(
   engine: Engine,
   clock: Clock = systemClock(),
 ): Promise<Instance> {
   const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
-  const long = 30_000;
-  const patience = { answer: long, connection: long, charge: long, retry: 250 };
-  const counters = await openSharedCounters({ engine, outage: "local", clock, onFault, patience });
+  const counters = await openSharedCounters({
+    engine,
+    outage: "local",
+    clock,
+    onFault,
+    patience: longPatience,
+  });
   return {
     ...counters,
     take: async (account, quotas) => counters.take(account, quotas),

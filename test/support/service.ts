@@ -16,6 +16,7 @@ import { importRecords } from "./dataset.ts";
 import { assertDescribed } from "./described.ts";
 import { eventually } from "./eventually.ts";
 import { type StorePlace, storePlace } from "./for-each-store.ts";
+import { longPatience } from "./limits-shared.ts";
 import { importShared } from "./shared-datasets.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -77,6 +78,8 @@ interface Options {
   /** Another service's; else a fresh one, on the engine of the test. */
   place?: StorePlace;
   clock?: TestClock;
+  /** Whether those who count are to be given up as soon as in earnest; else no count depends on how busy the machine of the test is. */
+  hasOutages?: boolean;
 }
 
 export async function startService(t: TestContext, options: Options = {}): Promise<TestService> {
@@ -105,7 +108,8 @@ export async function startService(t: TestContext, options: Options = {}): Promi
     ...calm,
     ...settings,
   });
-  const service = await openService(config, logger, { clock, now: clock.now });
+  const patience = options.hasOutages === true ? undefined : longPatience;
+  const service = await openService(config, logger, { clock, now: clock.now, patience });
   stop = async () => {
     stop = async () => {};
     await service.stop();
