@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { OperatorTeller } from "#alarms/tell-operator.ts";
 import { openAccountWorker } from "#account/account-worker.ts";
-import { accountWorkerSettings, jobs } from "#account/messages.ts";
+import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
@@ -237,8 +237,7 @@ export async function openService(
       countersMode,
       behindSeconds: () => sharedDatasets?.behindSeconds() ?? null,
       pool: () => shared?.poolUse() ?? null,
-      jobNames: Object.keys(jobs),
-      jobs: () => (shared === null ? null : accountWorker.jobs()),
+      jobs: () => (shared === null ? {} : accountWorker.jobs()),
     }),
     ...diskMetrics(dataDir),
   ];
@@ -362,8 +361,14 @@ const readiness = (http: HttpDependencies) =>
     whyNotReady(http) === undefined ? 1 : 0,
   );
 
-const usageMetrics = ({ lostCount, waitingCount }: Recording) => [
-  gauge("gp_records_usage_queue_requests", "Requests whose record waits to be saved", waitingCount),
+const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
+  gauge(
+    "gp_records_usage_queue_requests",
+    "Requests whose record waits to be saved",
+    () => waiting().requests,
+  ),
+  gauge("gp_records_usage_queue_bytes", "Memory that they take", () => waiting().bytes),
+  gauge("gp_records_usage_queue_max_bytes", "Memory that they may take", () => waitingBytesMax),
   counter(
     "gp_records_usage_lost_total",
     "Requests whose record was given up because it could not be saved",

@@ -7,7 +7,7 @@ import type {
   QuotaRpcCall,
   QuotaRpcReply,
   ExplorerCall,
-  Job,
+  JobsDone,
   FromAccountWorker,
   PageAnswer,
   PageRequest,
@@ -22,8 +22,8 @@ interface AccountWorker {
   answer(request: PageRequest): Promise<PageAnswer>;
   /** The records to show from now on. */
   show(dataset: LoadOrder): void;
-  /** What this instance does for all of them; nothing while the thread does not run. */
-  jobs(): readonly Job[];
+  /** Of what one of several instances does; empty while the thread does not run. */
+  jobs(): JobsDone;
   /** Lets the thread finish the requests and mail under way. */
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ interface Waiting {
 interface RunningThread {
   send(message: ToAccountWorker): void;
   waiting: Map<number, Waiting>;
-  jobs: readonly Job[];
+  jobs: JobsDone;
   ended: Promise<unknown>;
 }
 
@@ -82,7 +82,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
         reject(new Error("The thread of the account pages ended."));
       if (thread === started) thread = null;
     });
-    const started: RunningThread = { send, waiting, jobs: [], ended };
+    const started: RunningThread = { send, waiting, jobs: {}, ended };
     send({ dataset });
     return started;
   };
@@ -104,7 +104,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
       dataset = shown;
       thread?.send({ dataset });
     },
-    jobs: () => thread?.jobs ?? [],
+    jobs: () => thread?.jobs ?? {},
     async close() {
       thread?.send({ isLast: true });
       await thread?.ended;

@@ -67,6 +67,8 @@ export interface ApiAnswer {
 /** What one of several instances does for all of them, with the numbers of its locks, which are never changed. */
 export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
 export type Job = keyof typeof jobs;
+/** The jobs that an instance can do, each with whether it does. */
+export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 
 /** What only the HTTP thread can do, called by the account worker. */
 export interface QuotaRpc {
@@ -93,7 +95,7 @@ export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; question: QuotaRpcCall }
   /** What this instance does for all of them. */
-  | { jobs: readonly Job[] }
+  | { jobs: JobsDone }
   /** For the operator's log. */
   | { error: string };
 

@@ -96,10 +96,10 @@ async function openLocks(): Promise<JobLocks<Job>> {
   const { openGate } = await import("#store/postgres.ts");
   const { openJobLocks } = await import("#store/job-locks.ts");
   const place = { url: database.url, gate: openGate(database.gateMemory) };
-  return openJobLocks(place, wantedJobs, jobs, {
-    onTaken,
-    onChange: (ours) => send({ jobs: ours }),
-  });
+  const onChange = (ours: readonly Job[]) =>
+    send({ jobs: Object.fromEntries(wantedJobs.map((job) => [job, ours.includes(job)])) });
+  onChange([]);
+  return openJobLocks(place, wantedJobs, jobs, { onTaken, onChange });
 }
 
 async function openServices(): Promise<AccountServices> {

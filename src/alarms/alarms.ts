@@ -121,6 +121,21 @@ export const alarms: readonly Alarm[] = [
     holdSeconds: 60,
   },
   {
+    name: "GpRecordsUsageQueueHigh",
+    severity: "warning",
+    summary:
+      "Half of the memory for requests that wait to be saved is taken: once it is full, the oldest are given up.",
+    remedy: "Look at the disk, or at PostgreSQL: what is asked comes faster than it is written.",
+    section: "what-was-asked",
+    condition: {
+      of: value("gp_records_usage_queue_bytes"),
+      over: value("gp_records_usage_queue_max_bytes"),
+      is: ">",
+      than: 0.5,
+    },
+    holdSeconds: 0,
+  },
+  {
     name: "GpRecordsUsageLost",
     severity: "critical",
     summary: "Records of requests were given up: they are missing from totals, and from bills.",
@@ -128,6 +143,16 @@ export const alarms: readonly Alarm[] = [
     section: "what-was-asked",
     condition: happened("gp_records_usage_lost_total"),
     holdSeconds: 0,
+  },
+  {
+    name: "GpRecordsPoolExhausted",
+    severity: "warning",
+    summary:
+      "Account pages wait for a connection to PostgreSQL, and after 1.5 s they are answered with a 503.",
+    remedy: "Look for slow statements and locks in PostgreSQL.",
+    section: "logs",
+    condition: { of: value("gp_records_database_pool_waiting"), is: ">", than: 0 },
+    holdSeconds: 60,
   },
   {
     name: "GpRecordsDatasetNotServed",

@@ -1,5 +1,5 @@
 /** Metrics of what an instance shares with others: who counts, how far behind it is, its pool and its jobs. */
-import { gauge, type Labels, type Metric } from "./metric.ts";
+import { gauge, type Metric } from "./metric.ts";
 
 interface Shared {
   /** All modes of counters, and the one there is now. */
@@ -9,9 +9,8 @@ interface Shared {
   behindSeconds(): number | null;
   /** Of the account pages; null without a database. */
   pool(): { used: number; idle: number; waiting: number } | null;
-  /** All jobs that one instance does for all, and which of them this one does; null without a database. */
-  jobNames: readonly string[];
-  jobs(): readonly string[] | null;
+  /** Of the jobs that one instance does for all those that this one can do, each with whether it is this one. */
+  jobs(): Readonly<Record<string, boolean>>;
 }
 
 export const instanceMetrics = (shared: Shared): Metric[] => [
@@ -19,7 +18,11 @@ export const instanceMetrics = (shared: Shared): Metric[] => [
     name: "gp_records_counters_mode",
     type: "gauge",
     help: "1 for the counters that count requests now",
-    samples: () => oneOrZero("mode", shared.countersModes, [shared.countersMode()]),
+    samples: () =>
+      shared.countersModes.map((mode) => ({
+        labels: { mode },
+        value: Number(mode === shared.countersMode()),
+      })),
   },
   gauge(
     "gp_records_dataset_behind_seconds",
@@ -45,14 +48,12 @@ export const instanceMetrics = (shared: Shared): Metric[] => [
   {
     name: "gp_records_jobs",
     type: "gauge",
-    help: "1 for a job that this server does for all of them",
+    help: "1 for a job that this server does for all of them, 0 for one that another does",
     samples: () =>
-      oneOrZero("job", shared.jobs() === null ? [] : shared.jobNames, shared.jobs() ?? []),
+      // Not `job`, which Prometheus gives to every sample.
+      Object.entries(shared.jobs()).map(([name, isOurs]) => ({
+        labels: { name },
+        value: Number(isOurs),
+      })),
   },
 ];
-
-const oneOrZero = (label: string, names: readonly string[], present: readonly string[]) =>
-  names.map((name): { labels: Labels; value: number } => ({
-    labels: { [label]: name },
-    value: present.includes(name) ? 1 : 0,
-  }));

@@ -1,14 +1,20 @@
 /** Batches that wait to be written, within a limit of memory: the oldest are dropped first. */
 import type { Batch } from "./writes.ts";
 
+/** Of batches that are not written yet. */
+export interface Waiting {
+  requests: number;
+  /** Of memory, about. */
+  bytes: number;
+}
+
 interface KeptBatches {
   /** @returns how many requests were dropped for it. */
   add(batch: Batch): number;
   first(): Batch | undefined;
   /** Removes the first, which is written. */
   drop(): void;
-  /** How many requests wait. */
-  requests(): number;
+  waiting(): Waiting;
 }
 
 const keyUseBytes = 200;
@@ -40,6 +46,9 @@ export function openKeptBatches(bytesMax: number): KeptBatches {
     },
     first: () => batches[0],
     drop: () => void shift(),
-    requests: () => batches.reduce((sum, batch) => sum + requestsOf(batch), 0),
+    waiting: () => ({
+      requests: batches.reduce((sum, batch) => sum + requestsOf(batch), 0),
+      bytes,
+    }),
   };
 }

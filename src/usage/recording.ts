@@ -12,8 +12,10 @@ export interface Recording {
   record: Recorder["record"];
   /** Requests whose record was lost since the process started. */
   lostCount(): number;
-  /** Requests whose record is on its way to the disk or the database. */
-  waitingCount(): number;
+  /** What is on its way to the disk or the database. */
+  waiting: Writer["waiting"];
+  /** How many bytes may be, before the oldest are given up. */
+  waitingBytesMax: number;
   /** Resolves when everything is on disk, or has been tried a last time. */
   close(): Promise<void>;
 }
@@ -50,7 +52,8 @@ export function openRecording(order: RecordingOrder): Recording {
     noteKeyUse: (keyId, networkOf) => keyUse.note(keyId, now(), networkOf),
     record,
     lostCount: lost.count,
-    waitingCount: writer.waitingCount,
+    waiting: writer.waiting,
+    waitingBytesMax: writer.bytesMax,
     async close() {
       keyUse.close();
       close();

@@ -6,7 +6,7 @@ import { usageFile } from "#store/files.ts";
 import type { GateMemory, PostgresSession } from "#store/postgres.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { connectUsage } from "./connection.ts";
-import { openKeptBatches } from "./kept-batches.ts";
+import { openKeptBatches, type Waiting } from "./kept-batches.ts";
 import { openRetention, type Retention } from "./retention.ts";
 import { type Batch, openWrites } from "./writes.ts";
 
@@ -27,15 +27,15 @@ export interface WriterOutcome {
   fault: string | null;
   /** Requests that were dropped since the previous reply. */
   lost: number;
-  /** Requests that wait to be written. */
-  kept: number;
+  /** What waits to be written. */
+  kept: Waiting;
 }
 
 /** What came of an attempt that no message asked for. */
 export interface WriterAttempt {
   /** As the fault of an outcome. */
   again: string | null;
-  kept: number;
+  kept: Waiting;
 }
 
 /** The first reply says that the thread has loaded. */
@@ -80,8 +80,8 @@ async function answerArrived(): Promise<void> {
     await wait(againMilliseconds);
     fault = await faultOf(writeKept);
   }
-  const left = kept.requests();
-  if (isLast) lost[lost.length - 1]! += left;
+  const left = kept.waiting();
+  if (isLast) lost[lost.length - 1]! += left.requests;
   const told = fault ?? tidyFault;
   for (const one of lost)
     port.postMessage({ fault: told, lost: one, kept: left } satisfies WriterOutcome);
@@ -102,7 +102,7 @@ function writeSoon(): void {
       again = undefined;
       if (kept.first() === undefined) return;
       const fault = await faultOf(writeKept);
-      const attempt: WriterAttempt = { again: fault ?? tidyFault, kept: kept.requests() };
+      const attempt: WriterAttempt = { again: fault ?? tidyFault, kept: kept.waiting() };
       port.postMessage(attempt);
       if (fault !== null) writeSoon();
     });

@@ -1,6 +1,6 @@
 /** Sends batches to the writer thread, so that the thread that serves requests never waits for a disk. */
 import { Worker } from "node:worker_threads";
-import { openKeptBatches, requestsOf, sizeOf } from "./kept-batches.ts";
+import { openKeptBatches, requestsOf, sizeOf, type Waiting } from "./kept-batches.ts";
 import type { Retention } from "./retention.ts";
 import type {
   WriterAttempt,
@@ -17,8 +17,10 @@ export interface Writer {
    * too much is kept, the oldest is dropped.
    */
   write(batch: Batch): void;
-  /** Requests whose record was passed in and is neither written nor lost. */
-  waitingCount(): number;
+  /** What was passed in and is neither written nor lost. */
+  waiting(): Waiting;
+  /** What may wait; as much again may be on its way to the thread. */
+  bytesMax: number;
   /** Resolves when everything passed in so far was written, or tried and kept. */
   settled(): Promise<void>;
   /** Tries what is kept a last time and ends the thread, which keeps the process alive until then. */
@@ -33,10 +35,11 @@ export interface WriterOptions extends Partial<Pick<WriterSetting, "database">> 
   onLoss?: (requests: number) => void;
   busyMilliseconds?: number;
   retention?: Retention;
-  /** What may wait for a disk, in bytes; as much again may be on its way to the thread. */
+  /** As `Writer.bytesMax`. */
   keptBytesMax?: number;
 }
 
+const nothing: Waiting = { requests: 0, bytes: 0 };
 const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
 /** Some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
@@ -54,8 +57,8 @@ export function openWriter(options: WriterOptions): Writer {
   /** Kept here until the thread is ready: one that cannot start, for lack of a file descriptor say, loses nothing. */
   const waiting = openKeptBatches(keptBytesMax);
   let thread: StartedThread | null = null;
-  /** Requests that the thread keeps, as it said last. */
-  let keptThere = 0;
+  /** What the thread keeps, as it said last. */
+  let keptThere: Waiting = nothing;
   let faultSaid: string | null = null;
   let isClosing = false;
 
@@ -69,7 +72,7 @@ export function openWriter(options: WriterOptions): Writer {
   };
   const send = ({ post }: StartedThread, batch: Batch) => {
     const [bytes, requests] = [sizeOf(batch), requestsOf(batch)];
-    if (unsettled.bytes() + bytes > keptBytesMax) return lose(requests);
+    if (unsettled.waiting().bytes + bytes > keptBytesMax) return lose(requests);
     unsettled.add(bytes, requests);
     post({ batch });
   };
@@ -97,7 +100,7 @@ export function openWriter(options: WriterOptions): Writer {
       /** Batches that it kept are lost uncounted; once ready, it ends only by a fault of the program or for lack of memory. */
       onEnd() {
         thread = null;
-        keptThere = 0;
+        keptThere = nothing;
         lose(unsettled.abandon());
       },
     });
@@ -111,7 +114,14 @@ export function openWriter(options: WriterOptions): Writer {
       if (thread.isReady()) send(thread, batch);
       else lose(waiting.add(batch));
     },
-    waitingCount: () => waiting.requests() + unsettled.requests() + keptThere,
+    waiting() {
+      const parts = [waiting.waiting(), unsettled.waiting(), keptThere];
+      return {
+        requests: parts.reduce((sum, { requests }) => sum + requests, 0),
+        bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+      };
+    },
+    bytesMax: keptBytesMax,
     async settled() {
       await thread?.started;
       await unsettled.none();
@@ -127,7 +137,7 @@ export function openWriter(options: WriterOptions): Writer {
         post({ isLast: true });
         await ended;
       }
-      lose(waiting.requests());
+      lose(waiting.waiting().requests);
     },
   };
 }
@@ -191,8 +201,7 @@ interface Unsettled {
   settle(): void;
   /** The thread has ended. @returns how many requests they held. */
   abandon(): number;
-  bytes(): number;
-  requests(): number;
+  waiting(): Waiting;
   /** Resolves when there are none. */
   none(): Promise<void>;
 }
@@ -224,8 +233,7 @@ function openUnsettled(): Unsettled {
       tellIfNone();
       return requests;
     },
-    bytes: () => bytes,
-    requests: requestsOfAll,
+    waiting: () => ({ requests: requestsOfAll(), bytes }),
     async none() {
       if (batches.length > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },

@@ -43,7 +43,7 @@ async function startInstance(t: TestContext, databaseUrl: string, smtpUrl: strin
   };
 }
 
-const allJobs = ["notices", "audit", "sessions"].map((job) => `gp_records_jobs{job="${job}"}`);
+const allJobs = ["notices", "audit", "sessions"].map((job) => `gp_records_jobs{name="${job}"}`);
 
 test(
   "of two servers one mails notices, each once, and the other one goes on within seconds after kill -9 or a lost connection",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { type Alarm, alarms, countingAlone, watchAlarms } from "#alarms/alarms.ts";
 import type { Labels, Metric } from "#metrics/metric.ts";
 import { ruleTexts } from "../support/alert-rules.ts";
@@ -50,7 +50,12 @@ const examples: Record<string, Series[]> = {
   GpRecordsCountsUnsaved: [failing("counts"), counts(1)],
   GpRecordsCountsUnshared: [failing("counts"), counts(0)],
   GpRecordsUsageUnsaved: [failing("usage")],
+  GpRecordsUsageQueueHigh: [
+    whileWrong("gp_records_usage_queue_bytes", 51, 50),
+    always("gp_records_usage_queue_max_bytes", 100),
+  ],
   GpRecordsUsageLost: [once("gp_records_usage_lost_total")],
+  GpRecordsPoolExhausted: [whileWrong("gp_records_database_pool_waiting", 1, 0)],
   GpRecordsDatasetNotServed: [failing("dataset")],
   GpRecordsDatasetBehind: [
     series("gp_records_dataset_behind_seconds", {}, (step) =>
@@ -160,11 +165,12 @@ test("what begins and ends is told once each", () => {
   ]);
 });
 
-test("deploy/alerts.yml has the alarms of the program, each with its condition, and one for a server that does not run", () => {
+test("deploy/alerts.yml has the alarms of the program, each with its condition, and two that no server can tell by itself", () => {
   const [head = "", ...texts] = rules.split(/^(?= {6}- alert: )/m);
   assert.match(head, /^groups:\n {2}- name: gp-records\n {4}rules:\n$/m);
-  const [down = "", ...others] = texts;
+  const [down = "", idle = "", ...others] = texts;
   assert.match(down, /^ {6}- alert: GpRecordsDown\n {8}expr: up\{job="gp-records"\} == 0\n/);
+  assert.match(idle, /^ {6}- alert: GpRecordsJobIdle\n/);
   assert.deepEqual(others, [...ruleTexts]);
 });
 
@@ -172,7 +178,7 @@ test("Debian's promtool takes deploy/alerts.yml", (t) => {
   if (!hasTool(t, "promtool", "prometheus")) return;
   const { exitCode, said } = runTool("promtool", ["check", "rules", "deploy/alerts.yml"]);
   assert.equal(exitCode, 0, said);
-  assert.match(said, new RegExp(`${alarms.length + 1} rules found`));
+  assert.match(said, new RegExp(`${alarms.length + 2} rules found`));
 });
 
 test("Prometheus begins and ends each alarm of deploy/alerts.yml in the very evaluation in which the program does", (t) => {
@@ -181,7 +187,7 @@ test("Prometheus begins and ends each alarm of deploy/alerts.yml in the very eva
     const pairs = Object.entries({ ...labels, job: "gp-records", instance: "web-1" });
     return `${name}{${pairs.map(([label, text]) => `${label}="${text}"`).join(",")}}`;
   };
-  const tests = Object.values(examples).map((all) => ({
+  const tests: RuleTest[] = Object.values(examples).map((all) => ({
     interval: `${stepSeconds}s`,
     input_series: all.map((one) => ({
       series: labelled(one),
@@ -196,19 +202,66 @@ test("Prometheus begins and ends each alarm of deploy/alerts.yml in the very eva
       })),
     })),
   }));
-  const file = join(temporaryFolder(t), "tests.yml");
-  const rule_files = [resolve("deploy/alerts.yml")];
-  const write = (given: typeof tests) =>
-    writeFileSync(file, JSON.stringify({ rule_files, evaluation_interval: "15s", tests: given }));
-  write(tests);
-  const run = () => runTool("promtool", ["test", "rules", file]);
-  const { exitCode, said } = run();
+  const { exitCode, said } = testRules(t, tests);
   assert.equal(exitCode, 0, said);
   // And it would have said so.
-  write([
-    { ...tests[0]!, promql_expr_test: [{ ...tests[0]!.promql_expr_test[20]!, exp_samples: [] }] },
+  const [first] = tests as [RuleTest];
+  const wrong = { ...first.promql_expr_test[20]!, exp_samples: [] };
+  assert.notEqual(testRules(t, [{ ...first, promql_expr_test: [wrong] }]).exitCode, 0);
+});
+
+interface RuleTest {
+  interval: string;
+  input_series: { series: string; values: string }[];
+  promql_expr_test: {
+    expr: string;
+    eval_time: string;
+    exp_samples: { labels: string; value: number }[];
+  }[];
+}
+
+/** What promtool says of deploy/alerts.yml. */
+function testRules(t: TestContext, tests: readonly RuleTest[]) {
+  const file = join(temporaryFolder(t), "tests.yml");
+  const rule_files = [resolve("deploy/alerts.yml")];
+  writeFileSync(file, JSON.stringify({ rule_files, evaluation_interval: "15s", tests }));
+  return runTool("promtool", ["test", "rules", file]);
+}
+
+test("Prometheus tells of a server that does not run, and of a job that none of the servers does", (t) => {
+  if (!hasTool(t, "promtool", "prometheus")) return;
+  const own = (name: string, labels: string, values: string) => ({
+    series: `${name}{job="gp-records",${labels}}`,
+    values,
+  });
+  const firing = (minutes: number, ...labels: string[]) => ({
+    expr: 'count by (alertname, instance, name) (ALERTS{alertstate="firing"})',
+    eval_time: `${minutes}m`,
+    exp_samples: labels.map((one) => ({ labels: `{${one}}`, value: 1 })),
+  });
+  const idle = 'alertname="GpRecordsJobIdle",name="notices"';
+  const { exitCode, said } = testRules(t, [
+    {
+      interval: "1m",
+      input_series: [
+        own("up", 'instance="web-1"', "1 1x10 0x10 1x10"),
+        own("up", 'instance="web-2"', "1x40"),
+        // The one that mails ends; the other one goes on with it ten minutes late, as it must not.
+        own("gp_records_jobs", 'instance="web-1",name="notices"', "1x10 stale"),
+        own("gp_records_jobs", 'instance="web-2",name="notices"', "0x20 1x20"),
+        // Done by one all the time, and by none in a moment between.
+        own("gp_records_jobs", 'instance="web-1",name="audit"', "1x10 stale"),
+        own("gp_records_jobs", 'instance="web-2",name="audit"', "0x12 1x28"),
+      ],
+      promql_expr_test: [
+        firing(11),
+        firing(15, 'alertname="GpRecordsDown",instance="web-1"'),
+        firing(19, 'alertname="GpRecordsDown",instance="web-1"', idle),
+        firing(26),
+      ],
+    },
   ]);
-  assert.notEqual(run().exitCode, 0);
+  assert.equal(exitCode, 0, said);
 });
 
 const severityOf = (name: string) => alarms.find((one) => one.name === name)!.severity;
@@ -223,8 +276,8 @@ test("what an alarm reads is a metric of the running service, and what it refers
   const samples = [...metrics.values()].flatMap((metric) => [...metric.samples.keys()]);
   const readingsOf = ({ condition: { of, over } }: Alarm) => [of, ...(over ? [over] : [])];
   for (const { metric, labels = {} } of [...alarms.flatMap(readingsOf), countingAlone]) {
-    // Only servers that share datasets have it.
-    if (metric === "gp_records_dataset_behind_seconds") continue;
+    // Only servers with a database have these.
+    if (/dataset_behind|database_pool/.test(metric)) continue;
     const pairs = Object.entries(labels).map(([name, text]) => `${name}="${text}"`);
     assert.ok(
       samples.some(
@@ -242,12 +295,15 @@ test("what an alarm reads is a metric of the running service, and what it refers
       .replaceAll(" ", "-"),
   );
   const sections = [...rules.matchAll(/runbook_url: \S+\/docs\/running\.md#(.+)$/gm)];
-  assert.equal(sections.length, alarms.length + 1);
+  assert.equal(sections.length, alarms.length + 2);
   for (const [, section = ""] of sections) assert.ok(anchors.includes(section), section);
   const rows = [...page.matchAll(/^\| `(GpRecords\w+)` \| (.+) \| (.+) \|$/gm)];
   assert.deepEqual(
-    rows.slice(1).map(([, name, summary, remedy]) => [name, summary, remedy]),
+    rows.slice(2).map(([, name, summary, remedy]) => [name, summary, remedy]),
     alarms.map(({ name, summary, remedy }) => [name, summary, remedy]),
   );
-  assert.equal(rows[0]?.[1], "GpRecordsDown");
+  assert.deepEqual(
+    rows.slice(0, 2).map(([, name]) => name),
+    ["GpRecordsDown", "GpRecordsJobIdle"],
+  );
 });

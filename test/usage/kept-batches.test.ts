@@ -17,11 +17,11 @@ test("batches are kept in their order up to the bound; beyond it the oldest go, 
   const second = batchOf(3);
   assert.equal(kept.add(three), 0);
   assert.equal(kept.add(second), 0);
-  assert.equal(kept.requests(), 6);
+  assert.deepEqual(kept.waiting(), { requests: 6, bytes: 2 * sizeOf(three) });
   assert.equal(kept.add(batchOf(2)), 3);
   assert.equal(kept.first(), second);
   kept.drop();
-  assert.equal(kept.requests(), 2);
+  assert.equal(kept.waiting().requests, 2);
   assert.equal(kept.add(batchOf(3)), 0);
 });
 

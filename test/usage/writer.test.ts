@@ -118,18 +118,21 @@ test("what waits is counted from the moment it is handed over until it is writte
   await (await openUsage(dataDir)).close();
   const unlock = lockOf(dataDir);
   // Before the thread has started, while it is on its way, and while it is kept there.
-  writer.write(requests(2));
-  assert.equal(writer.waitingCount(), 2);
+  const [two, three] = [requests(2), requests(3)];
+  const both = { requests: 5, bytes: sizeOf(two) + sizeOf(three) };
+  const first = { requests: 2, bytes: sizeOf(two) };
+  writer.write(two);
+  assert.deepEqual(writer.waiting(), first);
   await writer.settled();
-  assert.equal(writer.waitingCount(), 2);
-  writer.write(requests(3));
-  assert.equal(writer.waitingCount(), 5);
+  assert.deepEqual(writer.waiting(), first);
+  writer.write(three);
+  assert.deepEqual(writer.waiting(), both);
   await writer.settled();
-  assert.equal(writer.waitingCount(), 5);
+  assert.deepEqual(writer.waiting(), both);
   unlock();
   writer.write(requests(1));
   await writer.settled();
-  assert.equal(writer.waitingCount(), 0);
+  assert.deepEqual(writer.waiting(), { requests: 0, bytes: 0 });
   await writer.close();
 });
 
@@ -209,12 +212,12 @@ test("what cannot be written is kept up to a bound; beyond it the oldest is lost
     writer.write(requests(5, { requestId: `req_${requestId}` }));
     await writer.settled();
   }
-  assert.deepEqual([losses, writer.waitingCount()], [[], 15]);
+  assert.deepEqual([losses, writer.waiting().requests], [[], 15]);
   for (const requestId of ["d", "e"]) {
     writer.write(requests(5, { requestId: `req_${requestId}` }));
     await writer.settled();
   }
-  assert.deepEqual([losses, writer.waitingCount()], [[5, 5], 15]);
+  assert.deepEqual([losses, writer.waiting().requests], [[5, 5], 15]);
   unlock();
   await writer.close();
   assert.deepEqual(faults.slice(1), [null]);
