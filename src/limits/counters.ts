@@ -26,12 +26,13 @@ export interface QuotaStatus {
 
 export interface Counters {
   /**
-   * Counts one request of an account in all windows, or refuses it and counts it in none.
+   * Counts a request of an account in all windows, or refuses it and counts it in none.
    * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
    * The response is sent only after the next `commit`. A rejection means that it could not be counted, so that it must be
    * refused.
+   * @param requests how many it counts, 1 if left out: all of them or none, at one moment. At most `greatestRequest`.
    */
-  take(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
+  take(account: number, quotas: Quotas, requests?: number): QuotaStatus | Promise<QuotaStatus>;
   /** What `take` would decide now; counts nothing. It never fails: where counters are away, it says what this process counted. */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**

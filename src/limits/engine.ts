@@ -80,13 +80,19 @@ export function slotsFrom(ages: readonly number[], now: number): { slots: Buffer
   return { slots, newest: now - (ages.at(-1) ?? 0) };
 }
 
-/** Requests of one account that are decided together, at one moment, one after the other. */
+/** Requests of one account that are decided together, at one moment: one after the other, or as a whole. */
 export interface Group {
   account: number;
   quotas: Quotas;
   /** How many are to be counted; with 0 nothing is written, and the decision says what one would meet. */
   requests: number;
+  /** Whether they are one that counts so many: all of them are counted, or none. */
+  isWhole?: boolean;
 }
+
+/** The requests of a group as engines are sent them: a number below zero for a whole. */
+export const signedRequests = ({ requests, isWhole = false }: Group): number =>
+  isWhole ? -requests : requests;
 
 /** What an engine decided of a group, in µs by its clock; it counted the first `admitted` requests and no other. */
 export interface Decision {
@@ -99,7 +105,7 @@ interface WindowCount {
   count: number;
   /** Until the oldest request leaves; 0 if there is none. */
   resetMicroseconds: number;
-  /** Until the window counts fewer than its quota; 0 if it does. */
+  /** Until the window admits another request, or as many as a whole is; 0 if it does. */
   waitMicroseconds: number;
 }
 
@@ -120,10 +126,10 @@ export function decisionFrom(numbers: ArrayLike<number>, at: number): Decision {
 
 /**
  * The status of one request of a group.
- * @param position of the request in its group, from 0 on; for a look 0.
+ * @param position of the request in its group, from 0 on; for a look and for a whole 0.
  */
 export function statusOf(
-  { quotas, requests }: Group,
+  { quotas, requests, isWhole = false }: Group,
   decision: Decision,
   position: number,
 ): QuotaStatus {
@@ -133,7 +139,7 @@ export function statusOf(
     ? decision.windows.every(({ count }, index) => count < quotaOf(index))
     : position < decision.admitted;
   // Of those admitted, each was answered before the next was counted.
-  const later = admitted && !isLook ? decision.admitted - 1 - position : 0;
+  const later = admitted && !isLook && !isWhole ? decision.admitted - 1 - position : 0;
   return quotaStatus(
     admitted,
     decision.windows.map(({ count, resetMicroseconds, waitMicroseconds }, index) =>

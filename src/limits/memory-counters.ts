@@ -1,7 +1,7 @@
 /** The counters of one process: exact, in memory, with a journal that survives a restart. */
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
-import type { Quotas } from "./policy.ts";
+import { assertRequests, type Quotas } from "./policy.ts";
 import { countAt, lookAt, openWindows, shrink, type SlidingLog, takeFrom } from "./sliding-log.ts";
 
 interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
@@ -10,7 +10,7 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
 }
 
 export interface MemoryCounters extends Counters {
-  take(account: number, quotas: Quotas): QuotaStatus;
+  take(account: number, quotas: Quotas, requests?: number): QuotaStatus;
   look(account: number, quotas: Quotas): QuotaStatus;
   /** Counts a request that was admitted elsewhere, whatever the quotas are; without writing it to the journal. */
   count(account: number): void;
@@ -32,10 +32,13 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
   let now = clock.monotonicMicroseconds();
 
   return {
-    take(account, quotas) {
+    take(account, quotas, requests = 1) {
+      if (requests !== 1) assertRequests(requests, quotas);
       now = Math.max(now, clock.monotonicMicroseconds());
-      const quotaStatus = takeFrom(logs.get(account) ?? addLog(logs, account), quotas, now);
-      if (quotaStatus.admitted) journal?.append(account, now);
+      const log = logs.get(account) ?? addLog(logs, account);
+      const quotaStatus = takeFrom(log, quotas, now, requests);
+      if (quotaStatus.admitted && journal !== null)
+        for (let counted = 0; counted < requests; counted++) journal.append(account, now);
       forgetOne(now);
       return quotaStatus;
     },

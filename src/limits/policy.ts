@@ -14,6 +14,17 @@ export type Quotas = Readonly<Record<WindowName, number>>;
 /** What every account has unless the operator gives it other numbers. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
+/** As how many requests one can count and still be admitted, by whoever has sent no other for a day. */
+export const greatestRequest = ({ minute, hour, day }: Quotas): number =>
+  Math.min(minute, hour, day);
+
+/** @throws RangeError for what no wait would make admissible, so that nobody is told to wait for it. */
+export function assertRequests(requests: number, quotas: Quotas): void {
+  const greatest = greatestRequest(quotas);
+  if (!Number.isInteger(requests) || requests < 1 || requests > greatest)
+    throw new RangeError(`A request must count 1 to ${greatest}, but counts ${requests}.`);
+}
+
 const quotaMin = 1;
 /** Also bounds memory: a request is remembered for a day, in 8 bytes. */
 export const quotaMax = 1_000_000;

@@ -3,9 +3,12 @@ import { Problem } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { type FailedKeysStatus, failedKeysQuota, failedKeysWindowSeconds } from "./failed-keys.ts";
 
-/** What to answer to a request that the counters refused. */
-export function quotaProblem(quotaStatus: QuotaStatus): Problem {
-  return new Problem("quota-exceeded", quotaDetail(quotaStatus), {
+/**
+ * What to answer to a request that the counters refused.
+ * @param requests how many it counts.
+ */
+export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
+  return new Problem("quota-exceeded", quotaDetail(quotaStatus, requests), {
     "violated-policies": quotaStatus.violated,
     retry_after: quotaStatus.retryAfterSeconds,
     policies: quotaStatus.windows.map((window) => ({
@@ -44,10 +47,16 @@ export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStatus): Prob
 }
 
 /** Names the window that decides how long to wait. */
-function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus): string {
+function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: number): string {
   const deciding = windows.filter((window) => window.waitSeconds === retryAfterSeconds);
-  return [...deciding.slice(0, 1).map(allUsed), tryAgain(retryAfterSeconds)].join(" ");
+  const [used] = deciding.map((window) => (requests === 1 ? allUsed(window) : left(window)));
+  const counts = requests === 1 ? undefined : `This counts ${grouped(requests)} requests.`;
+  const sentences = [counts, used, tryAgain(retryAfterSeconds)];
+  return sentences.filter((one) => one !== undefined).join(" ");
 }
+
+const left = ({ quota, remaining, name }: WindowStatus) =>
+  `${grouped(remaining)} of the ${grouped(quota)} of this ${name} are left.`;
 
 function allUsed({ quota, name }: WindowStatus): string {
   if (quota === 1) return `The only request of this ${name} is used.`;

@@ -6,7 +6,7 @@ import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type Charge, type Engine, type Group, statusOf } from "./engine.ts";
 import { assertAccount, openMemoryCounters } from "./memory-counters.ts";
-import { defaultQuotas, type Quotas } from "./policy.ts";
+import { assertRequests, defaultQuotas, type Quotas } from "./policy.ts";
 import { dayMicroseconds } from "./sliding-log.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
@@ -70,6 +70,14 @@ export async function openSharedCounters({
   let isMoved = false;
   const mustDeny = () => outage === "deny" || isMoved;
 
+  /** A request that counts several is a group by itself. */
+  const askWhole = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
+    const answered = Promise.withResolvers<QuotaStatus>();
+    collected.push({ account, quotas, requests, isWhole: true, waiting: [answered] });
+    flushSoon();
+    return answered.promise;
+  };
+
   const ask = (account: number, quotas: Quotas, isLook: boolean): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
     let group = isLook ? undefined : openGroups.get(account);
@@ -80,11 +88,14 @@ export async function openSharedCounters({
     }
     if (!isLook) group!.requests++;
     group!.waiting.push(answered);
-    if (!isFlushDue && sent === null) {
-      isFlushDue = true;
-      setImmediate(flush);
-    }
+    flushSoon();
     return answered.promise;
+  };
+
+  const flushSoon = () => {
+    if (isFlushDue || sent !== null) return;
+    isFlushDue = true;
+    setImmediate(flush);
   };
 
   /** Sends what was collected. One batch is under way at a time, so that batches grow as an engine gets slower. */
@@ -130,16 +141,16 @@ export async function openSharedCounters({
     retrySoon();
   };
 
-  const answerAlone = ({ account, quotas, requests, waiting }: AskedGroup) => {
+  const answerAlone = ({ account, quotas, requests, isWhole, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
       if (requests === 0) resolve(own.look(account, quotas));
       else if (mustDeny()) reject(new CountersAway());
-      else resolve(takeAlone(account, quotas));
+      else resolve(takeAlone(account, quotas, isWhole === true ? requests : 1));
   };
 
-  const takeAlone = (account: number, quotas: Quotas): QuotaStatus => {
-    const status = own.take(account, quotas);
-    if (status.admitted) debts.add(account);
+  const takeAlone = (account: number, quotas: Quotas, requests: number): QuotaStatus => {
+    const status = own.take(account, quotas, requests);
+    if (status.admitted) for (let counted = 0; counted < requests; counted++) debts.add(account);
     return status;
   };
 
@@ -210,11 +221,13 @@ export async function openSharedCounters({
   }
 
   return {
-    take(account, quotas) {
+    take(account, quotas, requests = 1) {
       assertAccount(account);
-      if (state !== "away") return ask(account, quotas, false);
+      if (requests !== 1) assertRequests(requests, quotas);
+      if (state !== "away")
+        return requests === 1 ? ask(account, quotas, false) : askWhole(account, quotas, requests);
       if (mustDeny()) return Promise.reject(new CountersAway());
-      return takeAlone(account, quotas);
+      return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {
       return state === "away" ? own.look(account, quotas) : ask(account, quotas, true);

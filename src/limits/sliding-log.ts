@@ -96,11 +96,16 @@ export function openWindows(times?: ArrayLike<number>): SlidingLog {
   return openLog(windowMicroseconds, times);
 }
 
-/** Counts a request at `now` (µs, monotonic) in all windows, or in none. */
-export function takeFrom(log: SlidingLog, quotas: Quotas, now: number): QuotaStatus {
-  const admitted = isAdmitted(log, quotas, now);
-  if (admitted) append(log, now);
-  return statusOf(log, quotas, now, admitted);
+/** Counts so many requests at `now` (µs, monotonic) in all windows, or none of them in any. */
+export function takeFrom(
+  log: SlidingLog,
+  quotas: Quotas,
+  now: number,
+  requests: number,
+): QuotaStatus {
+  const admitted = isAdmitted(log, quotas, now, requests);
+  if (admitted) for (let counted = 0; counted < requests; counted++) append(log, now);
+  return statusOf(log, quotas, now, admitted, requests);
 }
 
 /** Counts a request at `now` in all windows, whatever their quotas are. */
@@ -109,16 +114,22 @@ export function countAt(log: SlidingLog, now: number): void {
   append(log, now);
 }
 
-/** What `takeFrom` would decide now, without counting. */
+/** What `takeFrom` would decide of one request now, without counting. */
 export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatus =>
-  statusOf(log, quotas, now, isAdmitted(log, quotas, now));
+  statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
 
-function statusOf(log: SlidingLog, quotas: Quotas, now: number, admitted: boolean): QuotaStatus {
+function statusOf(
+  log: SlidingLog,
+  quotas: Quotas,
+  now: number,
+  admitted: boolean,
+  requests: number,
+): QuotaStatus {
   // Not mapped, because this runs on every request.
   return quotaStatus(admitted, [
-    statusIn(log, 0, quotas, now, admitted),
-    statusIn(log, 1, quotas, now, admitted),
-    statusIn(log, 2, quotas, now, admitted),
+    statusIn(log, 0, quotas, now, admitted, requests),
+    statusIn(log, 1, quotas, now, admitted, requests),
+    statusIn(log, 2, quotas, now, admitted, requests),
   ]);
 }
 
@@ -139,10 +150,10 @@ function refusal(statuses: readonly WindowStatus[]): QuotaStatus {
 }
 
 /** Checks every window, because each has to move forward even where another refuses already. */
-function isAdmitted(log: SlidingLog, quotas: Quotas, now: number): boolean {
+function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: number): boolean {
   let admitted = true;
   for (let index = 0; index < windows.length; index++)
-    if (countIn(log, index, now) >= quotas[windows[index]!.name]) admitted = false;
+    if (countIn(log, index, now) + requests > quotas[windows[index]!.name]) admitted = false;
   return admitted;
 }
 
@@ -152,6 +163,7 @@ function statusIn(
   quotas: Quotas,
   now: number,
   admitted: boolean,
+  requests: number,
 ): WindowStatus {
   const quota = quotas[windows[index]!.name];
   return windowStatus(
@@ -159,7 +171,7 @@ function statusIn(
     quota,
     log.end - log.firsts[index]!,
     resetIn(log, index, now),
-    admitted ? 0 : waitIn(log, index, quota, now),
+    admitted ? 0 : waitIn(log, index, quota - requests + 1, now),
   );
 }
 
@@ -167,7 +179,7 @@ function statusIn(
  * @param index of the window among `windows`.
  * @param count of the requests in it.
  * @param resetMicroseconds until the oldest leaves; 0 if there is none.
- * @param waitMicroseconds until the window alone admits one; 0 if it does now, or if this one was admitted.
+ * @param waitMicroseconds until the window alone admits the request; 0 if it does now, or if it was admitted.
  */
 export function windowStatus(
   index: number,

@@ -11,6 +11,7 @@ import {
   type Engine,
   type EngineServer,
   type Group,
+  signedRequests,
   slotsFrom,
 } from "./engine.ts";
 import { chargeScript, takeScript } from "./valkey-scripts.ts";
@@ -271,8 +272,9 @@ function calls(groups: readonly Group[], takesAnyKeys: boolean): number[][] {
 /** As the script reads it. */
 function bytesOf(groups: readonly Group[]): Buffer {
   const bytes = Buffer.allocUnsafe(16 * groups.length);
-  for (const [i, { requests, quotas }] of groups.entries()) {
-    bytes.writeUInt32BE(requests, 16 * i);
+  for (const [i, group] of groups.entries()) {
+    const { quotas } = group;
+    bytes.writeInt32BE(signedRequests(group), 16 * i);
     bytes.writeUInt32BE(quotas.minute, 16 * i + 4);
     bytes.writeUInt32BE(quotas.hour, 16 * i + 8);
     bytes.writeUInt32BE(quotas.day, 16 * i + 12);

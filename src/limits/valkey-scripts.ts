@@ -97,7 +97,7 @@ const serverTime = `local time = call('TIME')
 local clock = time[1] * 1e6 + time[2]`;
 
 /**
- * KEYS: of accounts, one for each group. ARGV[1]: for each group requests and the quotas of minute, hour and day, in 4
+ * KEYS: of accounts, one for each group. ARGV[1]: for each group requests, signed, and the quotas of minute, hour and day, in 4
  * bytes each. Answers the numbers of each decision as doubles.
  * @param readClock Lua that sets `clock`, which a test replaces by its own.
  */
@@ -105,15 +105,18 @@ export const takeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
 local replies = {}
 for i, key in ipairs(KEYS) do
-  local requests, minute, hour, day = unpack('>I4I4I4I4', ARGV[1], 16 * i - 15)
+  local requests, minute, hour, day = unpack('>i4I4I4I4', ARGV[1], 16 * i - 15)
   local quotas = {minute, hour, day}
   local log = load(key)
   local now = math.max(clock, log.newest)
-  local counts, admitted = {}, requests
+  -- Below zero they are one that counts so many: all of them, or none.
+  local needed = math.max(1, -requests)
+  local counts, admitted = {}, math.abs(requests)
   for w = 1, 3 do
     counts[w] = countIn(log, log.counts[w], SIZES[w], now)
     admitted = math.min(admitted, math.max(0, quotas[w] - counts[w]))
   end
+  if admitted < needed then admitted = 0 end
   local kept = counts[3]
   for w = 1, 3 do counts[w] = counts[w] + admitted end
   local function ageOf(k) return k <= admitted and 0 or now - timeOf(log, k - admitted) end
@@ -121,7 +124,8 @@ for i, key in ipairs(KEYS) do
   for w = 1, 3 do
     numbers[#numbers + 1] = counts[w]
     numbers[#numbers + 1] = counts[w] == 0 and 0 or SIZES[w] - ageOf(counts[w])
-    numbers[#numbers + 1] = counts[w] < quotas[w] and 0 or SIZES[w] - ageOf(quotas[w])
+    local most = quotas[w] - needed
+    numbers[#numbers + 1] = counts[w] <= most and 0 or SIZES[w] - ageOf(most + 1)
   end
   replies[i] = pack('>dddddddddd', numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6],
     numbers[7], numbers[8], numbers[9], numbers[10])

@@ -1,7 +1,7 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
 import { datasetTables } from "./dataset-tables.ts";
 import { moveTables } from "./move-tables.ts";
-import { postgresCountsSql } from "./postgres-counts-sql.ts";
+import { postgresCountsSql, postgresWholesSql } from "./postgres-counts-sql.ts";
 import { postgresUsageSql } from "./postgres-usage-sql.ts";
 
 export interface PostgresStep {
@@ -172,4 +172,5 @@ export const postgresSteps: readonly PostgresStep[] = [
   { name: "0003-datasets", isAdditive: true, sql: datasetTables },
   { name: "0004-usage", isAdditive: true, sql: postgresUsageSql },
   { name: "0005-move", isAdditive: true, sql: moveTables },
+  { name: "0006-weights", isAdditive: true, sql: postgresWholesSql },
 ];

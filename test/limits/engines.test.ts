@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { systemClock } from "#limits/clocks.ts";
-import { defaultQuotas, type Quotas, windows } from "#limits/policy.ts";
+import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/policy.ts";
 import { type CountingServer, countingServers } from "../support/counting-servers.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
@@ -44,7 +44,15 @@ for (const { name, skip, start: startServer } of countingServers)
       t.after(() => engine.disconnect());
       const random = randomFrom(7);
       const accounts = Array.from({ length: 6 }, (): Plain => ({ times: [] }));
-      const tally = { admitted: 0, refused: 0, looks: 0, setBack: 0, charged: 0 };
+      const tally = {
+        admitted: 0,
+        refused: 0,
+        wholes: 0,
+        refusedWholes: 0,
+        looks: 0,
+        setBack: 0,
+        charged: 0,
+      };
       let clock = beginning;
       for (let turn = 0; turn < turns; turn++) {
         const step = stepOf(random);
@@ -60,7 +68,9 @@ for (const { name, skip, start: startServer } of countingServers)
         for (const [i, group] of groups.entries()) {
           const plain = accounts[group.account - 1]!;
           const now = Math.max(clock, plain.times.at(-1) ?? 0);
-          for (let position = 0; position < Math.max(1, group.requests); position++) {
+          const counting = group.isWhole === true ? group.requests : 1;
+          const asked = Math.max(1, group.requests) / counting;
+          for (let position = 0; position < asked; position++) {
             const status = statusOf(group, decisions[i]!, position);
             const truly = plain.times.filter((time) => now - time < day);
             if (group.requests === 0) {
@@ -68,8 +78,12 @@ for (const { name, skip, start: startServer } of countingServers)
               assertLook(status, group, truly, now);
               continue;
             }
-            assertRight(status, { quotas: group.quotas, now, truly, atTheLatest: truly });
-            if (status.admitted) plain.times.push(now);
+            const { quotas } = group;
+            const expected = { quotas, now, truly, atTheLatest: truly, requests: counting };
+            assertRight(status, expected);
+            if (status.admitted)
+              for (let counted = 0; counted < counting; counted++) plain.times.push(now);
+            if (group.isWhole === true) tally[status.admitted ? "wholes" : "refusedWholes"]++;
             tally[status.admitted ? "admitted" : "refused"]++;
           }
         }
@@ -204,11 +218,16 @@ const quotasOf = (random: Random): Quotas => ({
 
 /** In the order of their accounts, some of them twice. */
 function groupsOf(random: Random, accounts: number): Group[] {
-  const groups = Array.from({ length: random.between(1, 4) }, () => ({
-    account: random.between(1, accounts),
-    quotas: quotasOf(random),
-    requests: random.chance(0.1) ? 0 : random.between(1, random.pick([1, 5, 70])),
-  }));
+  const groups = Array.from({ length: random.between(1, 4) }, (): Group => {
+    const account = random.between(1, accounts);
+    const quotas = quotasOf(random);
+    if (random.chance(0.2)) {
+      const requests = random.between(1, greatestRequest(quotas));
+      return { account, quotas, requests, isWhole: true };
+    }
+    const requests = random.chance(0.1) ? 0 : random.between(1, random.pick([1, 5, 70]));
+    return { account, quotas, requests };
+  });
   return groups.toSorted((a, b) => a.account - b.account);
 }
 
@@ -230,7 +249,8 @@ function assertLook(
     status.admitted,
     windows.every(({ name }, i) => counts[i]! < quotas[name]),
   );
-  if (!status.admitted) assertRight(status, { quotas, now, truly: times, atTheLatest: times });
+  if (!status.admitted)
+    assertRight(status, { quotas, now, truly: times, atTheLatest: times, requests: 1 });
 }
 
 /** Charges some accounts of one part, and says how many requests that were. */

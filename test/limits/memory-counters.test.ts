@@ -200,3 +200,27 @@ test("a look says what the next request would meet, and counts nothing", () => {
   assert.deepEqual(leftIn(counters.look(2, defaultQuotas)), [60, 1000, 10_000]);
   assert.equal(counters.accountCount(), 1);
 });
+
+test("a request that counts several is admitted as a whole or counted in no window, and its wait is true", () => {
+  const { world, counters, takeMany } = begin();
+  const takeWhole = (requests: number) => counters.take(1, defaultQuotas, requests);
+  assert.deepEqual(leftIn(takeWhole(50)), [10, 950, 9950]);
+  world.now += 30 * second;
+  assert.equal(takeMany(5), 5);
+  const refused = takeWhole(6);
+  assert.deepEqual(leftIn(refused), [5, 945, 9945]);
+  assert.deepEqual([refused.violated, refused.retryAfterSeconds], [["minute"], 30]);
+  assert.ok(takeWhole(5).admitted);
+  world.now += 30 * second;
+  assert.ok(takeWhole(50).admitted);
+  // Ten were counted half a minute ago, and they are not enough.
+  assert.equal(takeWhole(11).retryAfterSeconds, 60);
+  assert.equal(takeWhole(10).retryAfterSeconds, 30);
+});
+
+test("what no wait would admit is an error, and nobody is told to wait for it", () => {
+  const { counters } = begin();
+  for (const requests of [61, 0, -1, 1.5, Number.NaN])
+    assert.throws(() => counters.take(1, defaultQuotas, requests), RangeError);
+  assert.ok(counters.take(1, defaultQuotas, 60).admitted);
+});

@@ -18,6 +18,20 @@ function problemAfter(seconds: number, quotas: Quotas) {
   return quotaProblem(counters.take(1, quotas));
 }
 
+test("a request that counts several is told how many those are, and how many are left", () => {
+  const world = openWorld();
+  const onFault = () => assert.fail();
+  const counters = openMemoryCounters({ dir: null, clock: clockOf(world), onFault });
+  const quotas = { minute: 60, hour: 2000, day: 10_000 };
+  counters.take(1, quotas, 48);
+  world.now += 20 * second;
+  const { message } = quotaProblem(counters.take(1, quotas, 25), 25);
+  assert.equal(
+    message,
+    "This counts 25 requests. 12 of the 60 of this minute are left. Try again in 40 seconds.",
+  );
+});
+
 test("a refused request is told which quota is used up, when to try again, and where all windows stand", () => {
   const problem = problemAfter(37, { minute: 60, hour: 1000, day: 10_000 });
   assert.equal(problem.status, 429);

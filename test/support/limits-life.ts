@@ -20,6 +20,8 @@ export interface CountersKind {
 /** What happened in schedules, so that a test sees that all of it did. */
 export const emptyTally = () => ({
   admitted: 0,
+  /** Of those, requests that counted several. */
+  wholes: 0,
   refused: 0,
   retriesOnTheSecond: 0,
   retriesASecondEarly: 0,
@@ -95,18 +97,20 @@ export function pass(life: Life, account: number, microseconds: number): void {
   life.world.now += nowOf(life, account) - life.kind.now(life.world) + microseconds;
 }
 
-export async function take(life: Life, account: number): Promise<QuotaStatus> {
+/** @param requests how many it counts. */
+export async function take(life: Life, account: number, requests = 1): Promise<QuotaStatus> {
   const { kind, world, tally } = life;
   const quotas = life.quotas[account]!;
   const epoch = epochOf(life);
   const now = nowOf(life, account);
   const before = life.admitted[account]!.filter(({ at }) => now - at < day + bridgeMicroseconds);
   await kind.setClock?.(world);
-  const quotaStatus = await life.counters.take(account + 1, quotas);
+  const quotaStatus = await life.counters.take(account + 1, quotas, requests);
   await life.counters.commit();
   assertRight(quotaStatus, {
     quotas,
     now,
+    requests,
     truly: before.map(({ at }) => at),
     atTheLatest: life.isClockSetBack
       ? null
@@ -114,7 +118,9 @@ export async function take(life: Life, account: number): Promise<QuotaStatus> {
   });
   tally[quotaStatus.admitted ? "admitted" : "refused"]++;
   if (!quotaStatus.admitted) return quotaStatus;
-  life.admitted[account] = [...before, { at: now, epoch }];
+  if (requests > 1) tally.wholes++;
+  const added = Array.from({ length: requests }, () => ({ at: now, epoch }));
+  life.admitted[account] = [...before, ...added];
   life.epochs.set(epoch, {
     wallOffsetMilliseconds: world.wallOffsetMilliseconds,
     lastAt: world.now,

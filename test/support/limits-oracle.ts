@@ -11,24 +11,25 @@ export interface Expectation {
   truly: readonly number[];
   /** As late as the limiter may believe they were; null if a wall clock set back leaves that open. */
   atTheLatest: readonly number[] | null;
+  /** How many the request counts. */
+  requests: number;
 }
 
 export function assertRight(quotaStatus: QuotaStatus, expected: Expectation): void {
-  const { quotas, now, truly, atTheLatest } = expected;
+  const { now, truly, atTheLatest, requests } = expected;
   if (quotaStatus.admitted) {
-    assert.ok(isBelowEveryQuota(truly, quotas, now), "a window admitted more than its quota");
+    assert.ok(hasRoom(truly, expected, now), "a window admitted more than its quota");
     assert.equal(quotaStatus.retryAfterSeconds, 0);
     assert.deepEqual(quotaStatus.violated, []);
   } else assertRightRefusal(quotaStatus, expected);
   assert.ok(quotaStatus.windows.every(isWithinItsBounds), "remaining or reset is out of bounds");
   const isExact = atTheLatest?.every((time, index) => time === truly[index]) ?? false;
-  if (isExact) assertExact(quotaStatus, quotaStatus.admitted ? [...truly, now] : truly, expected);
+  const added = quotaStatus.admitted ? Array.from({ length: requests }, () => now) : [];
+  if (isExact) assertExact(quotaStatus, [...truly, ...added], expected);
 }
 
-function assertRightRefusal(
-  quotaStatus: QuotaStatus,
-  { quotas, now, truly, atTheLatest }: Expectation,
-): void {
+function assertRightRefusal(quotaStatus: QuotaStatus, expected: Expectation): void {
+  const { now, truly, atTheLatest } = expected;
   const { violated, retryAfterSeconds } = quotaStatus;
   const longest = Math.max(
     ...windows.map(({ name, seconds }) => (violated.includes(name) ? seconds : 0)),
@@ -37,14 +38,11 @@ function assertRightRefusal(
     retryAfterSeconds >= 1 && retryAfterSeconds <= longest,
     `Retry-After is ${retryAfterSeconds}`,
   );
-  assert.ok(
-    retryAfterSeconds >= secondsUntilAdmitted(truly, quotas, now),
-    "Retry-After is too short",
-  );
+  assert.ok(retryAfterSeconds >= secondsUntilAdmitted(truly, expected), "Retry-After is too short");
   if (atTheLatest === null) return;
-  assert.ok(!isBelowEveryQuota(atTheLatest, quotas, now), "refused below every quota");
+  assert.ok(!hasRoom(atTheLatest, expected, now), "refused below every quota");
   assert.ok(
-    retryAfterSeconds <= secondsUntilAdmitted(atTheLatest, quotas, now),
+    retryAfterSeconds <= secondsUntilAdmitted(atTheLatest, expected),
     "Retry-After is too long",
   );
 }
@@ -62,7 +60,7 @@ function isWithinItsBounds({
 function assertExact(
   quotaStatus: QuotaStatus,
   times: readonly number[],
-  { quotas, now }: Expectation,
+  { quotas, now, requests }: Expectation,
 ): void {
   const expected = windows.map(({ name, seconds }) => {
     const inside = times.filter((time) => now - time < seconds * 1e6);
@@ -77,23 +75,30 @@ function assertExact(
     };
   });
   assert.partialDeepStrictEqual(quotaStatus.windows, expected);
-  const full = expected.filter((window) => window.remaining === 0).map((window) => window.name);
+  const full = expected
+    .filter((window) => window.remaining < requests)
+    .map((window) => window.name);
   if (!quotaStatus.admitted) assert.deepEqual(quotaStatus.violated, full);
 }
 
-function isBelowEveryQuota(times: readonly number[], quotas: Quotas, now: number): boolean {
+function hasRoom(
+  times: readonly number[],
+  { quotas, requests }: Expectation,
+  now: number,
+): boolean {
   return windows.every(
-    ({ name, seconds }) => times.filter((time) => now - time < seconds * 1e6).length < quotas[name],
+    ({ name, seconds }) =>
+      times.filter((time) => now - time < seconds * 1e6).length + requests <= quotas[name],
   );
 }
 
 /** The least whole number of seconds from 1 on after which a request would be admitted, found by trying. */
-function secondsUntilAdmitted(times: readonly number[], quotas: Quotas, now: number): number {
+function secondsUntilAdmitted(times: readonly number[], expected: Expectation): number {
   let refused = 0;
   let admitted = 86_401;
   while (admitted - refused > 1) {
     const middle = Math.floor((refused + admitted) / 2);
-    if (isBelowEveryQuota(times, quotas, now + middle * 1e6)) admitted = middle;
+    if (hasRoom(times, expected, expected.now + middle * 1e6)) admitted = middle;
     else refused = middle;
   }
   return admitted;

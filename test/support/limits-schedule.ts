@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { windows } from "#limits/policy.ts";
+import { greatestRequest, windows } from "#limits/policy.ts";
 import {
   beginLife,
   type CountersKind,
@@ -81,17 +81,27 @@ async function burst(life: Life): Promise<void> {
   const account = life.random.between(0, life.quotas.length - 1);
   const requests = life.random.between(1, 8);
   for (let request = 0; request < requests; request++) {
-    const quotaStatus = await take(life, account);
+    const counting = howMany(life, account);
+    const quotaStatus = await take(life, account, counting);
     if (!quotaStatus.admitted && life.random.chance(0.3))
-      await retry(life, account, quotaStatus.retryAfterSeconds);
+      await retry(life, account, counting, quotaStatus.retryAfterSeconds);
     if (life.random.chance(0.5)) life.world.now += life.random.between(0, 2 * second);
   }
 }
 
-async function retry(life: Life, account: number, seconds: number): Promise<void> {
+/** Now and then a request counts several, at most as many as could ever be admitted. */
+const howMany = ({ random, quotas }: Life, account: number): number =>
+  random.chance(0.2) ? random.between(1, greatestRequest(quotas[account]!)) : 1;
+
+async function retry(
+  life: Life,
+  account: number,
+  counting: number,
+  seconds: number,
+): Promise<void> {
   if (seconds > 1 && life.random.chance(0.5)) {
     pass(life, account, (seconds - 1) * second);
-    const early = await take(life, account);
+    const early = await take(life, account, counting);
     assert.ok(
       !early.admitted && early.retryAfterSeconds === 1,
       "Retry-After was a second too long",
@@ -99,7 +109,10 @@ async function retry(life: Life, account: number, seconds: number): Promise<void
     life.tally.retriesASecondEarly++;
     pass(life, account, second);
   } else pass(life, account, seconds * second);
-  assert.ok((await take(life, account)).admitted, "Retry-After was not true at the first try");
+  assert.ok(
+    (await take(life, account, counting)).admitted,
+    "Retry-After was not true at the first try",
+  );
   life.tally.retriesOnTheSecond++;
 }
 

@@ -10,7 +10,7 @@ import type { CountingServer } from "./counting-servers.ts";
 import type { CountersKind, Life } from "./limits-life.ts";
 
 interface Instance extends SharedCounters {
-  take(account: number, quotas: Quotas): Promise<QuotaStatus>;
+  take(account: number, quotas: Quotas, requests?: number): Promise<QuotaStatus>;
   look(account: number, quotas: Quotas): Promise<QuotaStatus>;
 }
 
@@ -32,7 +32,7 @@ export async function openInstance(
   });
   return {
     ...counters,
-    take: async (account, quotas) => counters.take(account, quotas),
+    take: async (account, quotas, requests) => counters.take(account, quotas, requests),
     look: async (account, quotas) => counters.look(account, quotas),
   };
 }
@@ -48,7 +48,7 @@ export function sharedOn(server: CountingServer): CountersKind {
       let turn = 0;
       const next = () => instances[turn++ % instances.length]!;
       return {
-        take: (account, quotas) => next().take(first + account, quotas),
+        take: (account, quotas, requests) => next().take(first + account, quotas, requests),
         look: (account, quotas) => next().look(first + account, quotas),
         commit() {},
         close: () => instances.forEach((instance) => instance.close()),
