@@ -11,7 +11,7 @@ import { hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
-import * as vocabulary from "#records/vocabulary.ts";
+import { closedLists } from "#records/vocabulary.ts";
 import { faults } from "../faults/index.ts";
 import { fixedClock, startService } from "./support/service.ts";
 
@@ -52,8 +52,10 @@ test("every closed list stands in docs/api.md, word by word", () => {
   const text = page("docs/api.md");
   const table = text.slice(text.indexOf("## Closed lists"), text.indexOf("## Headers"));
   const documented = [...table.matchAll(/^\| .*`.* \| (.+) \|$/gm)].map(([, values]) => values!);
-  const known = Object.values(vocabulary).map((values) =>
-    values.map((value) => `\`${value}\``).join(", "),
+  const known = Object.values(closedLists).map((meanings) =>
+    Object.keys(meanings)
+      .map((value) => `\`${value}\``)
+      .join(", "),
   );
   assert.deepEqual(documented.toSorted(), known.toSorted());
 });

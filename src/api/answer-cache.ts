@@ -6,27 +6,31 @@ import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import type { Format } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 
-/** An answer as it is sent: nothing in it depends on who asks. */
-export interface Answer {
-  readonly operation: Operation;
-  readonly format: Format;
-  readonly query: Query;
+/** What is sent of one dataset: nothing in it depends on who asks. */
+export interface SentBody {
   /** Names dataset, operation, query and format, so it is the key of the cache too. */
   readonly tag: string;
   readonly datasetVersion: string;
-  /** Records that match the query, on this page and others. */
-  readonly total: number;
   body: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  /** Header lines that HTTP derives from the members above, cached with the answer. */
+  /** Header lines that HTTP derives from the members of the answer, cached with it. */
   headers: string | null;
+}
+
+/** The answer of an operation. */
+export interface Answer extends SentBody {
+  readonly operation: Operation;
+  readonly format: Format;
+  readonly query: Query;
+  /** Records that match the query, on this page and others. */
+  readonly total: number;
 }
 
 export interface AnswerCache {
   find(tag: string): Answer | undefined;
   add(answer: Answer): void;
   /** The body in the encoding: at once where it is cached, else compressed once. */
-  bodyOf(answer: Answer, encoding: Encoding): Buffer | Promise<Buffer>;
+  bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Called when another dataset becomes current. */
   clear(): void;
   metrics: readonly Metric[];
@@ -69,9 +73,10 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
         // Added anew because its size has changed; an entry of an older dataset is not brought back.
-        if (entries?.peek(answer.tag) === answer) {
-          entries.delete(answer.tag);
-          entries.set(answer.tag, answer);
+        const entry = entries?.peek(answer.tag);
+        if (entry === answer) {
+          entries!.delete(answer.tag);
+          entries!.set(answer.tag, entry);
         }
         return body;
       });

@@ -9,7 +9,13 @@ import type { Operation, Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { internalError, Problem } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { type Answer, type AnswerCache, type Encoding, openAnswerCache } from "./answer-cache.ts";
+import {
+  type Answer,
+  type AnswerCache,
+  type Encoding,
+  openAnswerCache,
+  type SentBody,
+} from "./answer-cache.ts";
 import {
   admit,
   type Asker,
@@ -32,19 +38,22 @@ export interface Question {
   knownTags?: string | undefined;
 }
 
-export interface Outcome {
+/** @typeParam A what is sent where nothing stands against it. */
+export interface Outcome<A = Answer> {
   /** For whom the question was counted; null where the caller was refused. */
   asker: Asker | null;
   /** The account's quotas, and its quota status after this question. */
   counted: { quotas: Quotas; status: QuotaStatus } | null;
-  result: Result;
+  result: Found<A> | Refusal;
 }
 
-type Result =
-  | { kind: "answer"; answer: Answer }
-  | { kind: "unchanged"; tag: string; datasetVersion: string }
-  /** `cause` is what was thrown where the problem is an internal error, for the log. */
-  | { kind: "problem"; problem: Problem; cause?: unknown };
+/** What was asked for, or the word that the client has it already. */
+export type Found<A> =
+  | { kind: "answer"; answer: A }
+  | { kind: "unchanged"; tag: string; datasetVersion: string };
+
+/** `cause` is what was thrown where the problem is an internal error, for the log. */
+type Refusal = { kind: "problem"; problem: Problem; cause?: unknown };
 
 export interface Api {
   /**
@@ -57,8 +66,13 @@ export interface Api {
    * so that it still carries the quota status. The outcome may be sent only after `Counters.commit`.
    */
   ask(question: Question): Outcome | Promise<Outcome>;
+  /**
+   * For what is no operation: checks the key and takes the quota as `ask` does, then leaves the rest to `find`. A Problem
+   * that it throws is the result.
+   */
+  count<A>(caller: Caller, find: () => Found<A>): Outcome<A> | Promise<Outcome<A>>;
   /** The body of an answer in an encoding: at once where it is cached, else compressed once. */
-  encode(answer: Answer, encoding: Encoding): Buffer | Promise<Buffer>;
+  encode(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Empties the cache, since another dataset is current. */
   forgetAnswers(): void;
   metrics: readonly Metric[];
@@ -82,20 +96,27 @@ export function openApi(dependencies: ApiDependencies): Api {
     parse: openParsedQueryCache(dependencies),
     model: dependencies.model,
   };
+  /** Hands the question on to `find`, so that no request makes a function of its own. */
+  function count<Q extends { caller: Caller }, A>(
+    question: Q,
+    find: (question: Q) => Found<A> | Refusal,
+  ): Outcome<A> | Promise<Outcome<A>> {
+    const asker = admit(dependencies, question.caller);
+    if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
+    const quotas = wholeQuotas(asker.quotas);
+    const status = counters.take(asker.accountNumber, quotas);
+    return status instanceof Promise
+      ? status.then(
+          (settled) => settle(question, find, asker, quotas, settled),
+          () => ({ asker, counted: null, result: refused(notCountedProblem()) }),
+        )
+      : settle(question, find, asker, quotas, status);
+  }
+  const findAnswer = (question: Question) => find(sources, question);
   return {
     identify: (presented, client) => identify(dependencies, presented, client),
-    ask(question) {
-      const asker = admit(dependencies, question.caller);
-      if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
-      const quotas = wholeQuotas(asker.quotas);
-      const status = counters.take(asker.accountNumber, quotas);
-      return status instanceof Promise
-        ? status.then(
-            (settled) => settle(sources, question, asker, quotas, settled),
-            () => ({ asker, counted: null, result: refused(notCountedProblem()) }),
-          )
-        : settle(sources, question, asker, quotas, status);
-    },
+    ask: (question) => count(question, findAnswer),
+    count: (caller, find) => count({ caller }, find),
     encode: (answer, encoding) => cache.bodyOf(answer, encoding),
     forgetAnswers: () => cache.clear(),
     metrics: cache.metrics,
@@ -108,19 +129,28 @@ interface Sources {
   model(): ReadModel | null;
 }
 
-const settle = (
-  sources: Sources,
-  question: Question,
+const settle = <Q, A>(
+  question: Q,
+  find: (question: Q) => Found<A> | Refusal,
   asker: Asker,
   quotas: Quotas,
   status: QuotaStatus,
-): Outcome => ({
+): Outcome<A> => ({
   asker,
   counted: { quotas, status },
-  result: status.admitted ? find(sources, question) : refused(quotaProblem(status)),
+  result: status.admitted ? attempt(question, find) : refused(quotaProblem(status)),
 });
 
-const refused = (problem: Problem): Result => ({ kind: "problem", problem });
+function attempt<Q, A>(question: Q, find: (question: Q) => Found<A> | Refusal): Found<A> | Refusal {
+  try {
+    return find(question);
+  } catch (error) {
+    if (error instanceof Problem) return refused(error);
+    return { kind: "problem", problem: internalError(), cause: error };
+  }
+}
+
+const refused = (problem: Problem): Refusal => ({ kind: "problem", problem });
 
 /** The same object for the same quotas, so that what is derived from it can be cached. */
 const completed = new WeakMap<Asker["quotas"], Quotas>();
@@ -141,24 +171,20 @@ function wholeQuotas(own: Asker["quotas"]): Quotas {
 function find(
   { cache, parse, model }: Sources,
   { operation, text, chooseFormat, knownTags }: Question,
-): Result {
-  try {
-    const format = chooseFormat();
-    if (format === undefined) return refused(notAcceptable());
-    const { query, tagFor } = parse(operation, text);
-    const dataset = model();
-    if (dataset === null) return refused(noDataset());
-    const { version } = dataset.parts;
-    const tag = tagFor(version, format);
-    if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion: version };
-    return {
-      kind: "answer",
-      answer: cache.find(tag) ?? answer(cache, dataset, { operation, format, query, tag }),
-    };
-  } catch (error) {
-    if (error instanceof Problem) return refused(error);
-    return { kind: "problem", problem: internalError(), cause: error };
-  }
+): Found<Answer> | Refusal {
+  const format = chooseFormat();
+  if (format === undefined)
+    return refused(notAcceptable(formats.map(({ mediaType }) => mediaType)));
+  const { query, tagFor } = parse(operation, text);
+  const dataset = model();
+  if (dataset === null) return refused(noDataset());
+  const { version } = dataset.parts;
+  const tag = tagFor(version, format);
+  if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion: version };
+  return {
+    kind: "answer",
+    answer: cache.find(tag) ?? answer(cache, dataset, { operation, format, query, tag }),
+  };
 }
 
 function answer(
@@ -180,14 +206,11 @@ function answer(
   return made;
 }
 
-function notAcceptable(): Problem {
-  const available = formats.map(({ mediaType }) => mediaType);
-  return new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, {
-    available,
-  });
-}
+/** @param available media types the path answers in. */
+export const notAcceptable = (available: readonly string[]) =>
+  new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, { available });
 
-const noDataset = () =>
+export const noDataset = () =>
   new Problem("unavailable", "No records have been published yet.", {
     reason: "no_dataset",
     retry_after: 5,

@@ -16,11 +16,13 @@ import { addRequestCommands } from "./requests.ts";
 import { addRestoreCommand } from "./restore.ts";
 import { addServeCommand } from "./serve.ts";
 import { addUsageCommands } from "./usage.ts";
+import { addVocabularyCommand } from "./vocabulary.ts";
 
 export const commandParts: readonly AddCommands[] = [
   addServeCommand,
   addImportCommands,
   addDatasetCommands,
+  addVocabularyCommand,
   addInstancesCommand,
   addAccountCommands,
   addPlanCommands,

@@ -31,7 +31,7 @@ export function addDatasetCommands(program: Command, context: CliContext): void 
   for (const add of [...looks, ...changes]) add(datasets, context);
 }
 
-const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
+export const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
 
 function addList(datasets: Command, context: CliContext): void {
   datasets

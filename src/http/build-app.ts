@@ -13,6 +13,7 @@ import { logUnrouted } from "./log-requests.ts";
 import { mountAccount } from "./mount-account.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
+import { mountVocabulary } from "./mount-vocabulary.ts";
 import { answerParserFaults, headerBytesMax } from "./parser-faults.ts";
 import { requestIdOf } from "./request-id.ts";
 import { otherPaths } from "./request-metrics.ts";
@@ -125,6 +126,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   mountOtherMethods(app, neverReached);
 
   for (const operation of http.operations) mountOperation(app, http, operation);
+  mountVocabulary(app, http);
   mountPublicPaths(app, http);
   mountHealth(app, http);
   mountAccount(app, http);

@@ -8,16 +8,22 @@ import {
   parameterBounds,
 } from "#operations/operation.ts";
 import { apiVersion } from "#operations/versions.ts";
+import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
+import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { parameterMeanings } from "#pages/parameter-words.ts";
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
+import { valuesOf } from "#records/value-lists.ts";
+import { meaningsOf } from "#records/vocabulary.ts";
 import { headerComponents, headersOn } from "./described-headers.ts";
 import { problemAnswers, problemResponses, problemSchemas } from "./described-problems.ts";
 
 const records = { Gp, Principal, Signal, Project };
 const recordsTag = "Records";
+const vocabularyTag = "Vocabulary";
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const ifNoneMatch = {
   name: "If-None-Match",
@@ -42,14 +48,20 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       contact: { name: "The operator of this service", url: "/" },
     },
     servers: [{ url: "/" }],
-    tags: [{ name: recordsTag, description: "The reads; each answers with a page of records." }],
+    tags: [
+      { name: recordsTag, description: "The reads; each answers with a page of records." },
+      { name: vocabularyTag, description: "The values that records carry." },
+    ],
     security: [{ apiKey: [] }],
-    paths: Object.fromEntries(
-      operations.map((operation) => [
-        operation.path,
-        { get: describeOperation(operation, pageSizeMax) },
-      ]),
-    ),
+    paths: {
+      ...Object.fromEntries(
+        operations.map((operation) => [
+          operation.path,
+          { get: describeOperation(operation, pageSizeMax) },
+        ]),
+      ),
+      [vocabularyPath]: { get: vocabulary },
+    },
     components: {
       securitySchemes: {
         apiKey: {
@@ -63,7 +75,8 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       headers: headerComponents,
       responses: problemResponses,
       schemas: {
-        ...records,
+        ...withMeanings(records),
+        VocabularyData,
         ...pageSchemas,
         ...problemSchemas,
       },
@@ -73,7 +86,6 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
 
 function describeOperation(operation: Operation, pageSizeMax: number): object {
   const recordName = Object.entries(records).find(([, schema]) => schema === operation.record)![0];
-  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   return {
     operationId: operation.name,
     tags: [recordsTag],
@@ -102,13 +114,59 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
           },
         },
       },
-      304: {
-        description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
-        headers: headersOn(304),
-      },
-      ...problemAnswers,
+      ...otherAnswers,
     },
   };
+}
+
+const otherAnswers = {
+  304: {
+    description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
+    headers: headersOn(304),
+  },
+  ...problemAnswers,
+};
+
+const vocabulary = {
+  operationId: "vocabulary",
+  tags: [vocabularyTag],
+  summary: vocabularySummary,
+  description:
+    "It takes no parameter. `gps_total` is the `pagination.total` of a search by that value alone. Counts one request.",
+  parameters: [{ $ref: "#/components/parameters/IfNoneMatch" }],
+  responses: {
+    200: {
+      description: "The whole vocabulary of the dataset.",
+      headers: headersOn(200, ["X-Total-Count"]),
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            properties: { data: ref("VocabularyData"), meta: ref("Meta") },
+            required: ["data", "meta"],
+          },
+          example: exampleVocabulary,
+        },
+      },
+    },
+    ...otherAnswers,
+  },
+};
+
+/** The schemas with what each value of a closed list means, in the description of the list. */
+function withMeanings<T>(schema: T): T {
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withMeanings) as T;
+  const values = valuesOf(schema);
+  if (values !== undefined) {
+    const { description = "" } = schema as { description?: string };
+    const meanings = Object.entries(meaningsOf(values));
+    const lines = meanings.map(([value, meaning]) => `- \`${value}\`: ${meaning}`);
+    return { ...schema, description: `${description}\n\n${lines.join("\n")}` };
+  }
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, inner]) => [name, withMeanings(inner)]),
+  ) as T;
 }
 
 function describeFilter(name: FilterName, operation: Operation): object {

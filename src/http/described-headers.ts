@@ -85,10 +85,15 @@ export const headerComponents = Object.fromEntries(
   ]),
 );
 
-/** References to the headers of a response with this status. */
-export const headersOn = (status: number): object =>
+/**
+ * References to the headers of a response with this status.
+ * @param except names of those it has not.
+ */
+export const headersOn = (status: number, except: readonly string[] = []): object =>
   Object.fromEntries(
     Object.entries(headers)
-      .filter(([, { on }]) => on === undefined || on.includes(status))
+      .filter(
+        ([name, { on }]) => (on === undefined || on.includes(status)) && !except.includes(name),
+      )
       .map(([name]) => [name, { $ref: `#/components/headers/${name}` }]),
   );

@@ -1,8 +1,8 @@
 /** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/answer-cache.ts";
+import { notAcceptable } from "#api/ask.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
-import { Problem } from "#problems.ts";
 import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
@@ -80,10 +80,7 @@ function formFor({ headers }: FastifyRequest, forms: readonly Form[]): Form {
   const available = forms.map(({ accept }) => accept);
   const type = preferredType(headers.accept, available);
   const form = forms.find(({ accept }) => accept === type);
-  if (form === undefined)
-    throw new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, {
-      available,
-    });
+  if (form === undefined) throw notAcceptable(available);
   return form;
 }
 

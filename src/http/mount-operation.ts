@@ -1,6 +1,6 @@
 /** Serves one operation over HTTP: turns a request into a question, and its outcome into a response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Answer } from "#api/answer-cache.ts";
+import type { Answer, SentBody } from "#api/answer-cache.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
 import { type Format, formats } from "#operations/formats.ts";
@@ -42,11 +42,11 @@ function serve(
     knownTags: request.headers["if-none-match"],
   });
   return outcome instanceof Promise
-    ? outcome.then((settled) => send(http, settled, request, reply))
-    : send(http, outcome, request, reply);
+    ? outcome.then((settled) => sendOutcome(http, settled, answerHeaders, request, reply))
+    : sendOutcome(http, outcome, answerHeaders, request, reply);
 }
 
-const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
+export const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
   const mark = url.indexOf("?");
   return mark === -1 ? "" : url.slice(mark + 1);
 };
@@ -58,9 +58,11 @@ function acceptedFormat({ headers }: FastifyRequest): Format | undefined {
   return formats.find(({ mediaType }) => mediaType === preferred);
 }
 
-function send(
+/** @param headersOf the headers of a 200 that are the same for every client; they are kept with the answer. */
+export function sendOutcome<A extends SentBody>(
   http: HttpDependencies,
-  { asker, counted, result }: Outcome,
+  { asker, counted, result }: Outcome<A>,
+  headersOf: (http: HttpDependencies, answer: A) => HeaderLines,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
@@ -76,7 +78,8 @@ function send(
     }
     case "answer":
       request.datasetVersion = result.answer.datasetVersion;
-      return sendEncoded(http, result.answer, request, reply);
+      result.answer.headers ??= headersOf(http, result.answer);
+      return sendEncoded(http, result.answer, result.answer.headers, request, reply);
   }
 }
 
@@ -85,7 +88,7 @@ export const quotaHeaders = ({ quotas, status }: NonNullable<Outcome["counted"]>
   `ratelimit-policy: ${rateLimitPolicyField(quotas)}\r\nratelimit: ${rateLimitField(status)}\r\n`;
 
 /** Headers by which a client revalidates a cached response. */
-const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: string }) => ({
+export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: string }) => ({
   etag: tag,
   "dataset-version": datasetVersion,
   "cache-control": "private, no-cache",
@@ -93,11 +96,11 @@ const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: stri
 
 function sendEncoded(
   http: HttpDependencies,
-  answer: Answer,
+  answer: SentBody,
+  identityHeaders: HeaderLines,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const identityHeaders = (answer.headers ??= answerHeaders(http, answer));
   const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
   const sendBody = (body: Buffer) => {
     const headers =
@@ -137,9 +140,13 @@ export function pageLinks(
   if (offset + limit < total && offset + limit <= parameterBounds.offsetMax)
     links.push(to(offset + limit, "next"));
   links.push(to(last, "last"));
-  links.push(`<${base}/openapi.json>; rel="service-desc"`);
+  links.push(descriptionLink(publicUrl));
   return links.join(", ");
 }
+
+/** @param publicUrl null for a reference relative to the request's host. */
+export const descriptionLink = (publicUrl: string | null): string =>
+  `<${publicUrl ?? ""}/openapi.json>; rel="service-desc"`;
 
 function lastOffset(first: number, limit: number, total: number): number {
   if (total <= first) return 0;

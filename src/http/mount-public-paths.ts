@@ -9,6 +9,7 @@ import { readAssets } from "#pages/assets.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { docsPage } from "#pages/docs.ts";
+import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";
@@ -44,6 +45,12 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
       ...keyFactsOf(http),
     });
   mountDocument(app, http, "/docs", page(docs));
+  mountDocument(
+    app,
+    http,
+    "/docs/vocabulary",
+    page(() => vocabularyPage(publicUrl)),
+  );
   mountDocument(app, http, "/errors", page(errorsPage));
   for (const code of problemCodes)
     mountDocument(

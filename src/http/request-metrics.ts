@@ -1,14 +1,13 @@
 /** Metrics of requests: how many, how long they took, and which were refused. */
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { windows } from "#limits/policy.ts";
-import { operations } from "#operations/index.ts";
-import type { Operation } from "#operations/operation.ts";
+import { type ReadName, readNames } from "#operations/reads.ts";
 import type { Problem } from "#problems.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
 
 /** Pages, health, unknown paths, and what could not be read. */
 export const otherPaths = "other";
-export type CountedOperation = Operation["name"] | typeof otherPaths;
+export type CountedOperation = ReadName | typeof otherPaths;
 
 export interface RequestMetrics {
   metrics: readonly Metric[];
@@ -30,7 +29,7 @@ export function openRequestMetrics(): RequestMetrics {
     "gp_records_requests_total",
     "Requests answered",
     ["operation", "status"],
-    [...operations.map(({ name }) => name), otherPaths].map((name) => [name, 500]),
+    [...readNames, otherPaths].map((name) => [name, 500]),
   );
   const durations = openHistogram(
     "gp_records_request_duration_seconds",

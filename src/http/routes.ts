@@ -1,7 +1,7 @@
 /** What the HTTP server knows of each path, and what it attaches to a request. */
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import type { Asker, KeyHolder } from "#api/caller.ts";
-import type { Operation } from "#operations/operation.ts";
+import type { ReadName } from "#operations/reads.ts";
 import type { HeaderLines } from "./common-headers.ts";
 import { METHODS } from "./node-http.ts";
 import type { CountedOperation } from "./request-metrics.ts";
@@ -10,7 +10,7 @@ export interface RouteFacts {
   /** Methods the path answers; any other is a 405. */
   methods: readonly string[];
   /** Set on the paths that need a key. */
-  operation?: Operation["name"];
+  operation?: ReadName;
   /** No other origin may read it. */
   isPrivate?: boolean;
   /** Also served while the service starts or drains. */

@@ -3,7 +3,7 @@ import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { hintsFor } from "./hints.ts";
+import { type Hint, hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
 import { apiVersion } from "./versions.ts";
 
@@ -38,15 +38,26 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
     has_more: hasMore,
     next_offset: hasMore ? offset + returned : null,
   };
-  const meta = {
-    api_version: apiVersion,
-    dataset_version: model.parts.version,
-    dataset_updated_at: model.parts.updatedAt,
-    hints: hintsFor(model, query, selection, isOfGps && isCut(model.parts, positions)),
-  };
+  const hints = hintsFor(model, query, selection, isOfGps && isCut(model.parts, positions));
+  const meta = metaOf(model.parts, hints);
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
   return { body: body.finish(), total, returned };
 }
+
+/** What every answer says of the dataset it was made from. */
+export interface Meta {
+  api_version: string;
+  dataset_version: string;
+  dataset_updated_at: string;
+  hints: readonly Hint[];
+}
+
+export const metaOf = ({ version, updatedAt }: DatasetParts, hints: readonly Hint[]): Meta => ({
+  api_version: apiVersion,
+  dataset_version: version,
+  dataset_updated_at: updatedAt,
+  hints,
+});
 
 /** How many records of each kind a dataset has. */
 export const recordCounts = ({ parts: { documents } }: ReadModel) => ({

@@ -49,13 +49,28 @@ export function readQuery(
       known.push(pair.value);
       values.set(name, known);
       if (known.length === parameterBounds.valuesMax + 1) add(() => tooMany(name));
-    } else if (!read.has(pair.name)) add(() => unknown(pair.name, operation, all));
+    } else if (!read.has(pair.name))
+      add(() => unknown(pair.name, { path: operation.path, allowed }, all));
     read.add(pair.name);
   }
   for (const name of filtersOf(operation))
     if (operation.filters[name]!.isRequired && !read.has(name)) add(() => missing(name, operation));
-  if (faultCount > 0) throw invalidParameters(operation, faults, faultCount);
+  if (faultCount > 0) throw invalidParameters(operation.path, faults, faultCount);
   return queryFrom(values);
+}
+
+/**
+ * For what takes no parameter.
+ * @param all every operation, to tell where a parameter is known.
+ * @throws Problem invalid-parameters, as `readQuery` does.
+ */
+export function refuseParameters(path: string, text: string, all: readonly Operation[]): void {
+  const names = new Map(readPairs(text).map((pair) => [pair.name, pair]));
+  if (names.size === 0) return;
+  const faults = [...names.values()]
+    .slice(0, listedMax)
+    .map((pair) => unreadable(pair) ?? unknown(pair.name, { path, allowed: [] }, all));
+  throw invalidParameters(path, faults, names.size);
 }
 
 function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query {
@@ -98,15 +113,18 @@ function unreadable({ name, isReadable }: Pair): ParameterFault | undefined {
   };
 }
 
-function unknown(name: string, operation: Operation, all: readonly Operation[]): ParameterFault {
+function unknown(
+  name: string,
+  { path, allowed }: { path: string; allowed: readonly ParameterName[] },
+  all: readonly Operation[],
+): ParameterFault {
   const parameter = echo(name);
   const allowedOn = all.filter((other) => parametersOf(other).some((known) => known === name));
-  const allowed = parametersOf(operation);
   if (allowedOn.length > 0)
     return {
       parameter,
       code: "unknown_parameter",
-      detail: `Not a parameter of ${operation.path}.`,
+      detail: `Not a parameter of ${path}.`,
       allowed,
       allowed_on: allowedOn.map(({ path }) => path),
     };
@@ -114,7 +132,7 @@ function unknown(name: string, operation: Operation, all: readonly Operation[]):
   return {
     parameter,
     code: "unknown_parameter",
-    detail: `Not a parameter of ${operation.path}.`,
+    detail: `Not a parameter of ${path}.`,
     ...(suggestion !== undefined && { suggestion }),
     allowed,
   };
@@ -197,11 +215,11 @@ const summarisedMax = 5;
  * @param count of all faults.
  */
 function invalidParameters(
-  operation: Operation,
+  path: string,
   errors: readonly ParameterFault[],
   count: number,
 ): Problem {
-  const summaries = errors.slice(0, summarisedMax).map((fault) => summaryOf(fault, operation));
+  const summaries = errors.slice(0, summarisedMax).map((fault) => summaryOf(fault, path));
   const more = count - summaries.length;
   const isCut = count > errors.length;
   if (more > 0)
@@ -219,7 +237,7 @@ function invalidParameters(
 
 function summaryOf(
   { parameter, code, detail, suggestion, minimum, maximum }: ParameterFault,
-  { path }: Operation,
+  path: string,
 ) {
   switch (code) {
     case "unknown_parameter":

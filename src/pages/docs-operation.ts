@@ -5,15 +5,16 @@ import {
   type ParameterName,
   parametersOf,
 } from "#operations/operation.ts";
+import { type MemberSchema, membersOf, valuesOf } from "#records/value-lists.ts";
 import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { isNullable, type MemberSchema, membersOf, typeWords, valuesOf } from "./member-type.ts";
+import { isNullable, typeWords } from "./member-type.ts";
 import { parameterMeanings, parameterNeed, parameterRule } from "./parameter-words.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
-import { listWith } from "./value-lists.ts";
+import { anchorOf } from "./value-lists.ts";
 
 export function operationSection(
   operation: Operation,
@@ -24,7 +25,13 @@ export function operationSection(
   return html`<section>
     <h3 id="${name}"><code>GET ${path}</code></h3>
     <p>${summary} ${prose(description)}</p>
-    ${parameterTable(operation, pageSizeMax)} ${tryForm(operation, publicUrl)}
+    ${parameterTable(operation, pageSizeMax)}
+    ${tryForm({
+      path,
+      target: exampleTarget(operation),
+      publicUrl,
+      fields: parametersOf(operation).map((parameter) => field(operation, parameter)),
+    })}
     <details>
       <summary>Example of a record</summary>
       ${jsonBlock(`Example of a record of ${path}`, exampleRecords[kind])}
@@ -64,7 +71,7 @@ const memberTable = (label: string, record: Operation["record"]): Html =>
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
-  const link = html`<a href="#${listWith(values).anchor}">${values.length} values</a>`;
+  const link = html`<a href="#${anchorOf(values)}">${values.length} values</a>`;
   return html`${schema.items === undefined ? "one" : "list"} of ${link}`;
 }
 
@@ -77,15 +84,18 @@ function innerMembers({ properties, items }: MemberSchema): Part {
   return html` Members: ${codes(names)}.`;
 }
 
+interface TryForm {
+  path: string;
+  /** Path and query of the example. */
+  target: string;
+  publicUrl: string | null;
+  /** One for each parameter, none for a path without any. */
+  fields: Part;
+}
+
 /** Disabled until its script runs, because without it a browser cannot send the header. */
-const tryForm = (operation: Operation, publicUrl: string | null): Html => {
-  const { path } = operation;
-  return html`<form
-    class="card try"
-    data-path="${path}"
-    data-base="${publicUrl}"
-    autocomplete="off"
-  >
+export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
+  html`<form class="card try" data-path="${path}" data-base="${publicUrl}" autocomplete="off">
     <h4>Try ${path}</h4>
     <noscript
       ><p>
@@ -94,19 +104,16 @@ const tryForm = (operation: Operation, publicUrl: string | null): Html => {
       </p></noscript
     >
     <fieldset disabled aria-label="Request to ${path}">
-      <div class="fields">
-        ${keyField()} ${parametersOf(operation).map((parameter) => field(operation, parameter))}
-      </div>
+      <div class="fields">${keyField()} ${fields}</div>
       <button type="submit">Send request</button>
     </fieldset>
-    ${copyBlock(`The request to ${path} with curl`, curlLine(publicUrl, exampleTarget(operation)))}
+    ${copyBlock(`The request to ${path} with curl`, curlLine(publicUrl, target))}
     <p class="outcome" role="status" aria-live="polite"></p>
     <div class="answer" hidden>
       <dl class="facts"></dl>
       <pre tabindex="0" role="group" aria-label="Body of the answer of ${path}"><code></code></pre>
     </div>
   </form>`;
-};
 
 /** Without a name, so that a browser never puts the key into a URL. */
 const keyField = (): Html =>

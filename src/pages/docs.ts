@@ -59,8 +59,9 @@ export const docsPage = ({
           <section>
             <h2 id="values">Closed lists of values</h2>
             <p>
-              These members take no other value; a minor version may add some. Tags, themes and
-              markets are open.
+              These members take no other value; a minor version may add some. What each value
+              means, and how to list the tags, themes and markets of today, stands in the
+              <a href="/docs/vocabulary">vocabulary</a>.
             </p>
             ${valueListTable()}
           </section>

@@ -2,6 +2,7 @@
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
+import { vocabularyPath } from "#operations/vocabulary.ts";
 import {
   commonMembers,
   parameterFaultCodes,
@@ -13,10 +14,11 @@ import {
   problemKinds,
   type ProblemParts,
 } from "#problems.ts";
+import { type MemberSchema, membersOf, valuesOf } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
-import { isNullable, type MemberSchema, membersOf, typeWords, valuesOf } from "./member-type.ts";
+import { isNullable, typeWords } from "./member-type.ts";
 import { faultMeanings, problemAdvice, problemExplanations } from "./problem-explanations.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
@@ -108,10 +110,12 @@ export function exampleProblem(code: ProblemCode): Problem {
 export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
   problemBody(exampleProblem(code), exampleRequestId);
 
-/** A link to an operation leads to its reference, as the operation itself needs a key. */
+/** A link to what needs a key leads to its reference. */
 function pathLink(path: string): Html {
-  const operation = operations.find((one) => path === one.path || path === `/v1${one.path}`);
-  const href = operation === undefined ? path : `/docs#${operation.name}`;
+  const bare = path.replace(/^\/v1(?=\/)/, "");
+  const operation = operations.find((one) => bare === one.path);
+  const ofOthers = bare === vocabularyPath ? "/docs/vocabulary" : path;
+  const href = operation === undefined ? ofOthers : `/docs#${operation.name}`;
   return html`<a href="${href}">${path}</a>`;
 }
 

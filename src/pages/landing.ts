@@ -2,6 +2,7 @@
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parametersOf } from "#operations/operation.ts";
+import { vocabularyPath } from "#operations/vocabulary.ts";
 import type { RecordKind } from "#records/canonical.ts";
 import { copyBlock, curlLine } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
@@ -50,6 +51,10 @@ export function landingPage(facts: ServiceFacts): string {
       <h2>For programs</h2>
       <ul>
         <li><a href="/openapi.json">openapi.json</a> describes the API for client generators.</li>
+        <li>
+          <a href="/docs/vocabulary">Vocabulary</a> says which values records carry, and how to list
+          them.
+        </li>
         <li><a href="/errors">Errors</a> has a page for each code an answer may carry.</li>
         <li><a href="/changelog">Changelog</a> says what each version added.</li>
       </ul>`,
@@ -117,6 +122,7 @@ export function landingIndex({
     links: {
       docs: link("/docs"),
       openapi: link("/openapi.json"),
+      vocabulary: link(vocabularyPath),
       errors: link("/errors"),
       changelog: link("/changelog"),
       ...(account !== null && { account: account.url }),

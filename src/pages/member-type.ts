@@ -1,28 +1,9 @@
 /** The type of a record's member in words, read from its JSON Schema. */
-import type { Operation } from "#operations/operation.ts";
 import { datePattern } from "#records/fields.ts";
-
-/** The part of JSON Schema that records use. */
-export interface MemberSchema {
-  type?: string | readonly string[];
-  description?: string;
-  enum?: readonly (string | null)[];
-  pattern?: string;
-  format?: string;
-  items?: MemberSchema;
-  properties?: Readonly<Record<string, MemberSchema>>;
-}
-
-/** Members of an object in their order. */
-export const membersOf = (schema: Operation["record"] | MemberSchema): [string, MemberSchema][] =>
-  Object.entries((schema as MemberSchema).properties ?? {});
+import type { MemberSchema } from "#records/value-lists.ts";
 
 /** Whether it may be `null`. */
 export const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
-
-/** The closed list of its values, or undefined. */
-export const valuesOf = (schema: MemberSchema): string[] | undefined =>
-  schema.enum?.filter((value) => value !== null);
 
 /** A type in words: `text`, `date`, `list of ids`. */
 export function typeWords(schema: MemberSchema): string {

@@ -1,141 +1,173 @@
-/** The closed lists of values a record may carry; another value is rejected at import with the list. */
+/** The closed lists of values a record may carry, each with what it means; another value is rejected at import with the list. */
 
-export const signalTypes = [
-  "new_offering",
-  "offering_amended",
-  "capital_raised",
-  "first_sale",
-  "fully_subscribed",
-  "general_solicitation",
-  "new_vehicle",
-  "new_principal",
-  "aum_change",
-  "fund_reported",
-  "acquisition",
-  "disposition",
-  "financing",
-  "fund_close",
-  "leadership_change",
-  "project_announced",
-  "permit_issued",
-  "construction_started",
-  "project_completed",
-  "news",
-  "other",
-] as const;
+/** Value → what it means, in one sentence, for every reference. Backticks mark code. */
+type Meanings = Readonly<Record<string, string>>;
 
-export const amountBases = [
-  "offering_total",
-  "sold_to_date",
-  "sold_delta",
-  "regulatory_aum",
-  "gross_assets",
-  "price",
-  "loan",
-  "other",
-] as const;
+export const closedLists = {
+  signalTypes: {
+    new_offering: "An offering of securities was filed for the first time.",
+    offering_amended: "A filed offering was changed, such as its size or its people.",
+    capital_raised: "More of an offering was sold since its last filing.",
+    first_sale: "The first investor bought into an offering.",
+    fully_subscribed: "Nothing of an offering is left to sell.",
+    general_solicitation:
+      "An offering is advertised to the public, as Regulation D allows under Rule 506(c).",
+    new_vehicle: "The GP formed a fund or company that was not known before.",
+    new_principal: "Somebody appears among the people of the GP for the first time.",
+    aum_change: "The reported assets under management rose or fell.",
+    fund_reported: "A fund appears in the GP's own report to its regulator.",
+    acquisition: "A property or portfolio was bought.",
+    disposition: "A property or portfolio was sold.",
+    financing: "A loan or other financing was agreed.",
+    fund_close: "A fund closed, for the first time, in between or finally.",
+    leadership_change: "Somebody who leads the GP came, went or changed roles.",
+    project_announced: "A project was made public.",
+    permit_issued: "An authority permitted construction.",
+    construction_started: "Work on the site began.",
+    project_completed: "A project was finished.",
+    news: "The GP was in the news for a reason that no other type covers.",
+    other: "Something else happened.",
+  },
+  amountBases: {
+    offering_total: "The whole offering, sold or not.",
+    sold_to_date: "All that was sold of an offering so far.",
+    sold_delta: "What was sold of an offering since its last filing.",
+    regulatory_aum: "Regulatory assets under management, as Form ADV defines them.",
+    gross_assets: "The gross assets of a fund.",
+    price: "The price paid for a property or portfolio.",
+    loan: "The principal of a loan.",
+    other: "Some other amount; the title or summary says which.",
+  },
+  projectTypes: {
+    property_offering: "Securities are sold to pay for one property.",
+    acquisition: "A property is bought as it stands.",
+    development: "Something new is built.",
+    rehabilitation: "A building is renewed and keeps its use.",
+    adaptive_reuse: "A building is turned to another use.",
+    affordable_housing: "Dwellings are built or kept to be let or sold below market.",
+    other: "A project of another kind.",
+  },
+  projectStatuses: {
+    planned: "Announced, and not yet permitted or financed.",
+    raising: "Its capital is being raised.",
+    entitled: "Its use of the land is approved, and work has not begun.",
+    under_construction: "Work on the site is in progress.",
+    completed: "Construction or renewal is finished.",
+    closed: "The purchase or the offering is closed.",
+    on_hold: "Work or planning has stopped for now.",
+    cancelled: "It was given up.",
+    unknown: "The source does not say.",
+  },
+  marketBases: {
+    property_address: "The market of the property's own address.",
+    issuer_address:
+      "The market of the issuer's address, since the source names no property; the property may be elsewhere.",
+    stated: "The market that the source names.",
+  },
+  propertyTypes: {
+    multifamily: "Apartment buildings.",
+    single_family_rental: "Houses for one family, bought to be let.",
+    build_to_rent: "Houses or communities built to be let.",
+    student_housing: "Homes for students.",
+    senior_housing: "Homes for older people, with or without care.",
+    manufactured_housing: "Parks for manufactured homes.",
+    affordable_housing: "Homes let or sold below market.",
+    residential_other: "Homes of another kind, or of several.",
+    industrial: "Warehouses, logistics and production.",
+    cold_storage: "Refrigerated warehouses.",
+    industrial_outdoor_storage: "Yards for vehicles, containers and material.",
+    office: "Buildings for business and administration, other than medical ones.",
+    medical_office: "Practices of physicians, and clinics.",
+    life_science: "Laboratories, with what belongs to them.",
+    retail: "Shops and shopping centres.",
+    net_lease: "Buildings whose tenant bears taxes, insurance and upkeep.",
+    hospitality: "Hotels and other lodging.",
+    self_storage: "Storage space let to the public.",
+    data_center: "Buildings for computers.",
+    land: "Land without buildings, other than farmland.",
+    farmland: "Land for crops, livestock or timber.",
+    parking: "Garages and parking lots.",
+    marina: "Berths for boats.",
+    mixed_use: "Several uses in one building or project.",
+    healthcare: "Hospitals and other buildings for care, other than medical practices.",
+    diversified: "Many property types at once.",
+    unknown: "The source does not say.",
+  },
+  strategies: {
+    core: "Stable, let property, held for its income with little debt.",
+    core_plus: "Stable property with some income still to be gained.",
+    value_add: "Property that is improved, let anew or run better before it is sold.",
+    opportunistic: "High risk for high return, such as development or turnarounds.",
+    debt: "Loans and other debt secured by property.",
+    distressed: "Property or debt in difficulty, bought at a discount.",
+    development: "New buildings.",
+    fund_of_funds: "Interests in the funds of others.",
+    secondaries: "Interests in funds or deals bought from earlier investors.",
+    co_investment: "Single deals beside another sponsor or fund.",
+  },
+  principalRoles: {
+    executive_officer: "An executive officer, as a filing or an adviser report says.",
+    director: "A director or trustee.",
+    promoter: "A promoter, as Form D calls who founded or organised the issuer.",
+    general_partner: "A general partner in person.",
+    managing_member: "A managing member or manager.",
+    control_person: "Somebody who controls the firm, as Form ADV defines it.",
+    owner: "An owner.",
+    compliance: "In charge of compliance.",
+    signer: "Signed a filing.",
+    other: "A role of another kind; `title` may say which.",
+  },
+  ownershipBands: {
+    under_5: "Less than 5 %.",
+    "5_10": "5 % or more, less than 10 %.",
+    "10_25": "10 % or more, less than 25 %.",
+    "25_50": "25 % or more, less than 50 %.",
+    "50_75": "50 % or more, less than 75 %.",
+    over_75: "75 % or more.",
+  },
+  provenanceBases: {
+    stated: "The source states it.",
+    adv_file_number: "The GP reports the file number of the offering in its Form ADV.",
+    sponsor_text: "A firm is named in the text of the filing, such as the title of who signed it.",
+    adv_fund_name: "The GP reports a fund of that name in its Form ADV.",
+    related_entity: "The filing names the firm among its related persons.",
+    cluster: "Several filings share people and addresses.",
+    series_master: "The issuer is a series of the company.",
+    related_entity_deal: "The filing names a related entity that exists for this deal alone.",
+    issuer_stem: "The name of the issuer alone points to it.",
+    named_sponsor: "A public register names the sponsor.",
+  },
+  externalIdKeys: {
+    cik: "Central Index Keys of the SEC.",
+    crd: "Numbers in the Central Registration Depository of FINRA.",
+    lei: "Legal Entity Identifiers (ISO 17442).",
+    sec_number: "Numbers the SEC gives to investment advisers, such as `801-12345`.",
+    form_d_file: "File numbers of Form D offerings, such as `021-441122`.",
+    adv_fund: "Numbers of private funds in Form ADV, such as `805-1234567890`.",
+    hud_id: "Numbers of low-income housing projects at the US Department of Housing (HUD).",
+    other: "Ids of any other kind.",
+  },
+} as const satisfies Record<string, Meanings>;
 
-export const projectTypes = [
-  "property_offering",
-  "acquisition",
-  "development",
-  "rehabilitation",
-  "adaptive_reuse",
-  "affordable_housing",
-  "other",
-] as const;
+const valuesOf = <M extends Meanings>(meanings: M) =>
+  Object.keys(meanings) as readonly (keyof M & string)[];
 
-export const projectStatuses = [
-  "planned",
-  "raising",
-  "entitled",
-  "under_construction",
-  "completed",
-  "closed",
-  "on_hold",
-  "cancelled",
-  "unknown",
-] as const;
+export const signalTypes = valuesOf(closedLists.signalTypes);
+export const amountBases = valuesOf(closedLists.amountBases);
+export const projectTypes = valuesOf(closedLists.projectTypes);
+export const projectStatuses = valuesOf(closedLists.projectStatuses);
+export const marketBases = valuesOf(closedLists.marketBases);
+export const propertyTypes = valuesOf(closedLists.propertyTypes);
+export const strategies = valuesOf(closedLists.strategies);
+export const principalRoles = valuesOf(closedLists.principalRoles);
+export const ownershipBands = valuesOf(closedLists.ownershipBands);
+export const provenanceBases = valuesOf(closedLists.provenanceBases);
+export const externalIdKeys = valuesOf(closedLists.externalIdKeys);
 
-export const marketBases = ["property_address", "issuer_address", "stated"] as const;
+const meaningsByList: ReadonlyMap<string, Meanings> = new Map(
+  Object.values(closedLists).map((meanings) => [Object.keys(meanings).join(), meanings]),
+);
 
-export const propertyTypes = [
-  "multifamily",
-  "single_family_rental",
-  "build_to_rent",
-  "student_housing",
-  "senior_housing",
-  "manufactured_housing",
-  "affordable_housing",
-  "residential_other",
-  "industrial",
-  "cold_storage",
-  "industrial_outdoor_storage",
-  "office",
-  "medical_office",
-  "life_science",
-  "retail",
-  "net_lease",
-  "hospitality",
-  "self_storage",
-  "data_center",
-  "land",
-  "farmland",
-  "parking",
-  "marina",
-  "mixed_use",
-  "healthcare",
-  "diversified",
-  "unknown",
-] as const;
-
-export const strategies = [
-  "core",
-  "core_plus",
-  "value_add",
-  "opportunistic",
-  "debt",
-  "distressed",
-  "development",
-  "fund_of_funds",
-  "secondaries",
-  "co_investment",
-] as const;
-
-export const principalRoles = [
-  "executive_officer",
-  "director",
-  "promoter",
-  "general_partner",
-  "managing_member",
-  "control_person",
-  "owner",
-  "compliance",
-  "signer",
-  "other",
-] as const;
-
-export const ownershipBands = ["under_5", "5_10", "10_25", "25_50", "50_75", "over_75"] as const;
-
-export const provenanceBases = [
-  "stated",
-  "adv_file_number",
-  "adv_fund_name",
-  "related_entity",
-  "cluster",
-  "series_master",
-  "related_entity_deal",
-  "issuer_stem",
-  "named_sponsor",
-] as const;
-
-export const externalIdKeys = [
-  "cik",
-  "crd",
-  "lei",
-  "sec_number",
-  "form_d_file",
-  "adv_fund",
-  "hud_id",
-  "other",
-] as const;
+/** @param values a whole closed list, as the schema of a member has it. */
+export const meaningsOf = (values: readonly string[]): Meanings =>
+  meaningsByList.get(values.join())!;

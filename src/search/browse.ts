@@ -4,10 +4,10 @@ import { type Bitset, countBits, hasBit, makeBitset, pageOfBits, storeBits } fro
 import { openSignalBrowse, type SignalBrowse } from "./browse-signals.ts";
 import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type FacetIndex, valuesOf } from "./facet-index.ts";
+import { longestSpellings } from "./facet-values.ts";
 import { type FoundGps, type GpFilter, openGpSearch } from "./gp-search.ts";
 import { emptyUnion, makeUnion, openPositionLists } from "./lists.ts";
 import { placeOfMarket, spellingsOfMarket } from "./market-spellings.ts";
-import { textAt } from "./packed-texts.ts";
 import type { Bounds, Selection } from "./read-model.ts";
 
 export interface Browse {
@@ -134,23 +134,6 @@ function pageInOrder(
   let skip = offset;
   for (let i = 0; i < order.length && page.length < limit; i++)
     if (hasBit(found, order[i]!) && skip-- <= 0) page.push(order[i]!);
-}
-
-/**
- * The longest spelling of each value, each once: the title of a market, of which every other spelling is a part.
- * Of any other facet it is the only one.
- */
-function longestSpellings(index: FacetIndex): string[] {
-  const { spellings, valuesOfSpelling, suggestions } = index;
-  const longest = new Map<number, { length: number; shown: string }>();
-  suggestions.places.forEach((spelling, text) => {
-    const { length } = textAt(spellings, spelling);
-    const { starts, items } = valuesOfSpelling;
-    for (let at = starts[spelling]!; at < starts[spelling + 1]!; at++)
-      if (length > (longest.get(items[at]!)?.length ?? 0))
-        longest.set(items[at]!, { length, shown: textAt(suggestions.shown, text) });
-  });
-  return [...new Set(Array.from(longest.values(), ({ shown }) => shown))];
 }
 
 interface FacetCounter {

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { versionShape } from "#datasets/generation.ts";
 import { openAdmin } from "#http/admin.ts";
 import type { ServiceState } from "#http/dependencies.ts";
-import { operations } from "#operations/index.ts";
+import { readNames } from "#operations/reads.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService } from "../support/service.ts";
@@ -31,7 +31,7 @@ test("the metrics of a running service", async (t) => {
       // A mistake is there as 0 from the start: the growth that an alarm looks at begins with the first one.
       assert.deepEqual(
         [...(await scrape()).get("gp_records_requests_total")!.samples],
-        [...operations.map(({ name }) => name), "other"].map((name) => [
+        [...readNames, "other"].map((name) => [
           `gp_records_requests_total{operation="${name}",status="500"}`,
           0,
         ]),
@@ -40,6 +40,7 @@ test("the metrics of a running service", async (t) => {
       await service.get("/v1/fetch-gp?gp_name=northwind");
       await service.get("/fetch-gp");
       await service.get("/fetch-signals", { "x-api-key": "" });
+      await service.get("/vocabulary");
       await service.get("/docs");
       await service.get("/nowhere");
       const requests = (operation: string, status: number) =>
@@ -47,6 +48,7 @@ test("the metrics of a running service", async (t) => {
       assert.equal(await requests("fetch-gp", 200), 2);
       assert.equal(await requests("fetch-gp", 400), 1);
       assert.equal(await requests("fetch-signals", 401), 1);
+      assert.equal(await requests("vocabulary", 200), 1);
       assert.equal(await requests("other", 200), 1);
       assert.equal(await requests("other", 404), 1);
     },

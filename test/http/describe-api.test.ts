@@ -5,9 +5,11 @@ import { Compile } from "typebox/compile";
 import { describeApi } from "#http/describe-api.ts";
 import { operations } from "#operations/index.ts";
 import { filtersOf, parametersOf } from "#operations/operation.ts";
+import { vocabularyPath } from "#operations/vocabulary.ts";
 import { exampleProblemBody } from "#pages/errors.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
+import { valueLists } from "#records/value-lists.ts";
 import { assertDescribed } from "../support/described.ts";
 import { startService } from "../support/service.ts";
 
@@ -33,10 +35,10 @@ test("every reference of the description leads somewhere in it", () => {
 });
 
 test("each operation is described under its path, by its name, with all its parameters", () => {
-  assert.deepEqual(
-    Object.keys(description.paths),
-    operations.map(({ path }) => path),
-  );
+  assert.deepEqual(Object.keys(description.paths), [
+    ...operations.map(({ path }) => path),
+    vocabularyPath,
+  ]);
   for (const operation of operations) {
     const { get } = description.paths[operation.path];
     assert.equal(get.operationId, operation.name);
@@ -47,10 +49,7 @@ test("each operation is described under its path, by its name, with all its para
       parameters.filter((one: { in: string }) => one.in === place).map(({ name }: any) => name);
     assert.deepEqual(namesIn("query"), parametersOf(operation));
     assert.deepEqual(namesIn("header"), ["If-None-Match"]);
-    assert.deepEqual(
-      get.tags,
-      description.tags.map(({ name }: { name: string }) => name),
-    );
+    assert.deepEqual(get.tags, [description.tags[0].name]);
     const required = parameters
       .filter((one: { required?: boolean }) => one.required)
       .map((one: { name: string }) => one.name);
@@ -61,14 +60,32 @@ test("each operation is described under its path, by its name, with all its para
   }
 });
 
+test("every closed list is described with the meaning of each of its values", () => {
+  const texts = JSON.stringify(description.components.schemas);
+  for (const { members, values } of valueLists.slice(0, -1))
+    for (const { value, meaning } of values)
+      assert.ok(
+        texts.includes(JSON.stringify(`- \`${value}\`: ${meaning}`).slice(1, -1)),
+        `${members[0]} ${value}`,
+      );
+});
+
+test("the example of the vocabulary fits its schema", () => {
+  const { schema, example } =
+    description.paths[vocabularyPath].get.responses[200].content["application/json"];
+  assert.deepEqual(Compile(resolve(schema) as any).Errors(example), []);
+});
+
+/** The schema with its references followed. */
+function resolve(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(resolve);
+  if ("$ref" in value) return resolve(follow(String(value.$ref)));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
+}
+
 test("every answer of a running service fits what is described for it", async (t) => {
   const service = await startService(t);
-  const resolve = (value: unknown): unknown => {
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map(resolve);
-    if ("$ref" in value) return resolve(follow(String(value.$ref)));
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
-  };
   const page = (path: string) =>
     resolve(description.paths[path].get.responses[200].content["application/json"].schema);
   const problem = resolve(follow("#/components/schemas/InvalidParametersProblem"));

@@ -8,9 +8,9 @@ import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleTarget } from "#pages/example-query.ts";
 import { exampleRecords } from "#pages/example-records.ts";
-import { membersOf } from "#pages/member-type.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
-import * as vocabulary from "#records/vocabulary.ts";
+import { membersOf, valueLists } from "#records/value-lists.ts";
+import { closedLists } from "#records/vocabulary.ts";
 import { docsFacts } from "../support/public-pages.ts";
 
 const page = docsPage(docsFacts);
@@ -62,9 +62,11 @@ test("every member of every record is in its table, which says which may be null
 });
 
 test("every closed list of values is on the page once", () => {
-  const lists = Object.values(vocabulary).filter((list) => list !== vocabulary.externalIdKeys);
-  for (const values of lists)
-    assert.equal(page.split(`>${values.join(", ")}<`).length, 2, values.join());
+  assert.equal(valueLists.length, Object.keys(closedLists).length);
+  for (const { values } of valueLists) {
+    const words = values.map(({ value }) => value).join(", ");
+    assert.equal(page.split(`>${words}<`).length, 2, words);
+  }
 });
 
 test("every hint code and every error code is on the page", () => {

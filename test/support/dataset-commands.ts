@@ -1,4 +1,4 @@
-/** Runs `import`, `datasets`, `openapi` and `serve` here, in one data folder and with a clock of the test's. */
+/** Runs `import`, `datasets`, `openapi`, `serve` and `vocabulary` here, in one data folder and with a clock of the test's. */
 import assert from "node:assert/strict";
 import { exitCodes } from "#cli/command-fault.ts";
 import { addDatasetCommands } from "#cli/datasets.ts";
@@ -6,10 +6,17 @@ import { addImportCommands } from "#cli/import.ts";
 import { addOpenapiCommand } from "#cli/openapi.ts";
 import { run } from "#cli/program.ts";
 import { addServeCommand } from "#cli/serve.ts";
+import { addVocabularyCommand } from "#cli/vocabulary.ts";
 import type { Outcome } from "./command-line.ts";
 import { noon } from "./control.ts";
 
-const parts = [addImportCommands, addDatasetCommands, addOpenapiCommand, addServeCommand];
+const parts = [
+  addImportCommands,
+  addDatasetCommands,
+  addOpenapiCommand,
+  addServeCommand,
+  addVocabularyCommand,
+];
 
 export function datasetCommands(dataDir: string, settings: Record<string, string> = {}) {
   const start = async (...args: string[]): Promise<Outcome> => {

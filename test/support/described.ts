@@ -41,7 +41,7 @@ export function assertDescribed({ status, headers, json }: SentAnswer): void {
   const place = type.startsWith("application/problem+json")
     ? `Problem${status}`
     : sent.has("dataset-version")
-      ? (/<[^>]*\/(fetch-[a-z]+)\?/.exec(sent.get("link") ?? "")?.[1] ?? "fetch-gp")
+      ? readOf(sent)
       : undefined;
   if (place === undefined) return;
   const { names, faultsIn } = responseAt(place, status);
@@ -53,6 +53,12 @@ export function assertDescribed({ status, headers, json }: SentAnswer): void {
       [],
       `content of ${status} that openapi.json does not describe`,
     );
+}
+
+/** Pages name their operation in `Link`; a vocabulary is no page, and a 304 is the same of all. */
+function readOf(sent: ReadonlyMap<string, string>): string {
+  const [, operation] = /<[^>]*\/(fetch-[a-z]+)\?/.exec(sent.get("link") ?? "") ?? [];
+  return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");
 }
 
 interface Reader {

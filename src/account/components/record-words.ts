@@ -22,6 +22,7 @@ export const place = (city: string | null, state: string | null, country: string
 const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "as the source states it",
   adv_file_number: "by a file number the GP reports in its Form ADV",
+  sponsor_text: "by a firm that the text of a filing names",
   adv_fund_name: "by the name of a fund the GP reports in its Form ADV",
   related_entity: "by a related entity that a filing names",
   cluster: "by people and addresses that several filings share",

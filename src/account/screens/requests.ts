@@ -8,7 +8,7 @@ import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { isLive } from "#keys/keys.ts";
-import { operations } from "#operations/index.ts";
+import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
@@ -64,7 +64,7 @@ async function markup(
     typed,
     fault,
     keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
-    operations: operations.map(({ name }) => name),
+    operations: readNames,
     rows: requests.map((logged) => rowOf(logged, names)),
     olderHref: next === null ? null : hrefOf("/account/requests", typed, next),
     csvHref: hrefOf("/account/requests.csv", typed),
@@ -267,7 +267,7 @@ function faultOf(
   since: number | undefined,
   until: number | undefined,
 ): string | undefined {
-  if (operation !== undefined && !operations.some(({ name }) => name === operation))
+  if (operation !== undefined && !readNames.some((name) => name === operation))
     return "There is no such operation.";
   if (status !== undefined && !statusClasses.includes(status as StatusClass))
     return "A status is one of 2xx, 3xx, 4xx and 5xx.";

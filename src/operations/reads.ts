@@ -1,0 +1,13 @@
+/** What is asked with a key: the operations, and what stands beside them. */
+import { operations } from "./index.ts";
+import type { Operation } from "./operation.ts";
+
+const otherReads = ["vocabulary"] as const;
+
+/** What a request with a key is counted, logged and recorded under. */
+export type ReadName = Operation["name"] | (typeof otherReads)[number];
+
+export const readNames: readonly ReadName[] = [
+  ...operations.map(({ name }) => name),
+  ...otherReads,
+];

@@ -1,0 +1,108 @@
+/** The page at `/docs/vocabulary`: how to ask for the values that records carry, and what those of the closed lists mean. */
+import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { type ValueList, valueLists } from "#records/value-lists.ts";
+import { jsonBlock } from "./code-block.ts";
+import { tryForm } from "./docs-operation.ts";
+import { html, type Html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { codes, prose } from "./prose.ts";
+import { table } from "./table.ts";
+import { anchorOf } from "./value-lists.ts";
+
+/** The open values stand in records, which need a key, so a page that anybody may read has none of them. */
+export const vocabularyPage = (publicUrl: string | null): string =>
+  layout({
+    title: "Vocabulary",
+    description: "Which tags, themes, markets and other values the records of gp-records carry.",
+    path: "/docs/vocabulary",
+    scripts: ["docs.js"],
+    main: html`<p><a href="/docs">Docs</a></p>
+      <h1>Which values do records carry?</h1>
+      <p class="lede">
+        Tags, themes and markets are open: ask the service for those of today. Other members take
+        their values from closed lists, which stand below.
+      </p>
+      <div class="with-contents">
+        ${contents()}
+        <div>
+          <section>
+            <h2 id="open">Tags, themes and markets</h2>
+            <h3 id="vocabulary"><code>GET ${vocabularyPath}</code></h3>
+            <p>
+              It lists each with <code>gps_total</code>, the number of GPs that a search by that
+              value alone finds, the most GPs first. It takes no parameter, needs your key and
+              counts 1. Under <code>tags</code> are strategies and property types too, since the
+              parameter <code>tag</code> finds them; markets stand under their whole titles, with
+              the <code>spellings</code> that find them as well, and perhaps others of the same
+              name.
+            </p>
+            ${tryForm({ path: vocabularyPath, target: vocabularyPath, publicUrl, fields: null })}
+            <details>
+              <summary>Example of an answer</summary>
+              ${jsonBlock("Example of an answer, with one closed list of many", exampleVocabulary)}
+            </details>
+          </section>
+          <section>
+            <h2 id="closed">Closed lists</h2>
+            <p>The members named take no other value; a minor version may add some.</p>
+            ${valueLists.map(section)}
+          </section>
+        </div>
+      </div>`,
+  });
+
+const contents = (): Html =>
+  html`<nav class="contents" aria-label="On this page">
+    <ul>
+      <li><a href="#open">Tags, themes and markets</a></li>
+      <li>
+        <a href="#closed">Closed lists</a>
+        <ul>
+          ${valueLists.map((list) => html`<li><a href="#${anchor(list)}">${list.members[0]}</a></li> `)}
+        </ul>
+      </li>
+    </ul>
+  </nav>`;
+
+const anchor = ({ values }: ValueList) => anchorOf(values.map(({ value }) => value));
+
+const section = (list: ValueList): Html =>
+  html`<h3 id="${anchor(list)}">${codes(list.members)}</h3>
+    ${table({
+      label: `Values of ${list.members[0]}`,
+      columns: ["Value", { label: "Meaning", isPlain: true }],
+      rows: list.values.map(({ value, meaning }) => [html`<code>${value}</code>`, prose(meaning)]),
+    })}`;
+
+export const exampleVocabulary: Vocabulary = {
+  data: {
+    tags: [
+      { value: "multifamily", gps_total: 418, spellings: [] },
+      { value: "value_add", gps_total: 263, spellings: [] },
+      { value: "reg_d_506c", gps_total: 97, spellings: [] },
+    ],
+    themes: [{ value: "build_to_rent", gps_total: 54, spellings: [] }],
+    markets: [
+      {
+        value: "Austin-Round Rock, TX",
+        gps_total: 61,
+        spellings: ["Austin-Round Rock", "Austin", "Round Rock", "Austin, TX", "Round Rock, TX"],
+      },
+    ],
+    enums: [
+      {
+        members: ["project.market_basis"],
+        values: valueLists
+          .find(({ members }) => members[0] === "project.market_basis")!
+          .values.map((one) => ({ ...one })),
+      },
+    ],
+  },
+  meta: {
+    api_version: apiVersion,
+    dataset_version: "20261120T030000Z-9f3c2a7e",
+    dataset_updated_at: "2026-11-20T03:00:00Z",
+    hints: [],
+  },
+};
