@@ -191,7 +191,7 @@ export interface PreparedStatement {
   text: string;
 }
 
-/** One connection; its queries are made one after the other. */
+/** One connection; its queries are made one after the other, whoever asks for them. */
 export interface PostgresSession {
   /** @throws DomainError as `postgresFault` says, else what `pg` throws; `postgresCodeOf` tells PostgreSQL's code of either. */
   query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
@@ -257,7 +257,20 @@ export async function connectPostgres(
     // The process whose id the connection was told is the one that answers, unless a pooler made the id up.
     const { processID } = client as unknown as { processID: number | null };
     const isPooled = rows[0]!.pid !== processID;
-    const query: PostgresSession["query"] = async (sql, values = []) => {
+    let isFree: Promise<unknown> = Promise.resolve();
+    /** In the order of the calls; `pg` would keep them waiting itself, but is going to stop that. */
+    const query: PostgresSession["query"] = <Row>(
+      sql: string | PreparedStatement,
+      values: readonly unknown[] = [],
+    ) => {
+      const answer = isFree.then(() => send<Row>(sql, values));
+      isFree = answer.catch(() => {});
+      return answer;
+    };
+    const send = async <Row>(
+      sql: string | PreparedStatement,
+      values: readonly unknown[],
+    ): Promise<Row[]> => {
       if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
       const bound = values.map(bindable);
       try {
@@ -265,7 +278,7 @@ export async function connectPostgres(
           ? client.query(sql, bound)
           : client.query({ ...sql, values: bound }));
         // Several statements in one text have a result each.
-        return Array.isArray(result) ? [] : result.rows;
+        return Array.isArray(result) ? [] : (result.rows as Row[]);
       } catch (error) {
         if (endsConnection(error)) close();
         throw postgresFault(error, place);

@@ -389,6 +389,29 @@ test("a host whose addresses are all closed is one that cannot be reached", asyn
   );
 });
 
+test(
+  "queries that are asked of one session at once are made one after the other, and the next one after one that failed",
+  { skip },
+  async (t) => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => void warnings.push(warning);
+    process.on("warning", warn);
+    t.after(() => process.off("warning", warn));
+    const session = await connectPostgres({ url: await freshDatabase(t) });
+    t.after(() => session.close());
+    const answers = await Promise.allSettled([
+      session.query("create table one as select 1 as number from pg_sleep(0.05)"),
+      session.query("select no_such_column"),
+      session.query("select number from one"),
+    ]);
+    assert.deepEqual(
+      answers.map((answer) => (answer.status === "fulfilled" ? answer.value : answer.status)),
+      [[], "rejected", [{ number: 1 }]],
+    );
+    assert.deepEqual(warnings, []);
+  },
+);
+
 test("a connection that has ended is told from a statement that failed", { skip }, async (t) => {
   const url = await freshDatabase(t);
   const session = await connectPostgres({ url });
