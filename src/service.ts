@@ -8,16 +8,11 @@ import { openAccountWorker } from "#account/account-worker.ts";
 import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
-import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { followCurrent } from "#datasets/follow-current.ts";
-import type { Generation } from "#datasets/generation.ts";
 import type { Load } from "#datasets/start-load.ts";
-import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain, settle } from "#http/connections.ts";
-import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
-import { whyNotReady } from "#http/health.ts";
+import type { HttpDependencies } from "#http/dependencies.ts";
 import { addressText, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
@@ -26,21 +21,19 @@ import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
-import { countersModes, openCounters } from "#limits/open-counters.ts";
+import { openCounters } from "#limits/open-counters.ts";
 import type { Patience } from "#limits/shared-counters.ts";
-import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
-import { diskMetrics } from "#metrics/disk-metrics.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
-import { counter, gauge } from "#metrics/metric.ts";
-import { instanceMetrics } from "#metrics/instance-metrics.ts";
 import { operations } from "#operations/index.ts";
-import { recordCounts } from "#operations/page.ts";
+import { openLifecycle } from "#service/lifecycle.ts";
+import { metricsOf } from "#service/metrics.ts";
+import { openServedDatasets } from "#service/served-datasets.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
 import { type Lock, takeLock } from "#store/lock.ts";
 import { refuseMovedFolder, watchFolderMark } from "#store/move-mark.ts";
 import { readyControl } from "#store/ready-control.ts";
-import { openRecording, type Recording } from "#usage/recording.ts";
+import { openRecording } from "#usage/recording.ts";
 
 export interface Service {
   app: FastifyInstance;
@@ -81,25 +74,21 @@ export async function openService(
   program = "unknown",
 ): Promise<Service> {
   const { dataDir } = config;
-  const failing = openFailingParts(
-    () =>
-      follower.model()?.parts.version ===
-      (sharedDatasets?.wanted() ?? currentOf(catalogue)?.version),
-  );
-  const logFault = (what: string) => (fault: Error | null) => {
-    if (fault === null) log.info(`${what}: works again`);
-    else log.error({ err: fault }, what);
-  };
+  const failing = openFailingParts(() => datasets.isWantedServed());
   const report = (part: FailingPart, what: string) => (fault: Error | null) => {
     failing.set(part, fault !== null);
-    logFault(what)(fault);
+    if (fault === null) log.info(`${what}: works again`);
+    else log.error({ err: fault }, what);
   };
 
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
   const moved = Promise.withResolvers<Error>();
-  const shared =
-    databaseUrl === null ? null : await openDatabase(databaseUrl, reportKeys, moved.resolve);
+  const openShared = async (url: string) => {
+    const { openDatabase } = await import("#service/open-database.ts");
+    return openDatabase(url, reportKeys, moved.resolve);
+  };
+  const shared = databaseUrl === null ? null : await openShared(databaseUrl);
   if (shared === null) await readyControl(dataDir);
   const lock = takeLock(
     join(dataDir, "server.lock"),
@@ -120,12 +109,6 @@ export async function openService(
     throw fault;
   });
   let api: Api | null = null;
-  let sharedDatasets: SharedDatasetsLink | null = null;
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const datasets = openDatasetMetrics(
-    () => servedDataset(follower.model()),
-    () => currentOf(catalogue)?.published_at ?? null,
-  );
   const accountWorker = openAccountWorker({
     settings: () =>
       accountWorkerSettings(
@@ -137,37 +120,18 @@ export async function openService(
     answerCall: (call) => answerCall(call),
     reportError: (message) => log.error(message),
   });
-  const follower = followCurrent({
-    catalogue,
+  const datasets = await openServedDatasets({
+    folder: join(dataDir, "datasets"),
     ahead,
-    onModel({ parts }, from) {
+    database: shared?.forThreads ?? null,
+    program,
+    onModel(from) {
       api?.forgetAnswers();
       accountWorker.show(from);
-      datasets.loaded(now());
-      sharedDatasets?.noteServed(parts.version);
-      log.info({ dataset: parts.version }, "dataset is served");
     },
-    onFault(fault) {
-      datasets.failed();
-      log.error({ err: fault }, "dataset cannot be served");
-      const version = wantedVersion(catalogue);
-      if (version !== null) sharedDatasets?.mend(version);
-    },
-    now: () => performance.now(),
+    now,
+    log,
   });
-  if (shared !== null) {
-    const { startRemote } = await import("#datasets/start-remote.ts");
-    sharedDatasets = startRemote({
-      ...shared.forThreads,
-      folder: catalogue.folder,
-      program,
-      // What was read ahead may be served by now.
-      served: follower.model()?.parts.version ?? null,
-      onPointed: () => void follower.lookAnew(),
-      onFault: logFault("shared datasets cannot be followed"),
-      now: () => performance.now(),
-    });
-  }
   // A worker reads the dataset while this thread imports Fastify, the slowest import.
   const { buildApp } = await import("#http/build-app.ts");
   const { openExplorerCalls } = await import("#http/explorer-calls.ts");
@@ -189,7 +153,6 @@ export async function openService(
   });
   const overload = startOverloadGuard(config, log);
 
-  let state: ServiceState = "starting";
   api = openApi({
     operations,
     pageSizeMax: config.pageSizeMax,
@@ -199,19 +162,19 @@ export async function openService(
     noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
     failedKeys: openFailedKeys({ clock }),
     counters,
-    model: () => follower.model(),
+    model: datasets.model,
   });
   const requestMetrics = openRequestMetrics();
   const http: HttpDependencies = {
     config,
     operations,
     api,
-    model: () => follower.model(),
+    model: datasets.model,
     afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,
     now,
     clock,
-    state: () => state,
+    state: () => lifecycle.state(),
     overload,
     metrics: requestMetrics,
     recordRequest: openRequestRecorder({
@@ -224,30 +187,19 @@ export async function openService(
   };
   const answerCall = openExplorerCalls(http);
   const { app, connections } = buildApp(http);
-  const metrics = [
-    readiness(http),
-    ...http.metrics.metrics,
-    ...connections.metrics,
-    ...api.metrics,
-    ...datasets.metrics,
-    ...usageMetrics(recording),
-    failing,
-    ...instanceMetrics({
-      countersModes,
-      countersMode,
-      behindSeconds: () => sharedDatasets?.behindSeconds() ?? null,
-      pool: () => shared?.poolUse() ?? null,
-      jobs: () => (shared === null ? {} : accountWorker.jobs()),
-    }),
-    ...diskMetrics(dataDir),
-  ];
-  const admin = openAdmin(
-    config.adminAddress,
-    passed.admin,
+  const metrics = metricsOf({
     http,
-    metrics,
-    () => sharedDatasets?.wanted() ?? wantedVersion(catalogue),
-  );
+    connections,
+    api,
+    datasets,
+    recording,
+    failing,
+    countersMode,
+    shared,
+    accountWorker,
+    dataDir,
+  });
+  const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, datasets.wanted);
 
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
@@ -262,32 +214,25 @@ export async function openService(
   const listenAdmin = () => (adminListening ??= admin.listen());
 
   const endWatch = shared === null ? watchFolderMark(dataDir, moved.resolve) : () => {};
-  let datasetsClosing: Promise<unknown> | undefined;
-  const closeDatasets = () =>
-    (datasetsClosing ??= Promise.all([follower.close(), sharedDatasets?.close()]));
-  let storesClosing: Promise<void> | undefined;
-  const closeStores = () => (storesClosing ??= closeOnce());
-  const closeOnce = async () => {
-    endWatch();
-    await Promise.all([accountWorker.close(), recording.close()]);
-    await counters.close();
-    await keyVerifier.close();
-  };
-  let isLockHeld = true;
-  const releaseLock = () => {
-    if (isLockHeld) lock.release();
-    isLockHeld = false;
-  };
-  // The process goes on, so that clients and proxies are told, until somebody ends it.
-  void moved.promise.then(async (reason) => {
-    if (state !== "closing") state = "draining";
-    log.warn(`requests are refused from now on: ${reason.message}`);
-    await settle(connections);
-    await closeStores();
-    // Last, as `copy` takes an instance that has signed off for one that writes nothing more.
-    await closeDatasets();
-    releaseLock();
+  const lifecycle = openLifecycle({
+    log,
+    settle: () => settle(connections),
+    async drain() {
+      await Promise.all([drain(app.server, connections), operator?.close()]);
+      await app.close();
+      overload.close();
+    },
+    closeDatasets: datasets.close,
+    async closeStores() {
+      endWatch();
+      await Promise.all([accountWorker.close(), recording.close()]);
+      await counters.close();
+      await keyVerifier.close();
+    },
+    closeAdmin: admin.close,
+    releaseLock: lock.release,
   });
+  void moved.promise.then(lifecycle.leave);
 
   return {
     app,
@@ -301,25 +246,16 @@ export async function openService(
         const elapsed = () => performance.now();
         operator = tellOperator({ webhookUrl, metrics, log, elapsed, now, program });
       }
-      await follower.look();
-      if (state !== "starting") throw new Error("The service was stopped before it had started.");
+      await datasets.look();
+      if (lifecycle.state() !== "starting")
+        throw new Error("The service was stopped before it had started.");
       const address = await listen();
       // Mail and the audit log give it work even if nobody opens a page.
       if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
-      state = "running";
+      lifecycle.run();
       return address;
     },
-    async stop() {
-      if (state !== "draining") state = "closing";
-      const closed = setTimeout(() => (state = "draining"), closingMilliseconds);
-      await Promise.all([drain(app.server, connections), closeDatasets(), operator?.close()]);
-      clearTimeout(closed);
-      await app.close();
-      overload.close();
-      await closeStores();
-      await admin.close();
-      releaseLock();
-    },
+    stop: lifecycle.stop,
   };
 }
 
@@ -329,74 +265,5 @@ function refuseUnderLock(dataDir: string, lock: Lock): void {
   } catch (error) {
     lock.release();
     throw error;
-  }
-}
-
-/** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
-const closingMilliseconds = 1000;
-
-/** What a server has of PostgreSQL; its code is loaded only here. */
-async function openDatabase(
-  url: string,
-  onFault: (fault: Error | null) => void,
-  onMoved: (reason: Error) => void,
-) {
-  const { makeGateMemory, makePoolMemory, openGate, readPool } = await import("#store/postgres.ts");
-  const { connectKeys } = await import("#store/watch-postgres.ts");
-  const { openSharedKeys } = await import("#keys/shared-keys.ts");
-  const [gateMemory, poolMemory] = [makeGateMemory(), makePoolMemory()];
-  const place = { url, gate: openGate(gateMemory) };
-  const connect = (onChange: () => void) => connectKeys(place, onChange);
-  return {
-    place,
-    /** What other threads take to connect. */
-    forThreads: { url, gateMemory, poolMemory },
-    keys: await openSharedKeys({ connect, onFault, onMoved }),
-    poolUse: () => readPool(poolMemory),
-  };
-}
-
-const readiness = (http: HttpDependencies) =>
-  gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
-    whyNotReady(http) === undefined ? 1 : 0,
-  );
-
-const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
-  gauge(
-    "gp_records_usage_queue_requests",
-    "Requests whose record waits to be saved",
-    () => waiting().requests,
-  ),
-  gauge("gp_records_usage_queue_bytes", "Memory that they take", () => waiting().bytes),
-  gauge("gp_records_usage_queue_max_bytes", "Memory that they may take", () => waitingBytesMax),
-  counter(
-    "gp_records_usage_lost_total",
-    "Requests whose record was given up because it could not be saved",
-    lostCount,
-  ),
-];
-
-const servedDataset = (model: ReturnType<HttpDependencies["model"]>) =>
-  model && {
-    version: model.parts.version,
-    updatedAt: model.parts.updatedAt,
-    records: recordCounts(model),
-  };
-
-/** The version that the folder names as current, servable or not; null where it names none or cannot be read. */
-function wantedVersion(catalogue: Catalogue): string | null {
-  try {
-    return catalogue.currentVersion();
-  } catch {
-    return null;
-  }
-}
-
-/** Undefined where the folder names no dataset; a version equal to no other where it cannot be read. */
-function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
-  try {
-    return catalogue.current() ?? undefined;
-  } catch {
-    return { version: "" };
   }
 }

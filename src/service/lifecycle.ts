@@ -1,0 +1,66 @@
+/** The states of a server, and the order in which it ends: when it is stopped, or when its installation is being moved. */
+import type { Logger } from "pino";
+import type { ServiceState } from "#http/dependencies.ts";
+
+interface Lifecycle {
+  state(): ServiceState;
+  /** Has queries answered from now on, unless it ends already. */
+  run(): void;
+  /** Refuses requests and lets go of all that is stored. The process goes on, so that clients and proxies are told, until somebody ends it. */
+  leave(reason: Error): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a server ends, in the order that `openLifecycle` knows. */
+interface Endings {
+  log: Logger;
+  /** Resolves when what is being answered has been sent. */
+  settle(): Promise<void>;
+  /** Resolves when the last connection is closed. */
+  drain(): Promise<void>;
+  /** Each of the following is called once, whichever way it ends. */
+  closeDatasets(): Promise<void>;
+  closeStores(): Promise<void>;
+  closeAdmin(): Promise<void>;
+  releaseLock(): void;
+}
+
+/** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
+const closingMilliseconds = 1000;
+
+export function openLifecycle(endings: Endings): Lifecycle {
+  let state: ServiceState = "starting";
+  const closeDatasets = once(endings.closeDatasets);
+  const closeStores = once(endings.closeStores);
+  const releaseLock = once(endings.releaseLock);
+  return {
+    state: () => state,
+    run() {
+      if (state === "starting") state = "running";
+    },
+    async leave(reason) {
+      if (state !== "closing") state = "draining";
+      endings.log.warn(`requests are refused from now on: ${reason.message}`);
+      await endings.settle();
+      await closeStores();
+      // Last, as `copy` takes an instance that has signed off for one that writes nothing more.
+      await closeDatasets();
+      releaseLock();
+    },
+    async stop() {
+      if (state !== "draining") state = "closing";
+      const closed = setTimeout(() => (state = "draining"), closingMilliseconds);
+      await Promise.all([endings.drain(), closeDatasets()]);
+      clearTimeout(closed);
+      await closeStores();
+      await endings.closeAdmin();
+      releaseLock();
+    },
+  };
+}
+
+/** Calls `work` the first time only. */
+function once<R>(work: () => R): () => R {
+  let result: { value: R } | null = null;
+  return () => (result ??= { value: work() }).value;
+}

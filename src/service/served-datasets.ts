@@ -1,0 +1,123 @@
+/** The dataset that a server answers from: the current one of its folder, which follows the shared datasets where there is a database. */
+import type { Logger } from "pino";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { type Follower, followCurrent } from "#datasets/follow-current.ts";
+import type { Generation } from "#datasets/generation.ts";
+import type { LoadOrder } from "#datasets/load-worker.ts";
+import type { Load } from "#datasets/start-load.ts";
+import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
+import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
+import type { Metric } from "#metrics/metric.ts";
+import { recordCounts } from "#operations/page.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import type { GateMemory } from "#store/postgres.ts";
+
+interface ServedDatasets {
+  /** As `Follower.model`. */
+  model(): ReadModel | null;
+  /** Settles once what is current is served or has failed to load. */
+  look(): Promise<void>;
+  /** The version that should be served; null where there is none or it cannot be read. */
+  wanted(): string | null;
+  /** Whether that is the one served. */
+  isWantedServed(): boolean;
+  /** How long ago that was last known of the shared ones; null without a database. */
+  behindSeconds(): number | null;
+  metrics: readonly Metric[];
+  close(): Promise<void>;
+}
+
+interface ServedDatasetsOrder {
+  folder: string;
+  /** Of the current dataset, where it is being read already. */
+  ahead: Load | null;
+  /** Null where each server has datasets of its own. */
+  database: { url: string; gateMemory: GateMemory } | null;
+  /** Its version, as other machines are told. */
+  program: string;
+  /** Called when a dataset is taken over, before any request is answered from it. */
+  onModel(from: LoadOrder): void;
+  /** Milliseconds since 1970. */
+  now(): number;
+  log: Logger;
+}
+
+export async function openServedDatasets(order: ServedDatasetsOrder): Promise<ServedDatasets> {
+  const { ahead, database, program, onModel, now, log } = order;
+  const catalogue = openCatalogue(order.folder);
+  let shared: SharedDatasetsLink | null = null;
+  const { metrics, loaded, failed } = openDatasetMetrics(
+    () => factsOf(follower.model()),
+    () => currentOf(catalogue)?.published_at ?? null,
+  );
+  const follower: Follower = followCurrent({
+    catalogue,
+    ahead,
+    onModel({ parts }, from) {
+      onModel(from);
+      loaded(now());
+      shared?.noteServed(parts.version);
+      log.info({ dataset: parts.version }, "dataset is served");
+    },
+    onFault(fault) {
+      failed();
+      log.error({ err: fault }, "dataset cannot be served");
+      const version = versionIn(catalogue);
+      if (version !== null) shared?.mend(version);
+    },
+    now: () => performance.now(),
+  });
+  if (database !== null) {
+    const { startRemote } = await import("#datasets/start-remote.ts");
+    shared = startRemote({
+      ...database,
+      folder: catalogue.folder,
+      program,
+      // What was read ahead may be served by now.
+      served: follower.model()?.parts.version ?? null,
+      onPointed: () => void follower.lookAnew(),
+      onFault(fault) {
+        if (fault === null) log.info("shared datasets cannot be followed: works again");
+        else log.error({ err: fault }, "shared datasets cannot be followed");
+      },
+      now: () => performance.now(),
+    });
+  }
+  return {
+    model: () => follower.model(),
+    look: () => follower.look(),
+    wanted: () => shared?.wanted() ?? versionIn(catalogue),
+    isWantedServed: () =>
+      follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
+    behindSeconds: () => shared?.behindSeconds() ?? null,
+    metrics,
+    async close() {
+      await Promise.all([follower.close(), shared?.close()]);
+    },
+  };
+}
+
+const factsOf = (model: ReadModel | null) =>
+  model && {
+    version: model.parts.version,
+    updatedAt: model.parts.updatedAt,
+    records: recordCounts(model),
+  };
+
+/** The version that the folder names as current, servable or not; null where it names none or cannot be read. */
+function versionIn(catalogue: Catalogue): string | null {
+  try {
+    return catalogue.currentVersion();
+  } catch {
+    return null;
+  }
+}
+
+/** Undefined where the folder names no dataset; a version equal to no other where it cannot be read. */
+function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
+  try {
+    return catalogue.current() ?? undefined;
+  } catch {
+    return { version: "" };
+  }
+}
