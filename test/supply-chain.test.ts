@@ -164,7 +164,7 @@ test("vulnerabilities are looked for each week, in the code and in what it insta
   for (const name of ["audit", "codeql"]) assert.match(workflow(name), /^ {4}- cron: /m);
   assert.match(workflow("audit"), /run: npm audit --omit=dev$/m);
   assert.match(workflow("audit"), /run: npm audit signatures$/m);
-  assert.match(workflow("codeql"), /language: \[javascript-typescript, actions\]/);
+  assert.match(workflow("codeql"), /language: \[javascript-typescript, python, actions\]/);
   const updates = readFileSync(".github/dependabot.yml", "utf8");
   assert.deepEqual(
     [...updates.matchAll(/package-ecosystem: (\S+)/g)].map(([, name]) => name),

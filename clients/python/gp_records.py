@@ -1,0 +1,1713 @@
+"""
+Client of gp-records: records of real-estate General Partners (GPs), their principals, market signals and projects.
+
+One file of the standard library, for Python 3.11 or newer. It waits where the service says so, tells errors apart by
+their code, and lists only pages of one dataset. What each operation means stands in the API's reference.
+
+    client = Client("https://records.example.org", key)
+    for signal in client.signals(gp_name="northwind"):
+        print(signal["date"], signal["title"])
+"""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import random
+import re
+import secrets
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import zlib
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CachedAnswer",
+    "Client",
+    "GpRecordsError",
+    "Listing",
+    "NetworkError",
+    "Page",
+    "ProblemError",
+    "Stopped",
+    "UnexpectedAnswerError",
+    "VersionChangedError",
+    "Wait",
+]
+
+# The API's types, written by clients/write-types.ts from openapi.json: change them there.
+
+
+Strategy = str | Literal[
+    "core",
+    "core_plus",
+    "value_add",
+    "opportunistic",
+    "debt",
+    "distressed",
+    "development",
+    "fund_of_funds",
+    "secondaries",
+    "co_investment",
+]
+
+
+PropertyType = str | Literal[
+    "multifamily",
+    "single_family_rental",
+    "build_to_rent",
+    "student_housing",
+    "senior_housing",
+    "manufactured_housing",
+    "affordable_housing",
+    "residential_other",
+    "industrial",
+    "cold_storage",
+    "industrial_outdoor_storage",
+    "office",
+    "medical_office",
+    "life_science",
+    "retail",
+    "net_lease",
+    "hospitality",
+    "self_storage",
+    "data_center",
+    "land",
+    "farmland",
+    "parking",
+    "marina",
+    "mixed_use",
+    "healthcare",
+    "diversified",
+    "unknown",
+]
+
+
+class ExternalIds(TypedDict):
+    """Ids elsewhere; only the keys that are known."""
+
+    cik: NotRequired[list[str]]
+    crd: NotRequired[list[str]]
+    lei: NotRequired[list[str]]
+    sec_number: NotRequired[list[str]]
+    form_d_file: NotRequired[list[str]]
+    adv_fund: NotRequired[list[str]]
+    hud_id: NotRequired[list[str]]
+    other: NotRequired[list[str]]
+
+
+ProvenanceBasis = str | Literal[
+    "stated",
+    "adv_file_number",
+    "sponsor_text",
+    "adv_fund_name",
+    "related_entity",
+    "cluster",
+    "series_master",
+    "related_entity_deal",
+    "issuer_stem",
+    "named_sponsor",
+]
+
+
+class Provenance(TypedDict):
+    """Where the record comes from and how sure it is."""
+
+    # Name of the import the record came by.
+    source: str
+    # Why the record is believed.
+    #
+    # - `stated`: The source states it.
+    # - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
+    # - `sponsor_text`: A firm is named in the text of the filing, such as the title of who signed it.
+    # - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
+    # - `related_entity`: The filing names the firm among its related persons.
+    # - `cluster`: Several filings share people and addresses.
+    # - `series_master`: The issuer is a series of the company.
+    # - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
+    # - `issuer_stem`: The name of the issuer alone points to it.
+    # - `named_sponsor`: A public register names the sponsor.
+    basis: ProvenanceBasis
+    # From 0 to 1.
+    confidence: float
+    # Where the source says so.
+    url: str | None
+
+
+Role = str | Literal[
+    "executive_officer",
+    "director",
+    "promoter",
+    "general_partner",
+    "managing_member",
+    "control_person",
+    "owner",
+    "compliance",
+    "signer",
+    "other",
+]
+
+
+OwnershipBand = str | Literal[
+    "under_5",
+    "5_10",
+    "10_25",
+    "25_50",
+    "50_75",
+    "over_75",
+]
+
+
+class GpPrincipal(TypedDict):
+    # Stable id.
+    id: str
+    # Full name.
+    name: str
+    # First name.
+    first_name: str | None
+    # Middle name.
+    middle_name: str | None
+    # Last name.
+    last_name: str | None
+    # Title as the source writes it.
+    title: str | None
+    # What the person is to the GP.
+    roles: list[Role]
+    # City of the office.
+    city: str | None
+    # State of the office.
+    state: str | None
+    # Country of the office, ISO 3166 two letters.
+    country: str | None
+    # Business address for mail.
+    email: str | None
+    # LinkedIn page.
+    linkedin_url: str | None
+    # Share owned, in per cent.
+    #
+    # - `under_5`: Less than 5 %.
+    # - `5_10`: 5 % or more, less than 10 %.
+    # - `10_25`: 10 % or more, less than 25 %.
+    # - `25_50`: 25 % or more, less than 50 %.
+    # - `50_75`: 50 % or more, less than 75 %.
+    # - `over_75`: 75 % or more.
+    ownership_band: OwnershipBand | None
+    # Since when, as precisely as known.
+    start_date: str | None
+    # First time the source named the person.
+    first_seen_date: str | None
+    # Last time the source named the person.
+    last_seen_date: str | None
+    # Ids elsewhere; only the keys that are known.
+    external_ids: ExternalIds
+    # Where the record comes from and how sure it is.
+    provenance: Provenance
+    # When the content last changed, UTC.
+    updated_at: str
+
+
+SignalType = str | Literal[
+    "new_offering",
+    "offering_amended",
+    "capital_raised",
+    "first_sale",
+    "fully_subscribed",
+    "general_solicitation",
+    "new_vehicle",
+    "new_principal",
+    "aum_change",
+    "fund_reported",
+    "acquisition",
+    "disposition",
+    "financing",
+    "fund_close",
+    "leadership_change",
+    "project_announced",
+    "permit_issued",
+    "construction_started",
+    "project_completed",
+    "news",
+    "other",
+]
+
+
+AmountBasis = str | Literal[
+    "offering_total",
+    "sold_to_date",
+    "sold_delta",
+    "regulatory_aum",
+    "gross_assets",
+    "price",
+    "loan",
+    "other",
+]
+
+
+class GpSignal(TypedDict):
+    # Stable id.
+    id: str
+    # What happened.
+    #
+    # - `new_offering`: An offering of securities was filed for the first time.
+    # - `offering_amended`: A filed offering was changed, such as its size or its people.
+    # - `capital_raised`: More of an offering was sold since its last filing.
+    # - `first_sale`: The first investor bought into an offering.
+    # - `fully_subscribed`: Nothing of an offering is left to sell.
+    # - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
+    # - `new_vehicle`: The GP formed a fund or company that was not known before.
+    # - `new_principal`: Somebody appears among the people of the GP for the first time.
+    # - `aum_change`: The reported assets under management rose or fell.
+    # - `fund_reported`: A fund appears in the GP's own report to its regulator.
+    # - `acquisition`: A property or portfolio was bought.
+    # - `disposition`: A property or portfolio was sold.
+    # - `financing`: A loan or other financing was agreed.
+    # - `fund_close`: A fund closed, for the first time, in between or finally.
+    # - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+    # - `project_announced`: A project was made public.
+    # - `permit_issued`: An authority permitted construction.
+    # - `construction_started`: Work on the site began.
+    # - `project_completed`: A project was finished.
+    # - `news`: The GP was in the news for a reason that no other type covers.
+    # - `other`: Something else happened.
+    type: SignalType
+    # One line.
+    title: str
+    # A paragraph.
+    summary: str | None
+    # When it happened, as precisely as known.
+    date: str
+    # When it was published, as precisely as known.
+    published_at: str | None
+    # Amount, whole US dollars; negative for a decrease.
+    amount_usd: int | None
+    # What the amount counts.
+    #
+    # - `offering_total`: The whole offering, sold or not.
+    # - `sold_to_date`: All that was sold of an offering so far.
+    # - `sold_delta`: What was sold of an offering since its last filing.
+    # - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
+    # - `gross_assets`: The gross assets of a fund.
+    # - `price`: The price paid for a property or portfolio.
+    # - `loan`: The principal of a loan.
+    # - `other`: Some other amount; the title or summary says which.
+    amount_basis: AmountBasis | None
+    market: str | None
+    # Property types concerned.
+    property_types: list[PropertyType]
+    # Projects concerned.
+    project_ids: list[str]
+    # Where to read it.
+    url: str | None
+    # Open vocabulary: facts such as `reg_d_506c`.
+    tags: list[str]
+    # Open vocabulary: what the business is about.
+    themes: list[str]
+    # Where the record comes from and how sure it is.
+    provenance: Provenance
+    # When the content last changed, UTC.
+    updated_at: str
+
+
+class Gp(TypedDict):
+    # Stable id.
+    id: str
+    # Ids this GP had before it turned out to be one with another.
+    former_ids: list[str]
+    # Name it is known by.
+    name: str
+    # Name as registered.
+    legal_name: str | None
+    # Other names; searched too.
+    aliases: list[str]
+    # What it does.
+    description: str | None
+    # Its website.
+    website: str | None
+    # City of the head office.
+    hq_city: str | None
+    # State of the head office, two letters in the US.
+    hq_state: str | None
+    # Country of the head office, ISO 3166 two letters.
+    hq_country: str | None
+    # Year of foundation.
+    founded_year: int | None
+    # Assets under management, whole US dollars.
+    aum_usd: int | None
+    # Date of `aum_usd`.
+    aum_as_of: str | None
+    # Capital raised so far, whole US dollars.
+    raised_to_date_usd: int | None
+    # How it invests.
+    strategies: list[Strategy]
+    # What it invests in.
+    property_types: list[PropertyType]
+    # Open vocabulary: facts such as `reg_d_506c`.
+    tags: list[str]
+    # Open vocabulary: what the business is about.
+    themes: list[str]
+    # Metropolitan areas by title, `Austin-Round Rock, TX`.
+    markets: list[str]
+    # Ids elsewhere; only the keys that are known.
+    external_ids: ExternalIds
+    # Where the record comes from and how sure it is.
+    provenance: Provenance
+    # When the content last changed, UTC.
+    updated_at: str
+    # Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.
+    principals: list[GpPrincipal]
+    # How many principals it has.
+    principals_total: int
+    # Its signals, newest first, at most 100, without `gps`.
+    signals: list[GpSignal]
+    # How many signals it has.
+    signals_total: int
+
+
+class LinkedGp(TypedDict):
+    # Id of the GP.
+    id: str
+    # Name of the GP.
+    name: str
+
+
+class Principal(TypedDict):
+    # Stable id.
+    id: str
+    # Full name.
+    name: str
+    # First name.
+    first_name: str | None
+    # Middle name.
+    middle_name: str | None
+    # Last name.
+    last_name: str | None
+    # Title as the source writes it.
+    title: str | None
+    # What the person is to the GP.
+    roles: list[Role]
+    # City of the office.
+    city: str | None
+    # State of the office.
+    state: str | None
+    # Country of the office, ISO 3166 two letters.
+    country: str | None
+    # Business address for mail.
+    email: str | None
+    # LinkedIn page.
+    linkedin_url: str | None
+    # Share owned, in per cent.
+    #
+    # - `under_5`: Less than 5 %.
+    # - `5_10`: 5 % or more, less than 10 %.
+    # - `10_25`: 10 % or more, less than 25 %.
+    # - `25_50`: 25 % or more, less than 50 %.
+    # - `50_75`: 50 % or more, less than 75 %.
+    # - `over_75`: 75 % or more.
+    ownership_band: OwnershipBand | None
+    # Since when, as precisely as known.
+    start_date: str | None
+    # First time the source named the person.
+    first_seen_date: str | None
+    # Last time the source named the person.
+    last_seen_date: str | None
+    # Ids elsewhere; only the keys that are known.
+    external_ids: ExternalIds
+    # Where the record comes from and how sure it is.
+    provenance: Provenance
+    # When the content last changed, UTC.
+    updated_at: str
+    # Open vocabulary: facts such as `reg_d_506c`.
+    tags: list[str]
+    # Open vocabulary: what the business is about.
+    themes: list[str]
+    # Metropolitan areas by title, `Austin-Round Rock, TX`.
+    markets: list[str]
+    # The GPs this record belongs to; none is possible.
+    gps: list[LinkedGp]
+
+
+class Signal(TypedDict):
+    # Stable id.
+    id: str
+    # What happened.
+    #
+    # - `new_offering`: An offering of securities was filed for the first time.
+    # - `offering_amended`: A filed offering was changed, such as its size or its people.
+    # - `capital_raised`: More of an offering was sold since its last filing.
+    # - `first_sale`: The first investor bought into an offering.
+    # - `fully_subscribed`: Nothing of an offering is left to sell.
+    # - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
+    # - `new_vehicle`: The GP formed a fund or company that was not known before.
+    # - `new_principal`: Somebody appears among the people of the GP for the first time.
+    # - `aum_change`: The reported assets under management rose or fell.
+    # - `fund_reported`: A fund appears in the GP's own report to its regulator.
+    # - `acquisition`: A property or portfolio was bought.
+    # - `disposition`: A property or portfolio was sold.
+    # - `financing`: A loan or other financing was agreed.
+    # - `fund_close`: A fund closed, for the first time, in between or finally.
+    # - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+    # - `project_announced`: A project was made public.
+    # - `permit_issued`: An authority permitted construction.
+    # - `construction_started`: Work on the site began.
+    # - `project_completed`: A project was finished.
+    # - `news`: The GP was in the news for a reason that no other type covers.
+    # - `other`: Something else happened.
+    type: SignalType
+    # One line.
+    title: str
+    # A paragraph.
+    summary: str | None
+    # When it happened, as precisely as known.
+    date: str
+    # When it was published, as precisely as known.
+    published_at: str | None
+    # Amount, whole US dollars; negative for a decrease.
+    amount_usd: int | None
+    # What the amount counts.
+    #
+    # - `offering_total`: The whole offering, sold or not.
+    # - `sold_to_date`: All that was sold of an offering so far.
+    # - `sold_delta`: What was sold of an offering since its last filing.
+    # - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
+    # - `gross_assets`: The gross assets of a fund.
+    # - `price`: The price paid for a property or portfolio.
+    # - `loan`: The principal of a loan.
+    # - `other`: Some other amount; the title or summary says which.
+    amount_basis: AmountBasis | None
+    market: str | None
+    # Property types concerned.
+    property_types: list[PropertyType]
+    # Projects concerned.
+    project_ids: list[str]
+    # Where to read it.
+    url: str | None
+    # Open vocabulary: facts such as `reg_d_506c`.
+    tags: list[str]
+    # Open vocabulary: what the business is about.
+    themes: list[str]
+    # Where the record comes from and how sure it is.
+    provenance: Provenance
+    # When the content last changed, UTC.
+    updated_at: str
+    # The GPs this record belongs to; none is possible.
+    gps: list[LinkedGp]
+
+
+ProjectType = str | Literal[
+    "property_offering",
+    "acquisition",
+    "development",
+    "rehabilitation",
+    "adaptive_reuse",
+    "affordable_housing",
+    "other",
+]
+
+
+ProjectStatus = str | Literal[
+    "planned",
+    "raising",
+    "entitled",
+    "under_construction",
+    "completed",
+    "closed",
+    "on_hold",
+    "cancelled",
+    "unknown",
+]
+
+
+MarketBasis = str | Literal[
+    "property_address",
+    "issuer_address",
+    "stated",
+]
+
+
+class Project(TypedDict):
+    # Stable id.
+    id: str
+    # Name of the project.
+    name: str
+    # Kind of project.
+    #
+    # - `property_offering`: Securities are sold to pay for one property.
+    # - `acquisition`: A property is bought as it stands.
+    # - `development`: Something new is built.
+    # - `rehabilitation`: A building is renewed and keeps its use.
+    # - `adaptive_reuse`: A building is turned to another use.
+    # - `affordable_housing`: Dwellings are built or kept to be let or sold below market.
+    # - `other`: A project of another kind.
+    type: ProjectType
+    # Kind of property.
+    #
+    # - `multifamily`: Apartment buildings.
+    # - `single_family_rental`: Houses for one family, bought to be let.
+    # - `build_to_rent`: Houses or communities built to be let.
+    # - `student_housing`: Homes for students.
+    # - `senior_housing`: Homes for older people, with or without care.
+    # - `manufactured_housing`: Parks for manufactured homes.
+    # - `affordable_housing`: Homes let or sold below market.
+    # - `residential_other`: Homes of another kind, or of several.
+    # - `industrial`: Warehouses, logistics and production.
+    # - `cold_storage`: Refrigerated warehouses.
+    # - `industrial_outdoor_storage`: Yards for vehicles, containers and material.
+    # - `office`: Buildings for business and administration, other than medical ones.
+    # - `medical_office`: Practices of physicians, and clinics.
+    # - `life_science`: Laboratories, with what belongs to them.
+    # - `retail`: Shops and shopping centres.
+    # - `net_lease`: Buildings whose tenant bears taxes, insurance and upkeep.
+    # - `hospitality`: Hotels and other lodging.
+    # - `self_storage`: Storage space let to the public.
+    # - `data_center`: Buildings for computers.
+    # - `land`: Land without buildings, other than farmland.
+    # - `farmland`: Land for crops, livestock or timber.
+    # - `parking`: Garages and parking lots.
+    # - `marina`: Berths for boats.
+    # - `mixed_use`: Several uses in one building or project.
+    # - `healthcare`: Hospitals and other buildings for care, other than medical practices.
+    # - `diversified`: Many property types at once.
+    # - `unknown`: The source does not say.
+    property_type: PropertyType
+    # Where it stands.
+    #
+    # - `planned`: Announced, and not yet permitted or financed.
+    # - `raising`: Its capital is being raised.
+    # - `entitled`: Its use of the land is approved, and work has not begun.
+    # - `under_construction`: Work on the site is in progress.
+    # - `completed`: Construction or renewal is finished.
+    # - `closed`: The purchase or the offering is closed.
+    # - `on_hold`: Work or planning has stopped for now.
+    # - `cancelled`: It was given up.
+    # - `unknown`: The source does not say.
+    status: ProjectStatus
+    # Street and number.
+    address: str | None
+    # City.
+    city: str | None
+    # State, two letters in the US.
+    state: str | None
+    # Postal code.
+    zip: str | None
+    # Country, ISO 3166 two letters.
+    country: str | None
+    market: str | None
+    # Whose address gave the market.
+    #
+    # - `property_address`: The market of the property's own address.
+    # - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
+    # - `stated`: The market that the source names.
+    market_basis: MarketBasis | None
+    # Degrees north.
+    latitude: float | None
+    # Degrees east.
+    longitude: float | None
+    # Dwellings.
+    units: int | None
+    # Dwellings let or sold below market.
+    affordable_units: int | None
+    # Floor area, square feet.
+    square_feet: int | None
+    # Whole amount, US dollars.
+    total_amount_usd: int | None
+    # Amount raised, US dollars.
+    raised_amount_usd: int | None
+    # Start, as precisely as known.
+    start_date: str | None
+    # Completion, done or planned.
+    completion_date: str | None
+    # First sale of a share.
+    first_sale_date: str | None
+    # How it is meant to earn.
+    #
+    # - `core`: Stable, let property, held for its income with little debt.
+    # - `core_plus`: Stable property with some income still to be gained.
+    # - `value_add`: Property that is improved, let anew or run better before it is sold.
+    # - `opportunistic`: High risk for high return, such as development or turnarounds.
+    # - `debt`: Loans and other debt secured by property.
+    # - `distressed`: Property or debt in difficulty, bought at a discount.
+    # - `development`: New buildings.
+    # - `fund_of_funds`: Interests in the funds of others.
+    # - `secondaries`: Interests in funds or deals bought from earlier investors.
+    # - `co_investment`: Single deals beside another sponsor or fund.
+    strategy: Strategy | None
+    # Open vocabulary: facts such as `reg_d_506c`.
+    tags: list[str]
+    # Open vocabulary: what the business is about.
+    themes: list[str]
+    # Ids elsewhere; only the keys that are known.
+    external_ids: ExternalIds
+    # Where the record comes from and how sure it is.
+    provenance: Provenance
+    # When the content last changed, UTC.
+    updated_at: str
+    # The GPs this record belongs to; none is possible.
+    gps: list[LinkedGp]
+
+
+class Pagination(TypedDict):
+    limit: int
+    offset: int
+    # Records on this page.
+    returned: int
+    # Records that satisfy the query; exact.
+    total: int
+    has_more: bool
+    next_offset: int | None
+
+
+HintCode = str | Literal[
+    "no_match",
+    "unknown_value",
+    "no_searchable_character",
+    "past_the_end",
+    "embedded_list_cut",
+]
+
+
+class Hint(TypedDict):
+    code: HintCode
+    parameter: str | None
+    message: str
+    suggestions: list[str]
+
+
+class Meta(TypedDict):
+    api_version: str
+    # Pages of one version neither repeat nor miss a record; when it changes, begin again.
+    dataset_version: str
+    dataset_updated_at: str
+    hints: list[Hint]
+
+
+ParameterFaultCode = str | Literal[
+    "missing",
+    "too_short",
+    "too_long",
+    "empty_value",
+    "not_an_integer",
+    "out_of_range",
+    "unknown_parameter",
+    "repeated_parameter",
+    "too_many_values",
+    "invalid_encoding",
+]
+
+
+class ParameterFault(TypedDict):
+    # The parameter as it was sent, at most 50 characters of it.
+    parameter: str
+    # The fault for programs.
+    code: ParameterFaultCode
+    # The fault for people.
+    detail: str
+    # The nearest parameter there is.
+    suggestion: NotRequired[str]
+    minimum: NotRequired[int]
+    maximum: NotRequired[int]
+    # Parameters of this operation.
+    allowed: NotRequired[list[str]]
+    # Paths of the operations that have it.
+    allowed_on: NotRequired[list[str]]
+
+
+class InvalidParametersProblem(TypedDict):
+    """One or more query parameters are not valid."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[400]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["invalid-parameters"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The faults of the query, in its order, missing parameters last: at most 20 of them.
+    errors: list[ParameterFault]
+    # How many faults there are; only where they are more than 20.
+    errors_total: NotRequired[int]
+
+
+class MalformedRequestProblem(TypedDict):
+    """The request could not be read."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[400]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["malformed-request"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+
+
+class ApiKeyMissingProblem(TypedDict):
+    """No API key was sent."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[401]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["api-key-missing"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Where the key belongs.
+    header: str
+    # Page on which you manage keys; `null` where there is none.
+    account_url: str | None
+
+
+ApiKeyInvalidProblemReason = str | Literal[
+    "malformed",
+    "checksum",
+    "unknown",
+]
+
+
+class ApiKeyInvalidProblem(TypedDict):
+    """The API key is not valid."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[401]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["api-key-invalid"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Why, for programs.
+    reason: ApiKeyInvalidProblemReason
+
+
+class ApiKeyExpiredProblem(TypedDict):
+    """The API key has expired."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[401]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["api-key-expired"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The first characters of the key, to tell it from your others.
+    key_hint: str
+    # When the key expired.
+    expired_at: str
+    # Page on which you manage keys; `null` where there is none.
+    account_url: str | None
+
+
+class ApiKeyRevokedProblem(TypedDict):
+    """The API key was revoked."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[401]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["api-key-revoked"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The first characters of the key, to tell it from your others.
+    key_hint: str
+    # When the key was revoked.
+    revoked_at: str
+    # Page on which you manage keys; `null` where there is none.
+    account_url: str | None
+
+
+AccessDeniedProblemReason = str | Literal[
+    "account_suspended",
+]
+
+
+class AccessDeniedProblem(TypedDict):
+    """The key may not do this."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[403]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["access-denied"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Why, for programs.
+    reason: AccessDeniedProblemReason
+
+
+class UnknownPathProblem(TypedDict):
+    """There is nothing at this path."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[404]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["unknown-path"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The nearest path there is, or `null`.
+    suggestion: str | None
+    # Paths of the operations.
+    operations: list[str]
+
+
+class MethodNotAllowedProblem(TypedDict):
+    """This method is not allowed here."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[405]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["method-not-allowed"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Methods the path takes.
+    allowed: list[str]
+
+
+class NotAcceptableProblem(TypedDict):
+    """None of the accepted formats is available."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[406]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["not-acceptable"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Media types the path can answer in.
+    available: list[str]
+
+
+class RequestTimeoutProblem(TypedDict):
+    """The request did not arrive in time."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[408]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["request-timeout"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+
+
+class VersionRetiredProblem(TypedDict):
+    """This API version is no longer served."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[410]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["version-retired"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Path of the version to use instead.
+    successor: str
+    # When the version was retired.
+    sunset: str
+
+
+class ContentTooLargeProblem(TypedDict):
+    """The request body is too large."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[413]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["content-too-large"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The largest size, in bytes.
+    maximum: int
+
+
+class UriTooLongProblem(TypedDict):
+    """The request address is too long."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[414]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["uri-too-long"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The largest size, in bytes.
+    maximum: int
+
+
+class UnsupportedMediaTypeProblem(TypedDict):
+    """The body is of a type that is not read here."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[415]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["unsupported-media-type"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Media types the path reads.
+    available: list[str]
+
+
+class ExpectationFailedProblem(TypedDict):
+    """The expectation cannot be met."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[417]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["expectation-failed"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+
+
+QuotaName = str | Literal[
+    "minute",
+    "hour",
+    "day",
+    "failed-keys",
+]
+
+
+class QuotaPolicy(TypedDict):
+    # Which quota.
+    name: QuotaName
+    # Requests the window admits.
+    quota: int
+    # Length of the window in seconds.
+    window: int
+    # Requests it still admits.
+    remaining: int
+    # Seconds until some of them return.
+    reset: int
+
+
+# Request cannot be satisfied as assigned quota has been exceeded.
+QuotaExceededProblem = TypedDict(
+    "QuotaExceededProblem",
+    {
+        # URI reference that names the error.
+        "type": str,
+        # The error in one line; the same for every error of this code.
+        "title": str,
+        # The HTTP status, as in the status line.
+        "status": Literal[429],
+        # What happened this time, for people.
+        "detail": str,
+        # The error for programs; it does not change.
+        "code": Literal["quota-exceeded"],
+        # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+        "request_id": str,
+        # Which quotas are used up: `minute`, `hour`, `day`, or `failed-keys` for too many wrong keys from your address.
+        "violated-policies": list[QuotaName],
+        # Whole seconds until a request is worth trying.
+        "retry_after": int,
+        # Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return.
+        "policies": list[QuotaPolicy],
+    },
+)
+
+
+class HeadersTooLargeProblem(TypedDict):
+    """The request headers are too large."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[431]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["headers-too-large"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # The largest size, in bytes.
+    maximum: int
+
+
+class InternalErrorProblem(TypedDict):
+    """Something went wrong on our side."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[500]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["internal-error"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+
+
+UnavailableProblemReason = str | Literal[
+    "starting",
+    "draining",
+    "overloaded",
+    "timeout",
+    "no_dataset",
+    "store_down",
+]
+
+
+class UnavailableProblem(TypedDict):
+    """The service cannot answer right now."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[503]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["unavailable"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # Why, for programs.
+    reason: UnavailableProblemReason
+    # Whole seconds until a request is worth trying.
+    retry_after: int
+
+
+# An error of the service; `code` tells which.
+Problem = (
+    InvalidParametersProblem
+    | MalformedRequestProblem
+    | ApiKeyMissingProblem
+    | ApiKeyInvalidProblem
+    | ApiKeyExpiredProblem
+    | ApiKeyRevokedProblem
+    | AccessDeniedProblem
+    | UnknownPathProblem
+    | MethodNotAllowedProblem
+    | NotAcceptableProblem
+    | RequestTimeoutProblem
+    | VersionRetiredProblem
+    | ContentTooLargeProblem
+    | UriTooLongProblem
+    | UnsupportedMediaTypeProblem
+    | ExpectationFailedProblem
+    | QuotaExceededProblem
+    | HeadersTooLargeProblem
+    | InternalErrorProblem
+    | UnavailableProblem
+)
+
+
+class FetchGpQuery(TypedDict):
+    """Parameters of `/fetch-gp`."""
+
+    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    gp_name: str
+    # A tag, strategy or property type of the GP, as a whole value. Repeated: any of them.
+    tag: NotRequired[str | Sequence[str]]
+    # A theme of the GP, as a whole value. Repeated: any of them.
+    theme: NotRequired[str | Sequence[str]]
+    # A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them.
+    market: NotRequired[str | Sequence[str]]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+class FetchPrincipalsQuery(TypedDict):
+    """Parameters of `/fetch-principals`."""
+
+    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    gp_name: NotRequired[str]
+    # A tag, strategy or property type of the GP, as a whole value. Repeated: any of them.
+    tag: NotRequired[str | Sequence[str]]
+    # A theme of the GP, as a whole value. Repeated: any of them.
+    theme: NotRequired[str | Sequence[str]]
+    # A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them.
+    market: NotRequired[str | Sequence[str]]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+class FetchSignalsQuery(TypedDict):
+    """Parameters of `/fetch-signals`."""
+
+    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    gp_name: NotRequired[str]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+class FetchProjectsQuery(TypedDict):
+    """Parameters of `/fetch-projects`."""
+
+    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    gp_name: NotRequired[str]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+# End of the API's types.
+
+
+class GpRecordsError(Exception):
+    """What goes wrong; it says the id of its request and never holds the key."""
+
+    #: Id of the request, as the service logs it: give it to the operator when you ask.
+    request_id: str
+
+    def __init__(self, message: str, request_id: str) -> None:
+        super().__init__(f"{message} (request {request_id})")
+        self.request_id = request_id
+
+
+class ProblemError(GpRecordsError):
+    """
+    An error answer of the service. `problem` has the members that belong to its `code`; a code newer than this
+    client is possible.
+    """
+
+    problem: Problem
+
+    def __init__(self, problem: Problem, request_id: str) -> None:
+        super().__init__(f"{problem['code']}: {problem['detail']}", request_id)
+        self.problem = problem
+
+    @property
+    def code(self) -> str:
+        return self.problem["code"]
+
+    @property
+    def status(self) -> int:
+        return self.problem["status"]
+
+
+class NetworkError(GpRecordsError):
+    """No answer, or not the whole of one, although it was asked again: no connection, time-out, connection lost."""
+
+
+class UnexpectedAnswerError(GpRecordsError):
+    """An answer that is none of the service's: what stands at the address, or before it, is something else."""
+
+    status: int
+
+    def __init__(self, message: str, request_id: str, status: int) -> None:
+        super().__init__(message, request_id)
+        self.status = status
+
+
+class VersionChangedError(GpRecordsError):
+    """The dataset changed between two pages, so that together they are no list."""
+
+    from_version: str
+    to_version: str
+
+    def __init__(self, message: str, request_id: str, from_version: str, to_version: str) -> None:
+        super().__init__(message, request_id)
+        self.from_version = from_version
+        self.to_version = to_version
+
+
+class Stopped(Exception):
+    """The event given as `stop` was set: before a request, or in the wait for the next."""
+
+
+@dataclass(frozen=True)
+class CachedAnswer:
+    etag: str
+    #: The body as it was sent.
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Wait:
+    seconds: float
+    #: What is waited for: the answer with its code, or the connection.
+    error: GpRecordsError
+    #: Number of the try that failed, from 1.
+    attempt: int
+
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Record]):
+    """One answer of an operation, and what comes with it beside its body."""
+
+    data: list[Record]
+    pagination: Pagination
+    meta: Meta
+    request_id: str
+    #: What the account has left, window by window.
+    quota: list[QuotaPolicy]
+
+
+@dataclass(frozen=True)
+class _Received:
+    """An answer of any status, read to its end."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+OnVersionChange = Literal["fail", "restart"]
+
+# Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever.
+_RESTARTS_MAX = 10
+
+
+class Listing(Generic[Record]):
+    """All records of a query, in order, page by page as they are asked for; `limit` is the size of the pages, 100 by default."""
+
+    def __init__(
+        self, fetch_page: Callable[[int], Page[Record]], on_version_change: OnVersionChange
+    ) -> None:
+        self._fetch_page = fetch_page
+        self._on_version_change = on_version_change
+
+    def __iter__(self) -> Iterator[Record]:
+        for page in self.pages():
+            yield from page.data
+
+    def to_list(self) -> list[Record]:
+        """Every record of one dataset, once: what was gathered before a restart is dropped."""
+        gathered: list[Record] = []
+        for page in self.pages():
+            if page.pagination["offset"] == 0:
+                gathered.clear()
+            gathered += page.data
+        return gathered
+
+    def pages(self) -> Iterator[Page[Record]]:
+        """
+        The pages themselves. After a restart `pagination["offset"]` is 0 again.
+
+        Raises VersionChangedError.
+        """
+        version: str | None = None
+        restarts = 0
+        offset: int | None = 0
+        while offset is not None:
+            page = self._fetch_page(offset)
+            before, version = version, page.meta["dataset_version"]
+            if before is not None and before != version:
+                if self._on_version_change == "fail" or restarts == _RESTARTS_MAX:
+                    times = f", for the {restarts + 1}th time" if restarts > 0 else ""
+                    raise VersionChangedError(
+                        f"The dataset changed from {before} to {version} between two pages{times}; begin again.",
+                        page.request_id,
+                        before,
+                        version,
+                    )
+                restarts += 1
+                if offset > 0:
+                    offset = 0
+                    continue
+            yield page
+            offset = page.pagination["next_offset"]
+
+
+class Client:
+    """
+    The operations as methods: one page each, or all pages of one dataset.
+
+    base_url: where the service is, such as `https://records.example.org`; a path is kept.
+    key: your API key. It is sent in the header `x-api-key` to `base_url` alone: redirects are refused.
+    wait_max_seconds: longest wait for `Retry-After`; where the service says more, its problem is raised at once.
+    retries_max: how often one question is asked again after a 429, a 503 or a network error; 0 never.
+    timeout_seconds: how long one try may take, its body included.
+    cache: keeps answers with their ETags, so that unchanged ones are not sent again. A dict will do.
+    on_wait: told before each wait.
+    stop: once it is set, the next request, or the wait before it, raises Stopped.
+    sleep: in place of a timer.
+
+    Raises ValueError for an address or a key that cannot be sent.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        wait_max_seconds: float = 300,
+        retries_max: int = 5,
+        timeout_seconds: float = 30,
+        cache: MutableMapping[str, CachedAnswer] | None = None,
+        on_wait: Callable[[Wait], None] | None = None,
+        stop: threading.Event | None = None,
+        sleep: Callable[[float], object] | None = None,
+    ) -> None:
+        self._base = _base_of(base_url)
+        # What http.client says of a header it cannot send would show the key.
+        if not re.fullmatch(r"[\x21-\x7e]+", key):
+            raise ValueError("The key is empty or holds a character that no header can carry.")
+        self._key = key
+        self._wait_max_seconds = wait_max_seconds
+        self._retries_max = retries_max
+        self._timeout_seconds = timeout_seconds
+        self._cache = cache
+        self._on_wait = on_wait
+        self._stop = stop or threading.Event()
+        self._sleep = sleep or self._stop.wait
+        self._opener = urllib.request.build_opener(_RefuseRedirects)
+
+    def __repr__(self) -> str:
+        return f"Client({self._base!r})"
+
+    def fetch_gp(self, **query: Unpack[FetchGpQuery]) -> Page[Gp]:
+        """One page of GPs by name, best match first, with their principals and signals."""
+        return self._fetch_page("/fetch-gp", query)
+
+    def fetch_principals(self, **query: Unpack[FetchPrincipalsQuery]) -> Page[Principal]:
+        """One page of principals."""
+        return self._fetch_page("/fetch-principals", query)
+
+    def fetch_signals(self, **query: Unpack[FetchSignalsQuery]) -> Page[Signal]:
+        """One page of signals, newest first."""
+        return self._fetch_page("/fetch-signals", query)
+
+    def fetch_projects(self, **query: Unpack[FetchProjectsQuery]) -> Page[Project]:
+        """One page of projects."""
+        return self._fetch_page("/fetch-projects", query)
+
+    # Of the listings: when another dataset is published between two pages, whose pages do not go together with the
+    # earlier ones, on_version_change "fail" raises VersionChangedError; "restart" begins again with the first page, so
+    # that records come again.
+
+    def gps(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchGpQuery]
+    ) -> Listing[Gp]:
+        """All GPs that match a name."""
+        return self._list("/fetch-gp", query, on_version_change)
+
+    def principals(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchPrincipalsQuery]
+    ) -> Listing[Principal]:
+        """All principals of a query."""
+        return self._list("/fetch-principals", query, on_version_change)
+
+    def signals(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchSignalsQuery]
+    ) -> Listing[Signal]:
+        """All signals of a query."""
+        return self._list("/fetch-signals", query, on_version_change)
+
+    def projects(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchProjectsQuery]
+    ) -> Listing[Project]:
+        """All projects of a query."""
+        return self._list("/fetch-projects", query, on_version_change)
+
+    def _list(
+        self, path: str, query: Mapping[str, Any], on_version_change: OnVersionChange
+    ) -> Listing[Any]:
+        return Listing(
+            lambda offset: self._fetch_page(path, {"limit": 100, **query, "offset": offset}),
+            on_version_change,
+        )
+
+    def _fetch_page(self, path: str, query: Mapping[str, Any]) -> Page[Any]:
+        body, received = self._get_json(path, query)
+        return Page(
+            data=body["data"],
+            pagination=body["pagination"],
+            meta=body["meta"],
+            request_id=received.headers["x-request-id"],
+            quota=_quota_of(received.headers),
+        )
+
+    def _get_json(self, path: str, query: Mapping[str, Any]) -> tuple[Any, _Received]:
+        """
+        One question: sent, waited for and asked again where that is worth it.
+
+        Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped.
+        """
+        address = self._base + path + _query_of(query)
+        request_id = f"client_{secrets.token_hex(10)}"
+        attempt = 1
+        while True:
+            if self._stop.is_set():
+                raise Stopped
+            outcome = self._attempt(address, f"{request_id}.{attempt}", attempt)
+            if not isinstance(outcome, _Failure):
+                return outcome
+            seconds = outcome.wait_seconds
+            if seconds is None or attempt > self._retries_max or seconds > self._wait_max_seconds:
+                raise outcome.error from outcome.error.__cause__
+            if self._on_wait is not None:
+                self._on_wait(Wait(seconds, outcome.error, attempt))
+            self._sleep(seconds)
+            attempt += 1
+
+    def _attempt(
+        self, address: str, request_id: str, attempt: int
+    ) -> tuple[Any, _Received] | _Failure:
+        kept = self._cache.get(address) if self._cache is not None else None
+        headers = {
+            "accept": "application/json",
+            "accept-encoding": "gzip",
+            "user-agent": f"gp-records-client-python/{__version__}",
+            "x-api-key": self._key,
+            "x-request-id": request_id,
+        }
+        if kept is not None:
+            headers["if-none-match"] = kept.etag
+        try:
+            received = self._receive(urllib.request.Request(address, headers=headers))
+        except (OSError, EOFError, http.client.HTTPException, zlib.error) as cause:
+            error = NetworkError(f"{address} gave no answer: {_reason_of(cause)}.", request_id)
+            error.__cause__ = cause
+            return _Failure(error, _backoff_seconds(attempt))
+
+        received.headers.setdefault("x-request-id", request_id)
+        ours = received.headers["x-request-id"]
+        is_kept = received.status == 304 and kept is not None
+        if is_kept or received.status == 200:
+            body = cast(CachedAnswer, kept).body if is_kept else received.body
+            answer = _parse_object(body)
+            etag = received.headers.get("etag")
+            if answer is not None:
+                if self._cache is not None and not is_kept and etag is not None:
+                    self._cache[address] = CachedAnswer(etag, body)
+                return answer, received
+
+        problem = _problem_of(received)
+        if problem is not None:
+            refusal = ProblemError(problem, ours)
+            return _Failure(refusal, _wait_for(problem, received.headers, attempt))
+        unexpected = UnexpectedAnswerError(_unexpected(address, received), ours, received.status)
+        if received.status not in (502, 503, 504):
+            return _Failure(unexpected, None)
+        said = _retry_after_seconds(received.headers)
+        return _Failure(unexpected, _backoff_seconds(attempt) if said is None else said)
+
+    def _receive(self, request: urllib.request.Request) -> _Received:
+        deadline = time.monotonic() + self._timeout_seconds
+        try:
+            response = self._opener.open(request, timeout=self._timeout_seconds)
+        except urllib.error.HTTPError as error:
+            response = error
+        with response:
+            chunks = []
+            # Each read has the time-out of its own; all of them together end here.
+            while chunk := response.read(65536):
+                chunks.append(chunk)
+                if time.monotonic() > deadline:
+                    raise TimeoutError("timed out")
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            length = headers.get("content-length")
+            body = b"".join(chunks)
+            # Read in parts, http.client lets a body pass that ends too early.
+            if length is not None and len(body) != int(length):
+                raise http.client.IncompleteRead(body, int(length) - len(body))
+        if headers.get("content-encoding") == "gzip":
+            body = gzip.decompress(body)
+        return _Received(response.status, headers, body)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What one try came to; `wait_seconds` is None where another would not help."""
+
+    error: GpRecordsError
+    wait_seconds: float | None
+
+
+class _RefuseRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Otherwise the key would go wherever a redirect leads."""
+        return None
+
+
+def _base_of(base_url: str) -> str:
+    parts = urllib.parse.urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ValueError("base_url must begin with https:// or http://.")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("base_url must have no user, password, query or fragment.")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _query_of(query: Mapping[str, Any]) -> str:
+    pairs = {name: value for name, value in query.items() if value is not None}
+    return "?" + urllib.parse.urlencode(pairs, doseq=True) if pairs else ""
+
+
+def _reason_of(cause: BaseException) -> str:
+    inner = getattr(cause, "reason", None)
+    return _reason_of(inner) if isinstance(inner, BaseException) else str(cause) or type(cause).__name__
+
+
+def _parse_object(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _problem_of(received: _Received) -> Problem | None:
+    content_type = received.headers.get("content-type", "")
+    if received.status < 400 or not content_type.startswith("application/problem+json"):
+        return None
+    problem = _parse_object(received.body)
+    return cast(Problem, problem) if problem is not None and "code" in problem else None
+
+
+def _wait_for(problem: Problem, headers: Mapping[str, str], attempt: int) -> float | None:
+    """Seconds after which another try is worth it; None for a problem that would only come again."""
+    if problem["code"] != "quota-exceeded" and problem["code"] != "unavailable":
+        return None
+    # A valid key is never refused for this: the key is wrong, and would still be later.
+    if problem["code"] == "quota-exceeded" and "failed-keys" in problem["violated-policies"]:
+        return None
+    said = _retry_after_seconds(headers)
+    return said if said is not None else float(problem.get("retry_after", _backoff_seconds(attempt)))
+
+
+def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """Seconds, or a date (RFC 9110 §10.2.3), as a proxy may write it; None where there is neither."""
+    value = headers.get("retry-after", "")
+    if re.fullmatch(r"[0-9]+", value):
+        return int(value)
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def _backoff_seconds(attempt: int) -> float:
+    """0.5 s, 1 s, 2 s, … 30 s at most; a random part of it is left out, so that many clients do not come back as one."""
+    return min(30.0, 0.5 * 2.0 ** (attempt - 1)) * (0.5 + random.random() / 2)
+
+
+def _unexpected(address: str, received: _Received) -> str:
+    if 300 <= received.status < 400:
+        return (
+            f"{address} redirects elsewhere, where the key must not go: set base_url to where the service is."
+        )
+    content_type = received.headers.get("content-type", "no content type")
+    return (
+        f"{address} answered {received.status} with {content_type}, which gp-records does not: "
+        "is base_url where the service is?"
+    )
+
+
+def _quota_of(headers: Mapping[str, str]) -> list[QuotaPolicy]:
+    """`"minute";r=57;t=48`, with the numbers of the policy beside it."""
+    left = {
+        name: (int(remaining), int(reset))
+        for name, remaining, reset in re.findall(
+            r'"(\w+)";r=(\d+);t=(\d+)', headers.get("ratelimit", "")
+        )
+    }
+    return [
+        {
+            "name": name,
+            "quota": int(quota),
+            "window": int(window),
+            "remaining": left.get(name, (0, 0))[0],
+            "reset": left.get(name, (0, 0))[1],
+        }
+        for name, quota, window in re.findall(
+            r'"(\w+)";q=(\d+);w=(\d+)', headers.get("ratelimit-policy", "")
+        )
+    ]

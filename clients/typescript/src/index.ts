@@ -1,0 +1,18 @@
+export { createClient, type Client, type Listing, type ListOptions } from "./client.ts";
+export {
+  GpRecordsError,
+  isProblem,
+  NetworkError,
+  ProblemError,
+  UnexpectedAnswerError,
+  VersionChangedError,
+} from "./errors.ts";
+export type {
+  AnswerCache,
+  CachedAnswer,
+  ClientOptions,
+  Received,
+  RequestOptions,
+  Wait,
+} from "./transport.ts";
+export type * from "./types.ts";

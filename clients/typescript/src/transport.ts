@@ -1,0 +1,287 @@
+/** One question to the service: sent, waited for and asked again where that is worth it. */
+import { NetworkError, ProblemError, UnexpectedAnswerError } from "./errors.ts";
+import type { Problem, QuotaPolicy } from "./types.ts";
+
+export interface ClientOptions {
+  /** Where the service is, such as `https://records.example.org`; a path is kept. */
+  baseUrl: string;
+  /** Your API key. It is sent in the header `x-api-key` to `baseUrl` alone: redirects are refused. */
+  key: string;
+  /** Longest wait for `Retry-After`, in seconds; where the service says more, its problem is thrown at once. 300 by default. */
+  waitMaxSeconds?: number;
+  /** How often one question is asked again after a 429, a 503 or a network error. 5 by default; 0 never. */
+  retriesMax?: number;
+  /** How long one try may take, its body included. 30 by default. */
+  timeoutSeconds?: number;
+  /** Keeps answers with their ETags, so that unchanged ones are not sent again. A `Map` will do. None by default. */
+  cache?: AnswerCache;
+  /** Told before each wait. */
+  onWait?: (wait: Wait) => void;
+  /** In place of the platform's own. */
+  fetch?: (url: string, options: RequestInit) => Promise<Response>;
+  /** In place of a timer: resolves after so many milliseconds, or rejects with the signal's reason. */
+  sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+export interface AnswerCache {
+  get(address: string): CachedAnswer | undefined | Promise<CachedAnswer | undefined>;
+  set(address: string, answer: CachedAnswer): unknown;
+}
+
+export interface CachedAnswer {
+  etag: string;
+  /** The body as it was sent. */
+  body: string;
+}
+
+export interface Wait {
+  seconds: number;
+  /** What is waited for: the answer with its code, or the connection. */
+  error: ProblemError | NetworkError | UnexpectedAnswerError;
+  /** Number of the try that failed, from 1. */
+  attempt: number;
+}
+
+export interface RequestOptions {
+  /** Ends the request, or the wait before the next try, with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What comes with an answer beside its body. */
+export interface Received {
+  requestId: string;
+  /** What the account has left, window by window. */
+  quota: QuotaPolicy[];
+}
+
+/** Values as they are sent; undefined is left out, several are repeated. */
+type QueryValue = string | number | readonly string[] | undefined;
+
+export interface Transport {
+  /**
+   * @throws ProblemError, NetworkError, UnexpectedAnswerError; the signal's reason where it was aborted.
+   */
+  getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
+}
+
+/** What one try came to; `waitSeconds` is null where another would not help. */
+type Outcome = { answer: object & Received } | { error: Wait["error"]; waitSeconds: number | null };
+
+/** @throws TypeError for an address or a key that cannot be sent; it never shows the key. */
+export function openTransport(options: ClientOptions): Transport {
+  const {
+    waitMaxSeconds = 300,
+    retriesMax = 5,
+    timeoutSeconds = 30,
+    cache,
+    onWait,
+    fetch = globalThis.fetch,
+    sleep = sleepFor,
+  } = options;
+  const base = baseOf(options.baseUrl);
+  // What fetch says of a header it cannot send would show the key.
+  if (!/^[\x21-\x7e]+$/.test(options.key))
+    throw new TypeError("The key is empty or holds a character that no header can carry.");
+  const { key } = options;
+
+  async function attemptOnce(
+    address: string,
+    requestId: string,
+    attempt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome> {
+    const kept = await cache?.get(address);
+    const headers: Record<string, string> = {
+      accept: "application/json",
+      "x-api-key": key,
+      "x-request-id": requestId,
+    };
+    if (kept !== undefined) headers["if-none-match"] = kept.etag;
+    const sent = { headers, redirect: "manual", credentials: "omit" } as const;
+    const received = await receive(fetch, address, sent, timeoutSeconds, signal);
+    if ("cause" in received) {
+      const { reason, cause } = received;
+      const error = new NetworkError(`${address} gave no answer: ${reason}.`, requestId, { cause });
+      return { error, waitSeconds: backoffSeconds(attempt) };
+    }
+    const { response, body } = received;
+    const { status, headers: got } = response;
+    const ours = got.get("x-request-id") ?? requestId;
+    const isKept = status === 304 && kept !== undefined;
+    if (isKept || status === 200) {
+      const answer = parseObject(isKept ? kept.body : body);
+      const etag = got.get("etag");
+      if (answer !== undefined && !isKept && etag !== null)
+        await cache?.set(address, { etag, body });
+      if (answer !== undefined)
+        return { answer: { ...answer, requestId: ours, quota: quotaOf(got) } };
+    }
+    const problem = problemOf(response, body);
+    if (problem !== undefined) {
+      const error = new ProblemError(problem, ours);
+      return { error, waitSeconds: waitFor(error, got, attempt) };
+    }
+    const isGateway = status === 502 || status === 503 || status === 504;
+    return {
+      error: new UnexpectedAnswerError(unexpected(address, response), ours, status),
+      waitSeconds: isGateway ? (retryAfterSeconds(got) ?? backoffSeconds(attempt)) : null,
+    };
+  }
+
+  return {
+    async getJson(path, query, { signal } = {}) {
+      const address = base + path + queryOf(query);
+      const id = newRequestId();
+      for (let attempt = 1; ; attempt++) {
+        signal?.throwIfAborted();
+        const outcome = await attemptOnce(address, `${id}.${attempt}`, attempt, signal);
+        if ("answer" in outcome) return outcome.answer;
+        const { error, waitSeconds } = outcome;
+        if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds)
+          throw error;
+        onWait?.({ seconds: waitSeconds, error, attempt });
+        await sleep(waitSeconds * 1000, signal);
+      }
+    },
+  };
+}
+
+function baseOf(baseUrl: string): string {
+  const { protocol, username, password, origin, pathname, search, hash } = new URL(baseUrl);
+  if (!/^https?:$/.test(protocol))
+    throw new TypeError("baseUrl must begin with https:// or http://.");
+  if (username + password + search + hash !== "")
+    throw new TypeError("baseUrl must have no user, password, query or fragment.");
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+function queryOf(query: object): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Record<string, QueryValue>))
+    for (const one of value === undefined ? [] : [value].flat()) pairs.append(name, String(one));
+  const text = pairs.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The whole answer, or why there is none. @throws the signal's reason. */
+async function receive(
+  fetch: NonNullable<ClientOptions["fetch"]>,
+  address: string,
+  sent: RequestInit,
+  timeoutSeconds: number,
+  signal: AbortSignal | undefined,
+): Promise<{ response: Response; body: string } | { reason: string; cause: unknown }> {
+  // AbortSignal.any is younger than the oldest Node and browsers this runs in.
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    controller.abort();
+  }, timeoutSeconds * 1000);
+  try {
+    const response = await fetch(address, { ...sent, signal: controller.signal });
+    return { response, body: await response.text() };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const reason = isLate ? `not within ${timeoutSeconds} s` : reasonOf(cause);
+    return { reason, cause };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+/** The innermost cause says most: "connect ECONNREFUSED …" rather than "fetch failed". */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  if (cause.cause instanceof Error) return reasonOf(cause.cause);
+  // Of a host with several addresses Node gives the code alone.
+  return cause.message || (cause as { code?: string }).code || cause.name;
+}
+
+function parseObject(body: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf({ status, headers }: Response, body: string): Problem | undefined {
+  const type = headers.get("content-type") ?? "";
+  if (status < 400 || !type.startsWith("application/problem+json")) return undefined;
+  const problem = parseObject(body) as Problem | undefined;
+  return typeof problem?.code === "string" ? problem : undefined;
+}
+
+/** Seconds after which another try is worth it; null for a problem that would only come again. */
+function waitFor(error: ProblemError, headers: Headers, attempt: number): number | null {
+  const { problem } = error;
+  if (problem.code !== "quota-exceeded" && problem.code !== "unavailable") return null;
+  // A valid key is never refused for this: the key is wrong, and would still be later.
+  if (problem.code === "quota-exceeded" && problem["violated-policies"].includes("failed-keys"))
+    return null;
+  return retryAfterSeconds(headers) ?? problem.retry_after ?? backoffSeconds(attempt);
+}
+
+/** Seconds, or a date (RFC 9110 §10.2.3), as a proxy may write it; undefined where there is neither. */
+function retryAfterSeconds(headers: Headers): number | undefined {
+  const value = headers.get("retry-after") ?? "";
+  if (/^\d+$/.test(value)) return Number(value);
+  const seconds = Math.ceil((Date.parse(value) - Date.now()) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
+}
+
+/** 0.5 s, 1 s, 2 s, … 30 s at most; a random part of it is left out, so that many clients do not come back as one. */
+const backoffSeconds = (attempt: number) =>
+  Math.min(30, 0.5 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
+
+function unexpected(address: string, { status, type, headers }: Response): string {
+  const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
+  if (isRedirect)
+    return `${address} redirects elsewhere, where the key must not go: set baseUrl to where the service is.`;
+  const contentType = headers.get("content-type") ?? "no content type";
+  return `${address} answered ${status} with ${contentType}, which gp-records does not: is baseUrl where the service is?`;
+}
+
+/** `"minute";r=57;t=48`, with the numbers of the policy beside it. */
+function quotaOf(headers: Headers): QuotaPolicy[] {
+  const policies = headers.get("ratelimit-policy") ?? "";
+  const left = headers.get("ratelimit") ?? "";
+  const read = [...policies.matchAll(/"(\w+)";q=(\d+);w=(\d+)/g)];
+  return read.map(([, name = "", quota, window]) => {
+    const [, remaining = "0", reset = "0"] =
+      new RegExp(`"${name}";r=(\\d+);t=(\\d+)`).exec(left) ?? [];
+    return {
+      name,
+      quota: Number(quota),
+      window: Number(window),
+      remaining: Number(remaining),
+      reset: Number(reset),
+    };
+  });
+}
+
+/** The service keeps it, so that a request without an answer has an id, too. */
+function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(10));
+  return `client_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function sleepFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    };
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

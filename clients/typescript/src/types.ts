@@ -1,0 +1,1208 @@
+/** The API's types, written by clients/write-types.ts from openapi.json: change them there. */
+
+export type Strategy =
+  | "core"
+  | "core_plus"
+  | "value_add"
+  | "opportunistic"
+  | "debt"
+  | "distressed"
+  | "development"
+  | "fund_of_funds"
+  | "secondaries"
+  | "co_investment"
+  | (string & {});
+
+export type PropertyType =
+  | "multifamily"
+  | "single_family_rental"
+  | "build_to_rent"
+  | "student_housing"
+  | "senior_housing"
+  | "manufactured_housing"
+  | "affordable_housing"
+  | "residential_other"
+  | "industrial"
+  | "cold_storage"
+  | "industrial_outdoor_storage"
+  | "office"
+  | "medical_office"
+  | "life_science"
+  | "retail"
+  | "net_lease"
+  | "hospitality"
+  | "self_storage"
+  | "data_center"
+  | "land"
+  | "farmland"
+  | "parking"
+  | "marina"
+  | "mixed_use"
+  | "healthcare"
+  | "diversified"
+  | "unknown"
+  | (string & {});
+
+/** Ids elsewhere; only the keys that are known. */
+export interface ExternalIds {
+  cik?: string[];
+  crd?: string[];
+  lei?: string[];
+  sec_number?: string[];
+  form_d_file?: string[];
+  adv_fund?: string[];
+  hud_id?: string[];
+  other?: string[];
+}
+
+export type ProvenanceBasis =
+  | "stated"
+  | "adv_file_number"
+  | "sponsor_text"
+  | "adv_fund_name"
+  | "related_entity"
+  | "cluster"
+  | "series_master"
+  | "related_entity_deal"
+  | "issuer_stem"
+  | "named_sponsor"
+  | (string & {});
+
+/** Where the record comes from and how sure it is. */
+export interface Provenance {
+  /** Name of the import the record came by. */
+  source: string;
+  /**
+   * Why the record is believed.
+   *
+   * - `stated`: The source states it.
+   * - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
+   * - `sponsor_text`: A firm is named in the text of the filing, such as the title of who signed it.
+   * - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
+   * - `related_entity`: The filing names the firm among its related persons.
+   * - `cluster`: Several filings share people and addresses.
+   * - `series_master`: The issuer is a series of the company.
+   * - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
+   * - `issuer_stem`: The name of the issuer alone points to it.
+   * - `named_sponsor`: A public register names the sponsor.
+   */
+  basis: ProvenanceBasis;
+  /** From 0 to 1. */
+  confidence: number;
+  /** Where the source says so. */
+  url: string | null;
+}
+
+export type Role =
+  | "executive_officer"
+  | "director"
+  | "promoter"
+  | "general_partner"
+  | "managing_member"
+  | "control_person"
+  | "owner"
+  | "compliance"
+  | "signer"
+  | "other"
+  | (string & {});
+
+export type OwnershipBand =
+  | "under_5"
+  | "5_10"
+  | "10_25"
+  | "25_50"
+  | "50_75"
+  | "over_75"
+  | (string & {});
+
+export interface GpPrincipal {
+  /** Stable id. */
+  id: string;
+  /** Full name. */
+  name: string;
+  /** First name. */
+  first_name: string | null;
+  /** Middle name. */
+  middle_name: string | null;
+  /** Last name. */
+  last_name: string | null;
+  /** Title as the source writes it. */
+  title: string | null;
+  /** What the person is to the GP. */
+  roles: Role[];
+  /** City of the office. */
+  city: string | null;
+  /** State of the office. */
+  state: string | null;
+  /** Country of the office, ISO 3166 two letters. */
+  country: string | null;
+  /** Business address for mail. */
+  email: string | null;
+  /** LinkedIn page. */
+  linkedin_url: string | null;
+  /**
+   * Share owned, in per cent.
+   *
+   * - `under_5`: Less than 5 %.
+   * - `5_10`: 5 % or more, less than 10 %.
+   * - `10_25`: 10 % or more, less than 25 %.
+   * - `25_50`: 25 % or more, less than 50 %.
+   * - `50_75`: 50 % or more, less than 75 %.
+   * - `over_75`: 75 % or more.
+   */
+  ownership_band: OwnershipBand | null;
+  /** Since when, as precisely as known. */
+  start_date: string | null;
+  /** First time the source named the person. */
+  first_seen_date: string | null;
+  /** Last time the source named the person. */
+  last_seen_date: string | null;
+  /** Ids elsewhere; only the keys that are known. */
+  external_ids: ExternalIds;
+  /** Where the record comes from and how sure it is. */
+  provenance: Provenance;
+  /** When the content last changed, UTC. */
+  updated_at: string;
+}
+
+export type SignalType =
+  | "new_offering"
+  | "offering_amended"
+  | "capital_raised"
+  | "first_sale"
+  | "fully_subscribed"
+  | "general_solicitation"
+  | "new_vehicle"
+  | "new_principal"
+  | "aum_change"
+  | "fund_reported"
+  | "acquisition"
+  | "disposition"
+  | "financing"
+  | "fund_close"
+  | "leadership_change"
+  | "project_announced"
+  | "permit_issued"
+  | "construction_started"
+  | "project_completed"
+  | "news"
+  | "other"
+  | (string & {});
+
+export type AmountBasis =
+  | "offering_total"
+  | "sold_to_date"
+  | "sold_delta"
+  | "regulatory_aum"
+  | "gross_assets"
+  | "price"
+  | "loan"
+  | "other"
+  | (string & {});
+
+export interface GpSignal {
+  /** Stable id. */
+  id: string;
+  /**
+   * What happened.
+   *
+   * - `new_offering`: An offering of securities was filed for the first time.
+   * - `offering_amended`: A filed offering was changed, such as its size or its people.
+   * - `capital_raised`: More of an offering was sold since its last filing.
+   * - `first_sale`: The first investor bought into an offering.
+   * - `fully_subscribed`: Nothing of an offering is left to sell.
+   * - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
+   * - `new_vehicle`: The GP formed a fund or company that was not known before.
+   * - `new_principal`: Somebody appears among the people of the GP for the first time.
+   * - `aum_change`: The reported assets under management rose or fell.
+   * - `fund_reported`: A fund appears in the GP's own report to its regulator.
+   * - `acquisition`: A property or portfolio was bought.
+   * - `disposition`: A property or portfolio was sold.
+   * - `financing`: A loan or other financing was agreed.
+   * - `fund_close`: A fund closed, for the first time, in between or finally.
+   * - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+   * - `project_announced`: A project was made public.
+   * - `permit_issued`: An authority permitted construction.
+   * - `construction_started`: Work on the site began.
+   * - `project_completed`: A project was finished.
+   * - `news`: The GP was in the news for a reason that no other type covers.
+   * - `other`: Something else happened.
+   */
+  type: SignalType;
+  /** One line. */
+  title: string;
+  /** A paragraph. */
+  summary: string | null;
+  /** When it happened, as precisely as known. */
+  date: string;
+  /** When it was published, as precisely as known. */
+  published_at: string | null;
+  /** Amount, whole US dollars; negative for a decrease. */
+  amount_usd: number | null;
+  /**
+   * What the amount counts.
+   *
+   * - `offering_total`: The whole offering, sold or not.
+   * - `sold_to_date`: All that was sold of an offering so far.
+   * - `sold_delta`: What was sold of an offering since its last filing.
+   * - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
+   * - `gross_assets`: The gross assets of a fund.
+   * - `price`: The price paid for a property or portfolio.
+   * - `loan`: The principal of a loan.
+   * - `other`: Some other amount; the title or summary says which.
+   */
+  amount_basis: AmountBasis | null;
+  market: string | null;
+  /** Property types concerned. */
+  property_types: PropertyType[];
+  /** Projects concerned. */
+  project_ids: string[];
+  /** Where to read it. */
+  url: string | null;
+  /** Open vocabulary: facts such as `reg_d_506c`. */
+  tags: string[];
+  /** Open vocabulary: what the business is about. */
+  themes: string[];
+  /** Where the record comes from and how sure it is. */
+  provenance: Provenance;
+  /** When the content last changed, UTC. */
+  updated_at: string;
+}
+
+export interface Gp {
+  /** Stable id. */
+  id: string;
+  /** Ids this GP had before it turned out to be one with another. */
+  former_ids: string[];
+  /** Name it is known by. */
+  name: string;
+  /** Name as registered. */
+  legal_name: string | null;
+  /** Other names; searched too. */
+  aliases: string[];
+  /** What it does. */
+  description: string | null;
+  /** Its website. */
+  website: string | null;
+  /** City of the head office. */
+  hq_city: string | null;
+  /** State of the head office, two letters in the US. */
+  hq_state: string | null;
+  /** Country of the head office, ISO 3166 two letters. */
+  hq_country: string | null;
+  /** Year of foundation. */
+  founded_year: number | null;
+  /** Assets under management, whole US dollars. */
+  aum_usd: number | null;
+  /** Date of `aum_usd`. */
+  aum_as_of: string | null;
+  /** Capital raised so far, whole US dollars. */
+  raised_to_date_usd: number | null;
+  /** How it invests. */
+  strategies: Strategy[];
+  /** What it invests in. */
+  property_types: PropertyType[];
+  /** Open vocabulary: facts such as `reg_d_506c`. */
+  tags: string[];
+  /** Open vocabulary: what the business is about. */
+  themes: string[];
+  /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
+  markets: string[];
+  /** Ids elsewhere; only the keys that are known. */
+  external_ids: ExternalIds;
+  /** Where the record comes from and how sure it is. */
+  provenance: Provenance;
+  /** When the content last changed, UTC. */
+  updated_at: string;
+  /** Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`. */
+  principals: GpPrincipal[];
+  /** How many principals it has. */
+  principals_total: number;
+  /** Its signals, newest first, at most 100, without `gps`. */
+  signals: GpSignal[];
+  /** How many signals it has. */
+  signals_total: number;
+}
+
+export interface LinkedGp {
+  /** Id of the GP. */
+  id: string;
+  /** Name of the GP. */
+  name: string;
+}
+
+export interface Principal {
+  /** Stable id. */
+  id: string;
+  /** Full name. */
+  name: string;
+  /** First name. */
+  first_name: string | null;
+  /** Middle name. */
+  middle_name: string | null;
+  /** Last name. */
+  last_name: string | null;
+  /** Title as the source writes it. */
+  title: string | null;
+  /** What the person is to the GP. */
+  roles: Role[];
+  /** City of the office. */
+  city: string | null;
+  /** State of the office. */
+  state: string | null;
+  /** Country of the office, ISO 3166 two letters. */
+  country: string | null;
+  /** Business address for mail. */
+  email: string | null;
+  /** LinkedIn page. */
+  linkedin_url: string | null;
+  /**
+   * Share owned, in per cent.
+   *
+   * - `under_5`: Less than 5 %.
+   * - `5_10`: 5 % or more, less than 10 %.
+   * - `10_25`: 10 % or more, less than 25 %.
+   * - `25_50`: 25 % or more, less than 50 %.
+   * - `50_75`: 50 % or more, less than 75 %.
+   * - `over_75`: 75 % or more.
+   */
+  ownership_band: OwnershipBand | null;
+  /** Since when, as precisely as known. */
+  start_date: string | null;
+  /** First time the source named the person. */
+  first_seen_date: string | null;
+  /** Last time the source named the person. */
+  last_seen_date: string | null;
+  /** Ids elsewhere; only the keys that are known. */
+  external_ids: ExternalIds;
+  /** Where the record comes from and how sure it is. */
+  provenance: Provenance;
+  /** When the content last changed, UTC. */
+  updated_at: string;
+  /** Open vocabulary: facts such as `reg_d_506c`. */
+  tags: string[];
+  /** Open vocabulary: what the business is about. */
+  themes: string[];
+  /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
+  markets: string[];
+  /** The GPs this record belongs to; none is possible. */
+  gps: LinkedGp[];
+}
+
+export interface Signal {
+  /** Stable id. */
+  id: string;
+  /**
+   * What happened.
+   *
+   * - `new_offering`: An offering of securities was filed for the first time.
+   * - `offering_amended`: A filed offering was changed, such as its size or its people.
+   * - `capital_raised`: More of an offering was sold since its last filing.
+   * - `first_sale`: The first investor bought into an offering.
+   * - `fully_subscribed`: Nothing of an offering is left to sell.
+   * - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
+   * - `new_vehicle`: The GP formed a fund or company that was not known before.
+   * - `new_principal`: Somebody appears among the people of the GP for the first time.
+   * - `aum_change`: The reported assets under management rose or fell.
+   * - `fund_reported`: A fund appears in the GP's own report to its regulator.
+   * - `acquisition`: A property or portfolio was bought.
+   * - `disposition`: A property or portfolio was sold.
+   * - `financing`: A loan or other financing was agreed.
+   * - `fund_close`: A fund closed, for the first time, in between or finally.
+   * - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+   * - `project_announced`: A project was made public.
+   * - `permit_issued`: An authority permitted construction.
+   * - `construction_started`: Work on the site began.
+   * - `project_completed`: A project was finished.
+   * - `news`: The GP was in the news for a reason that no other type covers.
+   * - `other`: Something else happened.
+   */
+  type: SignalType;
+  /** One line. */
+  title: string;
+  /** A paragraph. */
+  summary: string | null;
+  /** When it happened, as precisely as known. */
+  date: string;
+  /** When it was published, as precisely as known. */
+  published_at: string | null;
+  /** Amount, whole US dollars; negative for a decrease. */
+  amount_usd: number | null;
+  /**
+   * What the amount counts.
+   *
+   * - `offering_total`: The whole offering, sold or not.
+   * - `sold_to_date`: All that was sold of an offering so far.
+   * - `sold_delta`: What was sold of an offering since its last filing.
+   * - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
+   * - `gross_assets`: The gross assets of a fund.
+   * - `price`: The price paid for a property or portfolio.
+   * - `loan`: The principal of a loan.
+   * - `other`: Some other amount; the title or summary says which.
+   */
+  amount_basis: AmountBasis | null;
+  market: string | null;
+  /** Property types concerned. */
+  property_types: PropertyType[];
+  /** Projects concerned. */
+  project_ids: string[];
+  /** Where to read it. */
+  url: string | null;
+  /** Open vocabulary: facts such as `reg_d_506c`. */
+  tags: string[];
+  /** Open vocabulary: what the business is about. */
+  themes: string[];
+  /** Where the record comes from and how sure it is. */
+  provenance: Provenance;
+  /** When the content last changed, UTC. */
+  updated_at: string;
+  /** The GPs this record belongs to; none is possible. */
+  gps: LinkedGp[];
+}
+
+export type ProjectType =
+  | "property_offering"
+  | "acquisition"
+  | "development"
+  | "rehabilitation"
+  | "adaptive_reuse"
+  | "affordable_housing"
+  | "other"
+  | (string & {});
+
+export type ProjectStatus =
+  | "planned"
+  | "raising"
+  | "entitled"
+  | "under_construction"
+  | "completed"
+  | "closed"
+  | "on_hold"
+  | "cancelled"
+  | "unknown"
+  | (string & {});
+
+export type MarketBasis =
+  | "property_address"
+  | "issuer_address"
+  | "stated"
+  | (string & {});
+
+export interface Project {
+  /** Stable id. */
+  id: string;
+  /** Name of the project. */
+  name: string;
+  /**
+   * Kind of project.
+   *
+   * - `property_offering`: Securities are sold to pay for one property.
+   * - `acquisition`: A property is bought as it stands.
+   * - `development`: Something new is built.
+   * - `rehabilitation`: A building is renewed and keeps its use.
+   * - `adaptive_reuse`: A building is turned to another use.
+   * - `affordable_housing`: Dwellings are built or kept to be let or sold below market.
+   * - `other`: A project of another kind.
+   */
+  type: ProjectType;
+  /**
+   * Kind of property.
+   *
+   * - `multifamily`: Apartment buildings.
+   * - `single_family_rental`: Houses for one family, bought to be let.
+   * - `build_to_rent`: Houses or communities built to be let.
+   * - `student_housing`: Homes for students.
+   * - `senior_housing`: Homes for older people, with or without care.
+   * - `manufactured_housing`: Parks for manufactured homes.
+   * - `affordable_housing`: Homes let or sold below market.
+   * - `residential_other`: Homes of another kind, or of several.
+   * - `industrial`: Warehouses, logistics and production.
+   * - `cold_storage`: Refrigerated warehouses.
+   * - `industrial_outdoor_storage`: Yards for vehicles, containers and material.
+   * - `office`: Buildings for business and administration, other than medical ones.
+   * - `medical_office`: Practices of physicians, and clinics.
+   * - `life_science`: Laboratories, with what belongs to them.
+   * - `retail`: Shops and shopping centres.
+   * - `net_lease`: Buildings whose tenant bears taxes, insurance and upkeep.
+   * - `hospitality`: Hotels and other lodging.
+   * - `self_storage`: Storage space let to the public.
+   * - `data_center`: Buildings for computers.
+   * - `land`: Land without buildings, other than farmland.
+   * - `farmland`: Land for crops, livestock or timber.
+   * - `parking`: Garages and parking lots.
+   * - `marina`: Berths for boats.
+   * - `mixed_use`: Several uses in one building or project.
+   * - `healthcare`: Hospitals and other buildings for care, other than medical practices.
+   * - `diversified`: Many property types at once.
+   * - `unknown`: The source does not say.
+   */
+  property_type: PropertyType;
+  /**
+   * Where it stands.
+   *
+   * - `planned`: Announced, and not yet permitted or financed.
+   * - `raising`: Its capital is being raised.
+   * - `entitled`: Its use of the land is approved, and work has not begun.
+   * - `under_construction`: Work on the site is in progress.
+   * - `completed`: Construction or renewal is finished.
+   * - `closed`: The purchase or the offering is closed.
+   * - `on_hold`: Work or planning has stopped for now.
+   * - `cancelled`: It was given up.
+   * - `unknown`: The source does not say.
+   */
+  status: ProjectStatus;
+  /** Street and number. */
+  address: string | null;
+  /** City. */
+  city: string | null;
+  /** State, two letters in the US. */
+  state: string | null;
+  /** Postal code. */
+  zip: string | null;
+  /** Country, ISO 3166 two letters. */
+  country: string | null;
+  market: string | null;
+  /**
+   * Whose address gave the market.
+   *
+   * - `property_address`: The market of the property's own address.
+   * - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
+   * - `stated`: The market that the source names.
+   */
+  market_basis: MarketBasis | null;
+  /** Degrees north. */
+  latitude: number | null;
+  /** Degrees east. */
+  longitude: number | null;
+  /** Dwellings. */
+  units: number | null;
+  /** Dwellings let or sold below market. */
+  affordable_units: number | null;
+  /** Floor area, square feet. */
+  square_feet: number | null;
+  /** Whole amount, US dollars. */
+  total_amount_usd: number | null;
+  /** Amount raised, US dollars. */
+  raised_amount_usd: number | null;
+  /** Start, as precisely as known. */
+  start_date: string | null;
+  /** Completion, done or planned. */
+  completion_date: string | null;
+  /** First sale of a share. */
+  first_sale_date: string | null;
+  /**
+   * How it is meant to earn.
+   *
+   * - `core`: Stable, let property, held for its income with little debt.
+   * - `core_plus`: Stable property with some income still to be gained.
+   * - `value_add`: Property that is improved, let anew or run better before it is sold.
+   * - `opportunistic`: High risk for high return, such as development or turnarounds.
+   * - `debt`: Loans and other debt secured by property.
+   * - `distressed`: Property or debt in difficulty, bought at a discount.
+   * - `development`: New buildings.
+   * - `fund_of_funds`: Interests in the funds of others.
+   * - `secondaries`: Interests in funds or deals bought from earlier investors.
+   * - `co_investment`: Single deals beside another sponsor or fund.
+   */
+  strategy: Strategy | null;
+  /** Open vocabulary: facts such as `reg_d_506c`. */
+  tags: string[];
+  /** Open vocabulary: what the business is about. */
+  themes: string[];
+  /** Ids elsewhere; only the keys that are known. */
+  external_ids: ExternalIds;
+  /** Where the record comes from and how sure it is. */
+  provenance: Provenance;
+  /** When the content last changed, UTC. */
+  updated_at: string;
+  /** The GPs this record belongs to; none is possible. */
+  gps: LinkedGp[];
+}
+
+export interface Pagination {
+  limit: number;
+  offset: number;
+  /** Records on this page. */
+  returned: number;
+  /** Records that satisfy the query; exact. */
+  total: number;
+  has_more: boolean;
+  next_offset: number | null;
+}
+
+export interface Meta {
+  api_version: string;
+  /** Pages of one version neither repeat nor miss a record; when it changes, begin again. */
+  dataset_version: string;
+  dataset_updated_at: string;
+  hints: Hint[];
+}
+
+export type HintCode =
+  | "no_match"
+  | "unknown_value"
+  | "no_searchable_character"
+  | "past_the_end"
+  | "embedded_list_cut"
+  | (string & {});
+
+export interface Hint {
+  code: HintCode;
+  parameter: string | null;
+  message: string;
+  suggestions: string[];
+}
+
+/** An error of the service; `code` tells which. */
+export type Problem =
+  | InvalidParametersProblem
+  | MalformedRequestProblem
+  | ApiKeyMissingProblem
+  | ApiKeyInvalidProblem
+  | ApiKeyExpiredProblem
+  | ApiKeyRevokedProblem
+  | AccessDeniedProblem
+  | UnknownPathProblem
+  | MethodNotAllowedProblem
+  | NotAcceptableProblem
+  | RequestTimeoutProblem
+  | VersionRetiredProblem
+  | ContentTooLargeProblem
+  | UriTooLongProblem
+  | UnsupportedMediaTypeProblem
+  | ExpectationFailedProblem
+  | QuotaExceededProblem
+  | HeadersTooLargeProblem
+  | InternalErrorProblem
+  | UnavailableProblem;
+
+/** One or more query parameters are not valid. */
+export interface InvalidParametersProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 400;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "invalid-parameters";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The faults of the query, in its order, missing parameters last: at most 20 of them. */
+  errors: ParameterFault[];
+  /** How many faults there are; only where they are more than 20. */
+  errors_total?: number;
+}
+
+/** The request could not be read. */
+export interface MalformedRequestProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 400;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "malformed-request";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+}
+
+/** No API key was sent. */
+export interface ApiKeyMissingProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 401;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "api-key-missing";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Where the key belongs. */
+  header: string;
+  /** Page on which you manage keys; `null` where there is none. */
+  account_url: string | null;
+}
+
+export type ApiKeyInvalidProblemReason =
+  | "malformed"
+  | "checksum"
+  | "unknown"
+  | (string & {});
+
+/** The API key is not valid. */
+export interface ApiKeyInvalidProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 401;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "api-key-invalid";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Why, for programs. */
+  reason: ApiKeyInvalidProblemReason;
+}
+
+/** The API key has expired. */
+export interface ApiKeyExpiredProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 401;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "api-key-expired";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The first characters of the key, to tell it from your others. */
+  key_hint: string;
+  /** When the key expired. */
+  expired_at: string;
+  /** Page on which you manage keys; `null` where there is none. */
+  account_url: string | null;
+}
+
+/** The API key was revoked. */
+export interface ApiKeyRevokedProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 401;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "api-key-revoked";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The first characters of the key, to tell it from your others. */
+  key_hint: string;
+  /** When the key was revoked. */
+  revoked_at: string;
+  /** Page on which you manage keys; `null` where there is none. */
+  account_url: string | null;
+}
+
+export type AccessDeniedProblemReason =
+  | "account_suspended"
+  | (string & {});
+
+/** The key may not do this. */
+export interface AccessDeniedProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 403;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "access-denied";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Why, for programs. */
+  reason: AccessDeniedProblemReason;
+}
+
+/** There is nothing at this path. */
+export interface UnknownPathProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 404;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "unknown-path";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The nearest path there is, or `null`. */
+  suggestion: string | null;
+  /** Paths of the operations. */
+  operations: string[];
+}
+
+/** This method is not allowed here. */
+export interface MethodNotAllowedProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 405;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "method-not-allowed";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Methods the path takes. */
+  allowed: string[];
+}
+
+/** None of the accepted formats is available. */
+export interface NotAcceptableProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 406;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "not-acceptable";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Media types the path can answer in. */
+  available: string[];
+}
+
+/** The request did not arrive in time. */
+export interface RequestTimeoutProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 408;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "request-timeout";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+}
+
+/** This API version is no longer served. */
+export interface VersionRetiredProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 410;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "version-retired";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Path of the version to use instead. */
+  successor: string;
+  /** When the version was retired. */
+  sunset: string;
+}
+
+/** The request body is too large. */
+export interface ContentTooLargeProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 413;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "content-too-large";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The largest size, in bytes. */
+  maximum: number;
+}
+
+/** The request address is too long. */
+export interface UriTooLongProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 414;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "uri-too-long";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The largest size, in bytes. */
+  maximum: number;
+}
+
+/** The body is of a type that is not read here. */
+export interface UnsupportedMediaTypeProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 415;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "unsupported-media-type";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Media types the path reads. */
+  available: string[];
+}
+
+/** The expectation cannot be met. */
+export interface ExpectationFailedProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 417;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "expectation-failed";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+}
+
+export type QuotaName =
+  | "minute"
+  | "hour"
+  | "day"
+  | "failed-keys"
+  | (string & {});
+
+/** Request cannot be satisfied as assigned quota has been exceeded. */
+export interface QuotaExceededProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 429;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "quota-exceeded";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Which quotas are used up: `minute`, `hour`, `day`, or `failed-keys` for too many wrong keys from your address. */
+  "violated-policies": QuotaName[];
+  /** Whole seconds until a request is worth trying. */
+  retry_after: number;
+  /** Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return. */
+  policies: QuotaPolicy[];
+}
+
+/** The request headers are too large. */
+export interface HeadersTooLargeProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 431;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "headers-too-large";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The largest size, in bytes. */
+  maximum: number;
+}
+
+/** Something went wrong on our side. */
+export interface InternalErrorProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 500;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "internal-error";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+}
+
+export type UnavailableProblemReason =
+  | "starting"
+  | "draining"
+  | "overloaded"
+  | "timeout"
+  | "no_dataset"
+  | "store_down"
+  | (string & {});
+
+/** The service cannot answer right now. */
+export interface UnavailableProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 503;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "unavailable";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** Why, for programs. */
+  reason: UnavailableProblemReason;
+  /** Whole seconds until a request is worth trying. */
+  retry_after: number;
+}
+
+export type ParameterFaultCode =
+  | "missing"
+  | "too_short"
+  | "too_long"
+  | "empty_value"
+  | "not_an_integer"
+  | "out_of_range"
+  | "unknown_parameter"
+  | "repeated_parameter"
+  | "too_many_values"
+  | "invalid_encoding"
+  | (string & {});
+
+export interface ParameterFault {
+  /** The parameter as it was sent, at most 50 characters of it. */
+  parameter: string;
+  /** The fault for programs. */
+  code: ParameterFaultCode;
+  /** The fault for people. */
+  detail: string;
+  /** The nearest parameter there is. */
+  suggestion?: string;
+  minimum?: number;
+  maximum?: number;
+  /** Parameters of this operation. */
+  allowed?: string[];
+  /** Paths of the operations that have it. */
+  allowed_on?: string[];
+}
+
+export interface QuotaPolicy {
+  /** Which quota. */
+  name: QuotaName;
+  /** Requests the window admits. */
+  quota: number;
+  /** Length of the window in seconds. */
+  window: number;
+  /** Requests it still admits. */
+  remaining: number;
+  /** Seconds until some of them return. */
+  reset: number;
+}
+
+/** Parameters of `/fetch-gp`. */
+export interface FetchGpQuery {
+  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  gp_name: string;
+  /** A tag, strategy or property type of the GP, as a whole value. Repeated: any of them. */
+  tag?: string | readonly string[];
+  /** A theme of the GP, as a whole value. Repeated: any of them. */
+  theme?: string | readonly string[];
+  /** A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them. */
+  market?: string | readonly string[];
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** General Partners by name, with their principals and signals. */
+export interface FetchGpAnswer {
+  data: Gp[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+/** Parameters of `/fetch-principals`. */
+export interface FetchPrincipalsQuery {
+  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  gp_name?: string;
+  /** A tag, strategy or property type of the GP, as a whole value. Repeated: any of them. */
+  tag?: string | readonly string[];
+  /** A theme of the GP, as a whole value. Repeated: any of them. */
+  theme?: string | readonly string[];
+  /** A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them. */
+  market?: string | readonly string[];
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** Principals of General Partners, by name. */
+export interface FetchPrincipalsAnswer {
+  data: Principal[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+/** Parameters of `/fetch-signals`. */
+export interface FetchSignalsQuery {
+  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  gp_name?: string;
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** Market signals, newest first. */
+export interface FetchSignalsAnswer {
+  data: Signal[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+/** Parameters of `/fetch-projects`. */
+export interface FetchProjectsQuery {
+  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  gp_name?: string;
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** Projects, by name. */
+export interface FetchProjectsAnswer {
+  data: Project[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+/** What each operation is asked and answers, by its path. */
+export interface Operations {
+  "/fetch-gp": { query: FetchGpQuery; answer: FetchGpAnswer };
+  "/fetch-principals": { query: FetchPrincipalsQuery; answer: FetchPrincipalsAnswer };
+  "/fetch-signals": { query: FetchSignalsQuery; answer: FetchSignalsAnswer };
+  "/fetch-projects": { query: FetchProjectsQuery; answer: FetchProjectsAnswer };
+}

@@ -1,0 +1,399 @@
+/**
+ * Writes the types of the clients from openapi.json, as `npm run openapi` does. Members stay as the API spells them, so
+ * that an answer is what JSON.parse gives.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+
+interface Schema {
+  $ref?: string;
+  allOf?: Schema[];
+  type?: string | string[];
+  enum?: (string | number | null)[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  description?: string;
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+interface Description {
+  paths: Record<
+    string,
+    {
+      get?: {
+        operationId: string;
+        summary: string;
+        parameters?: (Parameter | { $ref: string })[];
+        responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+      };
+    }
+  >;
+  components: { schemas: Record<string, Schema> };
+}
+
+type Type =
+  | { is: "named"; name: string }
+  | { is: "scalar"; name: "string" | "number" | "integer" | "boolean" | "unknown" }
+  | { is: "constant"; value: string | number }
+  | { is: "list"; of: Type; mayBeOne?: boolean }
+  | { is: "nullable"; of: Type };
+
+interface Member {
+  name: string;
+  description: string | undefined;
+  isRequired: boolean;
+  type: Type;
+}
+
+type Declaration = { name: string; description: string | undefined } & (
+  | { is: "object"; members: Member[] }
+  /** Those of today: a minor version may add one. */
+  | { is: "values"; values: string[] }
+  | { is: "union"; of: string[] }
+);
+
+interface Operation {
+  path: string;
+  query: string;
+  answer: string;
+}
+
+interface Model {
+  declarations: Declaration[];
+  operations: Operation[];
+}
+
+/** What many kinds of record have in another form each, by the member's name: the owner's name stands before it. */
+const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name"]);
+/** Of members whose own name would mislead. */
+const names: Readonly<Record<string, string>> = {
+  gps: "LinkedGp",
+  "violated-policies": "QuotaName",
+  "QuotaPolicy.name": "QuotaName",
+  "GpSignal.type": "SignalType",
+};
+
+const pascal = (name: string) =>
+  name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const singular = (name: string) => name.replace(/(?<!ie)s$/, "").replace(/ies$/, "y");
+
+function readModel({ paths, components }: Description): Model {
+  const { schemas } = components;
+  const declarations = new Map<string, Declaration>();
+
+  /** Under its own name, or the owner's before it where another type has that name. */
+  const declare = (owner: string, member: string, one: Declaration): Type => {
+    const own = names[`${owner}.${member}`] ?? names[member] ?? pascal(member);
+    const candidates =
+      ambiguous.has(member) && !(`${owner}.${member}` in names)
+        ? [owner + own]
+        : [own, owner + own];
+    for (const name of candidates) {
+      const known = declarations.get(name);
+      if (known === undefined && name in schemas) continue;
+      if (known !== undefined && bodyOf(known) !== bodyOf(one)) continue;
+      declarations.set(name, { ...one, name });
+      return { is: "named", name };
+    }
+    throw new Error(`No name is left for the type of '${member}' of ${owner}.`);
+  };
+
+  const typeOf = (schema: Schema, owner: string, member: string): Type => {
+    if (schema.$ref !== undefined) return { is: "named", name: lastOf(schema.$ref) };
+    const types = [schema.type ?? "unknown"].flat();
+    const isNullable = types.includes("null");
+    const bare = bareTypeOf(
+      schema,
+      types.find((type) => type !== "null")!,
+      owner,
+      member,
+    );
+    return isNullable ? { is: "nullable", of: bare } : bare;
+  };
+
+  const bareTypeOf = (schema: Schema, type: string, owner: string, member: string): Type => {
+    const { description } = schema;
+    const values = schema.enum?.filter((value) => value !== null);
+    // What tells one problem from another stays as it is; every other list may grow.
+    if (values?.length === 1 && /^(?:code|status)$/.test(member))
+      return { is: "constant", value: values[0]! };
+    if (values !== undefined)
+      return declare(owner, member, {
+        is: "values",
+        name: "",
+        description: undefined,
+        values: values as string[],
+      });
+    if (type === "array")
+      return {
+        is: "list",
+        of: typeOf(
+          schema.items ?? {},
+          owner,
+          names[member] === undefined ? singular(member) : member,
+        ),
+      };
+    if (type === "object" && schema.properties !== undefined) {
+      const name = pascal(member);
+      const members = membersOf(schema, name in schemas ? owner + name : name);
+      return declare(owner, member, { is: "object", name: "", description, members });
+    }
+    const known = ["string", "number", "integer", "boolean"] as const;
+    return { is: "scalar", name: known.find((one) => one === type) ?? "unknown" };
+  };
+
+  const membersOf = (schema: Schema, owner: string): Member[] => {
+    const bases = (schema.allOf ?? []).map(({ $ref }) => schemas[lastOf($ref!)]!);
+    const all = [...bases, schema];
+    const properties = Object.assign({}, ...all.map((one) => one.properties)) as Record<
+      string,
+      Schema
+    >;
+    const required = all.flatMap((one) => one.required ?? []);
+    return Object.entries(properties).map(([name, property]) => ({
+      name,
+      // What a narrower member says of itself is said by its base.
+      description: all.map((one) => one.properties?.[name]?.description).find(Boolean),
+      isRequired: required.includes(name),
+      type: typeOf(property, owner, name),
+    }));
+  };
+
+  const asked = Object.entries(paths).filter(([path]) => path.startsWith("/fetch-"));
+  // The answers of an operation stand in `components`, and an error is of every kind.
+  const problems = Object.keys(schemas).filter((name) => name.endsWith("Problem"));
+  const used = schemasBehind([asked, problems.map(refTo)], schemas);
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (!used.has(name)) continue;
+    const { description } = schema;
+    const kinds = Object.entries(schemas)
+      .filter(([, one]) => one.allOf?.some(({ $ref }) => lastOf($ref!) === name))
+      .map(([kind]) => kind);
+    declarations.set(
+      name,
+      kinds.length > 0
+        ? {
+            is: "union",
+            name,
+            description: "An error of the service; `code` tells which.",
+            of: kinds,
+          }
+        : { is: "object", name, description, members: membersOf(schema, name) },
+    );
+  }
+
+  const operations: Operation[] = [];
+  for (const [path, { get }] of asked) {
+    const answer = get?.responses["200"]?.content?.["application/json"]?.schema;
+    if (get === undefined || answer?.properties === undefined) continue;
+    const base = pascal(get.operationId);
+    const query = (get.parameters ?? []).filter(
+      (one): one is Parameter => "in" in one && one.in === "query",
+    );
+    declarations.set(`${base}Query`, {
+      is: "object",
+      name: `${base}Query`,
+      description: `Parameters of \`${path}\`.`,
+      members: query.map(({ name, description, required = false, schema }) => {
+        const type = typeOf(schema, base, name);
+        return {
+          name,
+          description,
+          isRequired: required,
+          type: type.is === "list" ? { ...type, mayBeOne: true } : type,
+        };
+      }),
+    });
+    declarations.set(`${base}Answer`, {
+      is: "object",
+      name: `${base}Answer`,
+      description: get.summary,
+      members: membersOf(answer, `${base}Answer`),
+    });
+    operations.push({ path, query: `${base}Query`, answer: `${base}Answer` });
+  }
+  return { declarations: [...declarations.values()], operations };
+}
+
+const refTo = (name: string) => `#/components/schemas/${name}`;
+
+/** Names of the schemas that a part of the description refers to, and of those that they refer to. */
+function schemasBehind(
+  part: unknown,
+  schemas: Description["components"]["schemas"],
+  names = new Set<string>(),
+): Set<string> {
+  for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    if (names.has(name!)) continue;
+    names.add(name!);
+    schemasBehind(schemas[name!], schemas, names);
+  }
+  return names;
+}
+
+/** What makes two types the same, whatever they are called. */
+const bodyOf = (one: Declaration): string => JSON.stringify({ ...one, name: "", description: "" });
+
+const lastOf = (ref: string) => ref.slice(ref.lastIndexOf("/") + 1);
+
+/** As TypeScript. */
+function typescriptOf({ declarations, operations }: Model): string {
+  const type = (one: Type): string => {
+    if (one.is === "named") return one.name;
+    if (one.is === "constant") return JSON.stringify(one.value);
+    if (one.is === "nullable") return `${type(one.of)} | null`;
+    if (one.is === "scalar") return one.name === "integer" ? "number" : one.name;
+    const item = type(one.of);
+    return one.mayBeOne ? `${item} | readonly ${item}[]` : `${item}[]`;
+  };
+  const comment = (text: string | undefined, indent = "") => {
+    const [first, ...more] = linesOf(text);
+    if (first === undefined) return [];
+    if (more.length === 0) return [`${indent}/** ${first} */`];
+    const lines = [first, ...more].map((line) => `${indent} * ${line}`.trimEnd());
+    return [`${indent}/**`, ...lines, `${indent} */`];
+  };
+  const blocks = declarations.map((one) => {
+    const head = comment(one.description);
+    if (one.is === "union") return [...head, `export type ${one.name} =`, ...alternatives(one.of)];
+    if (one.is === "values") {
+      const values = one.values.map((value) => JSON.stringify(value));
+      return [...head, `export type ${one.name} =`, ...alternatives([...values, "(string & {})"])];
+    }
+    const members = one.members.flatMap(({ name, description, isRequired, type: of }) => {
+      const quoted = isIdentifier(name) ? name : JSON.stringify(name);
+      return [...comment(description, "  "), `  ${quoted}${isRequired ? "" : "?"}: ${type(of)};`];
+    });
+    return [...head, `export interface ${one.name} {`, ...members, "}"];
+  });
+  blocks.push([
+    ...comment("What each operation is asked and answers, by its path."),
+    "export interface Operations {",
+    ...operations.map(
+      ({ path, query, answer }) => `  "${path}": { query: ${query}; answer: ${answer} };`,
+    ),
+    "}",
+  ]);
+  const head = [
+    "/** The API's types, written by clients/write-types.ts from openapi.json: change them there. */",
+  ];
+  return [head, ...blocks].map((lines) => `${lines.join("\n")}\n`).join("\n");
+}
+
+const linesOf = (text: string | undefined) => (text === undefined ? [] : text.split("\n"));
+
+const alternatives = (of: readonly string[]) =>
+  of.map((one, i) => `  | ${one}${i === of.length - 1 ? ";" : ""}`);
+
+const isIdentifier = (name: string) => /^[a-z_]\w*$/i.test(name);
+
+/** As a part of the Python module. */
+function pythonOf({ declarations, operations }: Model): string {
+  // There an answer is a Page.
+  const answers = new Set(operations.map(({ answer }) => answer));
+  const type = (one: Type): string => {
+    if (one.is === "named") return one.name;
+    if (one.is === "constant") return `Literal[${JSON.stringify(one.value)}]`;
+    if (one.is === "nullable") return `${type(one.of)} | None`;
+    if (one.is === "list") {
+      const item = type(one.of);
+      return one.mayBeOne ? `${item} | Sequence[${item}]` : `list[${item}]`;
+    }
+    return { string: "str", number: "float", integer: "int", boolean: "bool", unknown: "Any" }[
+      one.name
+    ];
+  };
+  const comment = (text: string | undefined, indent = "") =>
+    linesOf(text).map((line) => `${indent}# ${line}`.trimEnd());
+  const blocks = inOrderOfUse(declarations.filter(({ name }) => !answers.has(name))).map((one) => {
+    if (one.is === "union")
+      return [
+        ...comment(one.description),
+        `${one.name} = (`,
+        `    ${one.of.join("\n    | ")}`,
+        ")",
+      ];
+    if (one.is === "values") {
+      const values = one.values.map((value) => `    ${JSON.stringify(value)},`);
+      return [...comment(one.description), `${one.name} = str | Literal[`, ...values, "]"];
+    }
+    const described = one.members.map((member) => {
+      const of = type(member.type);
+      return { ...member, of: member.isRequired ? of : `NotRequired[${of}]` };
+    });
+    const quote = (text: string) => [`    """${text}"""`, ""];
+    if (one.members.every(({ name }) => isIdentifier(name)))
+      return [
+        `class ${one.name}(TypedDict):`,
+        ...(one.description === undefined ? [] : quote(one.description)),
+        ...described.flatMap(({ name, description, of }) => [
+          ...comment(description, "    "),
+          `    ${name}: ${of}`,
+        ]),
+      ];
+    return [
+      ...comment(one.description),
+      `${one.name} = TypedDict(`,
+      `    "${one.name}",`,
+      "    {",
+      ...described.flatMap(({ name, description, of }) => [
+        ...comment(description, "        "),
+        `        "${name}": ${of},`,
+      ]),
+      "    },",
+      ")",
+    ];
+  });
+  return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n\n");
+}
+
+/** Each after those it names: what Python evaluates must exist by then. */
+function inOrderOfUse(declarations: readonly Declaration[]): Declaration[] {
+  const byName = new Map(declarations.map((one) => [one.name, one]));
+  const ordered = new Set<Declaration>();
+  const namesIn = (type: Type): string[] =>
+    type.is === "named" ? [type.name] : "of" in type ? namesIn(type.of) : [];
+  const add = (one: Declaration) => {
+    if (ordered.has(one)) return;
+    const used = one.is === "object" ? one.members.flatMap(({ type }) => namesIn(type)) : [];
+    for (const name of one.is === "union" ? one.of : used) add(byName.get(name)!);
+    ordered.add(one);
+  };
+  declarations.forEach(add);
+  return [...ordered];
+}
+
+const markers = [
+  "# The API's types, written by clients/write-types.ts from openapi.json: change them there.\n",
+  "# End of the API's types.\n",
+] as const;
+
+/** The module with its part between the markers replaced. */
+function withPart(module: string, part: string): string {
+  const [before, after] = markers.map((marker) => module.indexOf(marker));
+  if (before === -1 || after === -1)
+    throw new Error(`gp_records.py lacks '${markers.join("' or '")}'.`);
+  return `${module.slice(0, before! + markers[0].length)}\n\n${part}\n\n${module.slice(after)}`;
+}
+
+/** @returns the files that hold types, by their path from the root of the repository, as they should be. */
+export function typeFiles(): Record<string, string> {
+  const model = readModel(JSON.parse(readFileSync("openapi.json", "utf8")) as Description);
+  return {
+    "clients/typescript/src/types.ts": typescriptOf(model),
+    "clients/python/gp_records.py": withPart(
+      readFileSync("clients/python/gp_records.py", "utf8"),
+      pythonOf(model),
+    ),
+  };
+}
+
+if (import.meta.main)
+  for (const [path, text] of Object.entries(typeFiles())) writeFileSync(path, text);

@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { rollBack } from "#datasets/choose.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { forEachClient, type GivenError, type Order, type Result } from "./each-client.ts";
+
+const newSignal = { record: "signal", id: "newest", title: "A fund closes", date: "2026-11-20" };
+
+/** Publishes, or goes back, and waits until that is served. @returns its version. */
+async function change(service: TestService, records: readonly unknown[] | "roll back") {
+  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
+  service.clock.advance(1);
+  const nowMilliseconds = service.clock.now();
+  if (records === "roll back") rollBack(catalogue, nowMilliseconds);
+  else await importRecords(catalogue, records, { nowMilliseconds });
+  const version = catalogue.currentVersion()!;
+  const { key } = await service.newKey();
+  await eventually(async () => {
+    const { headers } = await service.get("/fetch-signals?limit=1", { "x-api-key": key });
+    assert.equal(headers.get("dataset-version"), version);
+  });
+  return version;
+}
+
+const titlesOf = (signals: { title: string }[]) => signals.map(({ title }) => title);
+const allTitles = [
+  "Northwind files a new offering",
+  "Northwind names a partner",
+  "Rates fall",
+  "Northwind is founded anew",
+  "Stonehaven sells",
+];
+
+/** What a try of `order` gave, whose error must not be the one that proves nothing. */
+function valueOf({ value, error, trace }: Result): any {
+  assert.equal(error, undefined, trace);
+  return value;
+}
+
+forEachClient("a page is what the operation answers", async (t, client) => {
+  const service = await startService(t);
+  const options = { baseUrl: service.url, key: service.key };
+  const ask = async (operation: Order["operation"] & string, query: Order["query"] = {}) =>
+    valueOf(await client.do({ what: "page", operation, query, options } as Order));
+  const { requestId, quota, ...page } = await ask("gp", {
+    gp_name: "northwind",
+    tag: ["serial_filer", "qof"],
+    limit: 1,
+  });
+  const { body } = await service.get(
+    "/fetch-gp?gp_name=northwind&tag=serial_filer&tag=qof&limit=1",
+  );
+  assert.deepEqual(page, body);
+  assert.match(requestId, /^client_[0-9a-f]{20}\.1$/);
+  assert.deepEqual(quota[0], { name: "minute", quota: 60, window: 60, remaining: 59, reset: 60 });
+  assert.equal((await ask("principals", { gp_name: "southwind" })).pagination.total, 0);
+  assert.deepEqual((await ask("projects")).data[0].name, "The Alder at Mueller");
+  assert.ok(service.log.some((line) => line.includes(requestId)));
+});
+
+forEachClient("a listing gives every record of all pages, in order", async (t, client) => {
+  const service = await startService(t);
+  const options = { baseUrl: `${service.url}/v1/`, key: service.key };
+  for (const what of ["records", "list"] as const) {
+    const order = { what, operation: "signals", query: { limit: 2 }, options } as const;
+    assert.deepEqual(titlesOf(valueOf(await client.do(order))), allTitles);
+  }
+  const offsets: number[] = [];
+  await client.do({
+    what: "pages",
+    operation: "principals",
+    query: { limit: 2, gp_name: "northwind" },
+    options,
+    onPage: ({ pagination }) => void offsets.push(pagination.offset),
+  });
+  assert.deepEqual(offsets, [0]);
+  const gps = { what: "list", operation: "gps", query: { gp_name: "an" }, options } as const;
+  assert.deepEqual(
+    valueOf(await client.do(gps)),
+    (await service.get("/fetch-gp?gp_name=an")).body.data,
+  );
+});
+
+forEachClient(
+  "a listing fails where the dataset changes between its pages, unless it is told to begin again",
+  async (t, client) => {
+    const service = await startService(t);
+    const options = { baseUrl: service.url, key: service.key };
+    const first = (await service.get("/fetch-signals")).body.meta.dataset_version;
+    let published = "";
+    /** Publishes after the second page, and after the next second one goes back. */
+    const reader = (changes: (readonly unknown[] | "roll back")[]) => {
+      const seen: [number, string][] = [];
+      const onPage: Order["onPage"] = async ({ pagination, data }) => {
+        seen.push([pagination.offset, data[0].title]);
+        if (pagination.offset === 2 && changes.length > 0)
+          published = await change(service, changes.shift()!);
+      };
+      return { seen, onPage };
+    };
+    const pages = { what: "pages", operation: "signals", query: { limit: 2 }, options } as const;
+
+    const failing = reader([[...cast, newSignal]]);
+    const { error } = await client.do({ ...pages, onPage: failing.onPage });
+    assert.equal(error!.name, "VersionChangedError");
+    assert.deepEqual([error!.from, error!.to], [first, published]);
+    assert.deepEqual(failing.seen.length, 2);
+
+    const restarting = reader(["roll back", [...cast, { ...newSignal, title: "It closes" }]]);
+    valueOf(await client.do({ ...pages, onVersionChange: "restart", onPage: restarting.onPage }));
+    assert.deepEqual(restarting.seen, [
+      [0, "A fund closes"],
+      [2, "Northwind names a partner"],
+      [0, "Northwind files a new offering"],
+      [2, "Rates fall"],
+      [0, "It closes"],
+      [2, "Northwind names a partner"],
+      [4, "Northwind is founded anew"],
+    ]);
+  },
+);
+
+forEachClient(
+  "a list holds the records of one dataset alone, whatever is published while it is gathered, and quotas are kept to",
+  async (t, client) => {
+    const service = await startService(t);
+    const { key } = await service.newKey({ quotas: { minute: 2 } });
+    const changes = [[...cast, newSignal], "roll back"] as const;
+    let waits = 0;
+    const result = await client.do({
+      what: "list",
+      operation: "signals",
+      query: { limit: 1 },
+      onVersionChange: "restart",
+      options: { baseUrl: service.url, key },
+      async onSleep(seconds) {
+        if (waits < changes.length) await change(service, changes[waits++]!);
+        service.clock.advance(seconds);
+      },
+    });
+    assert.deepEqual(titlesOf(valueOf(result)), allTitles);
+    assert.ok(result.waits.length >= 3);
+    for (const { error, seconds, attempt } of result.waits) {
+      assert.ok(error.problem?.code === "quota-exceeded");
+      assert.equal(seconds, error.problem.retry_after);
+      // What Retry-After says is enough.
+      assert.equal(attempt, 1);
+    }
+  },
+);
+
+forEachClient("a wait is bounded, and can be ended", async (t, client) => {
+  const service = await startService(t);
+  const { key } = await service.newKey({ quotas: { minute: 1 } });
+  const fetch = { what: "page", operation: "signals" } as const;
+  const options = { baseUrl: service.url, key };
+  valueOf(await client.do({ ...fetch, options }));
+
+  const bounded = await client.do({ ...fetch, options: { ...options, waitMaxSeconds: 59 } });
+  assert.deepEqual([bounded.error!.code, bounded.waits], ["quota-exceeded", []]);
+  assert.match(bounded.error!.message, /Try again in 60 seconds\. \(request client_\w+\.1\)$/);
+
+  const none = await client.do({ ...fetch, options: { ...options, retriesMax: 0 } });
+  assert.deepEqual([none.error!.code, none.waits], ["quota-exceeded", []]);
+
+  // The clock stands still: every try is refused.
+  const tired = await client.do({ ...fetch, options: { ...options, retriesMax: 2 }, onSleep() {} });
+  assert.equal(tired.error!.code, "quota-exceeded");
+  assert.deepEqual(
+    tired.waits.map(({ seconds, attempt }) => [seconds, attempt]),
+    [
+      [60, 1],
+      [60, 2],
+    ],
+  );
+
+  const stopped = await client.do({ ...fetch, options, onSleep: () => true });
+  assert.equal(stopped.error!.name, "Stopped");
+  assert.equal(stopped.waits.length, 1);
+});
+
+forEachClient("a service without records is waited for", async (t, client) => {
+  const service = await startService(t, { records: null });
+  const result = await client.do({
+    what: "list",
+    operation: "signals",
+    options: { baseUrl: service.url, key: service.key },
+    async onSleep() {
+      await change(service, cast);
+    },
+  });
+  assert.deepEqual(titlesOf(valueOf(result)), allTitles);
+  const problems = result.waits.map(({ error }) => error.problem);
+  assert.ok(problems[0]?.code === "unavailable" && problems[0].reason === "no_dataset");
+});
+
+forEachClient(
+  "an error is told by its code, has its members and the id under which the service logs it",
+  async (t, client) => {
+    const service = await startService(t);
+    const options = { baseUrl: service.url, key: service.key };
+    const fails = async (order: Omit<Order, "what" | "operation">): Promise<GivenError> => {
+      const result = await client.do({ what: "page", operation: "gp", ...order });
+      assert.deepEqual(result.waits, []);
+      return result.error!;
+    };
+    const invalid = await fails({ query: { gp_nme: "kkr", limit: 101 }, options });
+    assert.ok(invalid.problem?.code === "invalid-parameters");
+    assert.deepEqual(
+      invalid.problem.errors.map(({ parameter, code }) => `${parameter} ${code}`),
+      ["gp_nme unknown_parameter", "limit out_of_range", "gp_name missing"],
+    );
+    assert.deepEqual([invalid.name, invalid.status], ["ProblemError", 400]);
+    assert.match(invalid.message, /^invalid-parameters: 3 problems: /);
+
+    const unknown = await fails({ options: { ...options, baseUrl: `${service.url}/v9` } });
+    assert.deepEqual([unknown.code, unknown.status], ["unknown-path", 404]);
+    for (const { requestId, message } of [invalid, unknown]) {
+      assert.ok(message.endsWith(`(request ${requestId})`));
+      await nextTurn();
+      assert.ok(service.log.some((line) => line.includes(`"${requestId}"`)));
+    }
+  },
+);
+
+forEachClient("no error and no print of a client shows the key", async (t, client) => {
+  const service = await startService(t);
+  const wrong = service.key.replace(/.$/, (last) => (last === "a" ? "b" : "a"));
+  const shown: string[] = [];
+  const order = { what: "page", operation: "signals" } as const;
+  const results = [
+    await client.do({ ...order, options: { baseUrl: service.url, key: wrong } }),
+    await client.do({ ...order, options: { baseUrl: service.url, key: `${wrong}\n` } }),
+    await client.do({ ...order, options: { baseUrl: service.url, key: `${wrong}é` } }),
+    await client.do({
+      ...order,
+      options: { baseUrl: "http://127.0.0.1:1", key: wrong, retriesMax: 0 },
+    }),
+    await client.do({ ...order, options: { baseUrl: `${service.url}/v9`, key: wrong } }),
+    await client.do({ what: "show", options: { baseUrl: service.url, key: wrong } }),
+  ];
+  for (const result of results) shown.push(JSON.stringify(result), result.trace);
+  assert.deepEqual(
+    results.map(({ error }) => error?.code ?? error?.name),
+    [
+      "api-key-invalid",
+      client.name === "Python" ? "ValueError" : "TypeError",
+      client.name === "Python" ? "ValueError" : "TypeError",
+      "NetworkError",
+      "unknown-path",
+      undefined,
+    ],
+  );
+  for (const text of shown) assert.ok(!text.includes(wrong.slice(4)), text);
+});
+
+forEachClient("a wrong key is no reason to wait", async (t, client) => {
+  const service = await startService(t);
+  const wrong = `${service.key.slice(0, -1)}${service.key.endsWith("a") ? "b" : "a"}`;
+  for (let i = 0; i < 30; i++) await service.get("/fetch-signals", { "x-api-key": wrong });
+  const options = { baseUrl: service.url, key: wrong };
+  const { error, waits } = await client.do({ what: "page", operation: "signals", options });
+  assert.ok(error?.problem?.code === "quota-exceeded");
+  assert.deepEqual(error.problem["violated-policies"], ["failed-keys"]);
+  assert.deepEqual(waits, []);
+});
+
+forEachClient(
+  "with a cache an unchanged answer is not sent again, and is the same",
+  async (t, client) => {
+    const service = await startService(t);
+    const options = { baseUrl: service.url, key: service.key, usesCache: true };
+    const ask = async () => {
+      const order = { what: "page", operation: "signals", query: { limit: 3 }, options } as const;
+      const { requestId, quota, ...page } = valueOf(await client.do(order));
+      await nextTurn();
+      const line = service.log.find((one) => one.includes(requestId))!;
+      return { page, status: JSON.parse(line).status as number, quota };
+    };
+    const first = await ask();
+    const second = await ask();
+    assert.deepEqual([first.status, second.status], [200, 304]);
+    assert.deepEqual(second.page, first.page);
+    assert.equal(second.quota[0].remaining, first.quota[0].remaining - 1);
+    await change(service, [...cast, newSignal]);
+    const third = await ask();
+    assert.equal(third.status, 200);
+    assert.equal(third.page.data[0].title, "A fund closes");
+  },
+);

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { freePort } from "../support/free-port.ts";
+import { forEachClient, type GivenError, type Result } from "./each-client.ts";
+
+const page = JSON.stringify({
+  data: [],
+  pagination: { limit: 20, offset: 0, returned: 0, total: 0, has_more: false, next_offset: null },
+  meta: { api_version: "1.3", dataset_version: "v", dataset_updated_at: "t", hints: [] },
+});
+
+const answers = {
+  page: (response: ServerResponse) =>
+    void response.writeHead(200, { "content-type": "application/json" }).end(page),
+  cut: (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": 9999 });
+    response.write(page, () => void response.destroy());
+  },
+  hangUp: (response: ServerResponse) => void response.destroy(),
+  silence() {},
+  html:
+    (status: number, headers: Record<string, string> = {}) =>
+    (response: ServerResponse) =>
+      void response
+        .writeHead(status, { "content-type": "text/html", ...headers })
+        .end("<h1>Hm</h1>"),
+};
+
+/** A server that answers each request with the next of the script. @returns its address and the headers it got. */
+async function scripted(t: TestContext, script: ((response: ServerResponse) => void)[]) {
+  const headers: Record<string, unknown>[] = [];
+  const listener: RequestListener = (request, response) => {
+    headers.push(request.headers);
+    script.shift()?.(response);
+  };
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise((resolve) => void server.once("listening", resolve));
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, headers };
+}
+
+const fetchSignals = { what: "page", operation: "signals" } as const;
+const key = `gpr_${"k".repeat(36)}`;
+
+const namesOf = ({ waits }: Result) => waits.map(({ error }) => error.name);
+
+forEachClient("a lost connection is tried again, a little later each time", async (t, client) => {
+  const script = [answers.hangUp, answers.cut, answers.hangUp, answers.page];
+  const { baseUrl, headers } = await scripted(t, script);
+  const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+  assert.equal(result.value?.pagination.total, 0, result.trace);
+  assert.deepEqual(namesOf(result), ["NetworkError", "NetworkError", "NetworkError"]);
+  for (const [i, { seconds }] of result.waits.entries()) {
+    assert.ok(seconds >= 0.25 * 2 ** i, `${seconds}`);
+    assert.ok(seconds <= 0.5 * 2 ** i, `${seconds}`);
+  }
+  // One question, whose tries can be told apart.
+  const ids = headers.map((one) => String(one["x-request-id"]));
+  const [id] = ids[0]!.split(".");
+  assert.deepEqual(ids, [`${id}.1`, `${id}.2`, `${id}.3`, `${id}.4`]);
+});
+
+forEachClient(
+  "in the end a network error says where, why and under which id",
+  async (t, client) => {
+    const { baseUrl } = await scripted(t, [answers.hangUp, answers.hangUp]);
+    const options = { baseUrl, key, retriesMax: 1 };
+    const lost = (await client.do({ ...fetchSignals, options })).error!;
+    const nobody = { ...options, baseUrl: `http://127.0.0.1:${await freePort()}` };
+    const refused = (await client.do({ ...fetchSignals, options: nobody })).error!;
+    for (const { name, message, requestId } of [lost, refused]) {
+      assert.equal(name, "NetworkError");
+      assert.match(requestId!, /^client_[0-9a-f]{20}\.2$/);
+      assert.match(
+        message,
+        /^http:\/\/127\.0\.0\.1:\d+\/fetch-signals gave no answer: .+\. \(request /,
+      );
+    }
+    assert.match(refused.message, /refused/i);
+  },
+);
+
+forEachClient("a try that takes too long is given up", async (t, client) => {
+  const { baseUrl } = await scripted(t, [answers.silence]);
+  const options = { baseUrl, key, timeoutSeconds: 0.05, retriesMax: 0 };
+  const { error } = await client.do({ ...fetchSignals, options });
+  assert.equal(error?.name, "NetworkError");
+  assert.match(error.message, /not within 0\.05 s|timed out/);
+});
+
+forEachClient(
+  "a proxy that cannot reach the service is waited for, as it says",
+  async (t, client) => {
+    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+    const { baseUrl } = await scripted(t, [
+      answers.html(503, { "retry-after": "7" }),
+      answers.html(503, { "retry-after": inAMinute }),
+      answers.html(502),
+      answers.page,
+    ]);
+    const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+    assert.equal(result.value?.pagination.total, 0, result.trace);
+    const [first, second, third] = result.waits.map(({ seconds }) => seconds);
+    assert.equal(first, 7);
+    assert.ok(second! > 0 && second! <= 60, `${second}`);
+    assert.ok(third! >= 1 && third! <= 2, `${third}`);
+  },
+);
+
+forEachClient("what is no answer of the service is said to be none, once", async (t, client) => {
+  const ask = async (answer: (response: ServerResponse) => void): Promise<GivenError> => {
+    const { baseUrl } = await scripted(t, [answer, answers.page]);
+    const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+    assert.deepEqual(result.waits, []);
+    assert.equal(result.error!.name, "UnexpectedAnswerError", result.trace);
+    assert.ok(result.error!.requestId);
+    return result.error!;
+  };
+  const page = await ask(answers.html(404));
+  assert.equal(page.status, 404);
+  assert.match(
+    page.message,
+    /answered 404 with text\/html, .+ is baseUrl|base_url where the service is/,
+  );
+  assert.equal((await ask(answers.html(200))).status, 200);
+});
+
+forEachClient("the key does not follow a redirect", async (t, client) => {
+  const elsewhere = await scripted(t, [answers.page]);
+  const { baseUrl } = await scripted(t, [
+    answers.html(302, { location: `${elsewhere.baseUrl}/fetch-signals` }),
+  ]);
+  const { error, waits } = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+  assert.equal(error!.name, "UnexpectedAnswerError");
+  assert.match(error!.message, /redirects elsewhere/);
+  assert.deepEqual([waits, elsewhere.headers], [[], []]);
+});
+
+forEachClient("an address that would hide a mistake is refused", async (_t, client) => {
+  for (const baseUrl of ["ftp://a.example", "https://a:b@a.example", "https://a.example?x=1"]) {
+    const { error } = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+    assert.match(error!.message, /^base(?:Url|_url) must /);
+    assert.ok(!error!.message.includes("a:b"));
+  }
+});

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import type { AddressInfo } from "node:net";
+import { delimiter, join, resolve } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { hasOutside, outsideCommand } from "../outside/outside.ts";
+import { browser } from "../support/browser.ts";
+import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { hasPython } from "./each-client.ts";
+
+const execute = promisify(execFile);
+
+/** @returns standard output. @throws with both outputs where it fails. */
+async function run(
+  command: string,
+  args: readonly string[],
+  { cwd = ".", env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<string> {
+  const path = [resolve("node_modules/.bin"), process.env["PATH"]].join(delimiter);
+  try {
+    const options = { cwd, env: { ...process.env, PATH: path, ...env } };
+    const { stdout } = await execute(command, args, options);
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    assert.fail(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`);
+  }
+}
+
+/** The client as it is published, made apart from the checkout; @returns the folder with the archive and what it holds. */
+async function packClient(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const sources = join(folder, "sources");
+  for (const name of ["src", "package.json", "tsconfig.json", "README.md", "LICENSE"])
+    cpSync(join("clients/typescript", name), join(sources, name), { recursive: true });
+  await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: sources });
+  const archive = join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith(".tgz"))!,
+  );
+  const packages = join(folder, "node_modules");
+  mkdirSync(packages);
+  await run("tar", ["-xzf", archive, "-C", packages]);
+  const client = join(packages, "gp-records-client");
+  cpSync(join(packages, "package"), client, { recursive: true });
+  return { folder, archive, client };
+}
+
+test("the package holds what runs, its types, README and licence, and nothing else", async (t) => {
+  const { client } = await packClient(t);
+  assert.deepEqual(readdirSync(client).toSorted(), [
+    "LICENSE",
+    "README.md",
+    "dist",
+    "package.json",
+  ]);
+  const modules = readdirSync("clients/typescript/src").map((name) => name.replace(/\.ts$/, ""));
+  assert.deepEqual(
+    readdirSync(join(client, "dist")).toSorted(),
+    modules.flatMap((name) => [`${name}.d.ts`, `${name}.js`]).toSorted(),
+  );
+});
+
+test("publint and are-the-types-wrong find nothing in the package", async (t) => {
+  if (!hasOutside(t, "publint") || !hasOutside(t, "@arethetypeswrong/cli")) return;
+  const { archive, folder } = await packClient(t);
+  await run(outsideCommand("publint"), ["--strict", archive]);
+  await run(outsideCommand("attw"), ["--profile", "esm-only", archive], { cwd: folder });
+});
+
+/** Blocks of code in a page, each with the text that follows it as its output. */
+function samplesOf(page: string, language: string) {
+  const pattern = new RegExp(
+    `^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\n\`\`\`text\\n(.*?)^\`\`\`\\n)?`,
+    "gms",
+  );
+  return [...readFileSync(page, "utf8").matchAll(pattern)].map(([, code, output]) => ({
+    code: code!,
+    output: output ?? "",
+  }));
+}
+
+test("the samples of the client in TypeScript fit its types, and print what its README says", async (t) => {
+  const page = "clients/typescript/README.md";
+  const samples = samplesOf(page, "ts");
+  assert.ok(samples.length >= 3);
+  const [service, { folder }] = await Promise.all([startService(t), packClient(t)]);
+  samples.forEach(({ code }, i) => writeFileSync(join(folder, `sample-${i}.mts`), code));
+  symlinkSync(resolve("node_modules/@types"), join(folder, "node_modules/@types"));
+  symlinkSync(resolve("node_modules/undici-types"), join(folder, "node_modules/undici-types"));
+  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noEmit", "--types", "node"];
+  const modules = ["--target", "es2022", "--module", "nodenext"];
+  const names = samples.map((_, i) => `sample-${i}.mts`);
+  await run("tsc", [...strict, ...modules, ...names], { cwd: folder });
+  const env = { GP_RECORDS_URL: service.url, GP_RECORDS_KEY: service.key };
+  for (const [i, { output }] of samples.entries())
+    assert.equal(await run(process.execPath, [names[i]!], { cwd: folder, env }), output, page);
+});
+
+test("the samples of the client in Python print what its README says", async (t) => {
+  if (!hasPython(t)) return;
+  const page = "clients/python/README.md";
+  const samples = samplesOf(page, "python");
+  assert.ok(samples.length >= 3);
+  const service = await startService(t);
+  const env = {
+    GP_RECORDS_URL: service.url,
+    GP_RECORDS_KEY: service.key,
+    PYTHONPATH: resolve("clients/python"),
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  for (const { code, output } of samples)
+    assert.equal(await run("python3", ["-c", code], { env }), output, page);
+});
+
+test("in a browser the client reads, waits and tells errors from another origin", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const [service, { client }] = await Promise.all([startService(t), packClient(t)]);
+  const files = createServer((request, response) => {
+    const path = join(client, "dist", request.url!.slice(1));
+    const isModule = request.url!.endsWith(".js") && existsSync(path);
+    response.setHeader("content-type", isModule ? "text/javascript" : "text/html");
+    response.end(isModule ? readFileSync(path) : "<!doctype html><title>A page</title>");
+  }).listen(0, "127.0.0.1");
+  t.after(() => files.close());
+  const page = await (await chromium.newContext()).newPage();
+  await page.goto(`http://127.0.0.1:${(files.address() as AddressInfo).port}/`);
+  const { key } = await service.newKey({ quotas: { minute: 3 } });
+  const program = `(async () => {
+    const { createClient, isProblem } = await import("/index.js");
+    const client = createClient({
+      baseUrl: ${JSON.stringify(service.url)},
+      key: ${JSON.stringify(key)},
+      cache: new Map(),
+      waitMaxSeconds: 0,
+    });
+    const first = await client.fetchSignals({ limit: 2 });
+    const again = await client.fetchSignals({ limit: 2 });
+    const code = await client.fetchGp({}).catch((error) => isProblem(error, "invalid-parameters") && error.code);
+    const refused = await client.fetchGp({}).catch(({ problem }) => problem);
+    return { first, again, code, refused };
+  })()`;
+  const { first, again, code, refused } = (await page.evaluate(program)) as Record<string, any>;
+  const { body } = await service.get("/fetch-signals?limit=2");
+  for (const { requestId, quota, ...answer } of [first, again]) {
+    assert.deepEqual(answer, body);
+    assert.match(requestId, /^client_[0-9a-f]{20}\.1$/);
+    assert.equal(quota[0].quota, 3);
+  }
+  const statuses = service.log.map((line) => JSON.parse(line).status as number);
+  assert.ok(statuses.includes(304));
+  assert.deepEqual(
+    [code, refused.code, refused.retry_after],
+    ["invalid-parameters", "quota-exceeded", 60],
+  );
+});
