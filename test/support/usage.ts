@@ -11,9 +11,11 @@ import {
   openChunkDraft,
   type RequestChunk,
 } from "#usage/request-chunk.ts";
+import { readRequests } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
+import { readTotals } from "#usage/totals.ts";
 import { openWrites } from "#usage/writes.ts";
-import { noon } from "./control.ts";
+import { day, noon } from "./control.ts";
 import type { StorePlace } from "./for-each-store.ts";
 
 export interface TimedRequest extends AnsweredRequest {
@@ -53,6 +55,9 @@ export function readChunk(chunk: RequestChunk): TimedRequest[] {
 
 /** A data folder, or where else the store of a test is. */
 type Place = string | StorePlace;
+
+/** The store in a database, which needs no folder. */
+export const placeIn = (databaseUrl: string): StorePlace => ({ dataDir: "/nowhere", databaseUrl });
 
 const placeOf = (place: Place): StorePlace =>
   typeof place === "string" ? { dataDir: place, databaseUrl: null } : place;
@@ -113,3 +118,17 @@ export async function readUsage<R>(
     await usage.close();
   }
 }
+
+/** Of the requests in the log of the first account, the oldest first. */
+export const idsIn = (place: Place): Promise<string[]> =>
+  readUsage(place, async (usage) => {
+    const { requests } = await readRequests(usage, { account: 1, limit: 20_000 });
+    return requests.map(({ requestId }) => requestId).toReversed();
+  });
+
+/** How many requests the totals have of the first account. */
+export const countIn = (place: Place): Promise<number> =>
+  readUsage(place, async (usage) => {
+    const ever = { account: 1, since: 0, until: noon + 400 * day };
+    return (await readTotals(usage, ever)).requests;
+  });

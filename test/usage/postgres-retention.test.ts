@@ -5,11 +5,13 @@ import { checkBlock } from "#store/request-block.ts";
 import { connectPostgres } from "#store/postgres.ts";
 import { openPostgresWrites } from "#usage/postgres-writes.ts";
 import { readRequests } from "#usage/request-log.ts";
-import { readTotals } from "#usage/totals.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { freshDatabase, runSql, whyNoPostgres } from "../support/postgres.ts";
 import {
   chunkOf,
+  countIn,
+  idsIn,
+  placeIn,
   putRequests,
   readUsage,
   request,
@@ -22,7 +24,7 @@ const skip = whyNoPostgres() ?? false;
 
 async function storeWith(t: TestContext, requests: readonly TimedRequest[]) {
   const url = await freshDatabase(t);
-  const place = { dataDir: "/nowhere", databaseUrl: url };
+  const place = placeIn(url);
   const put = (more: readonly TimedRequest[], keepsLog = true) =>
     putRequests(place, more, keepsLog);
   if (requests.length > 0) await put(requests);
@@ -41,16 +43,8 @@ async function storeWith(t: TestContext, requests: readonly TimedRequest[]) {
     put,
     counts,
     tidy: (retention: Partial<Retention> = {}, now = noon) => tidyUsage(place, now, retention),
-    ids: () =>
-      readUsage(place, async (usage) => {
-        const { requests: found } = await readRequests(usage, { account: 1, limit: 10_000 });
-        return found.map(({ requestId }) => requestId).toReversed();
-      }),
-    total: () =>
-      readUsage(place, async (usage) => {
-        const span = { account: 1, since: 0, until: noon + 400 * day };
-        return (await readTotals(usage, span)).requests;
-      }),
+    ids: () => idsIn(place),
+    total: () => countIn(place),
   };
 }
 

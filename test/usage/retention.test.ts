@@ -4,11 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { usageFile } from "#store/files.ts";
 import { connectUsage } from "#usage/connection.ts";
-import { readRequests } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { putRequests, readUsage, request, type TimedRequest } from "../support/usage.ts";
+import { idsIn, putRequests, request, type TimedRequest } from "../support/usage.ts";
 
 async function storeWith(t: TestContext, requests: readonly TimedRequest[]) {
   const dataDir = temporaryFolder(t);
@@ -26,18 +25,13 @@ async function storeWith(t: TestContext, requests: readonly TimedRequest[]) {
       .prepare(sql)
       .all()
       .map((row) => Object.values(row)[0]);
-  const ids = () =>
-    readUsage(dataDir, async (usage) => {
-      const { requests: found } = await readRequests(usage, { account: 1, limit: 10_000 });
-      return found.map(({ requestId }) => requestId).toReversed();
-    });
   const stored = () =>
     column(
       "select last - number + 1 from request_recent union all select last - number + 1 from request_group",
     ).reduce((sum: number, count) => sum + Number(count), 0);
   const hours = () =>
     column("select hour from usage_hour union select hour from usage_recent order by hour");
-  return { dataDir, connection, remove, ids, stored, hours };
+  return { dataDir, connection, remove, ids: () => idsIn(dataDir), stored, hours };
 }
 
 const numbered = (count: number, at: (i: number) => number) =>

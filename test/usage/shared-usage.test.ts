@@ -14,13 +14,7 @@ import { sizeOf } from "#usage/kept-batches.ts";
 import { tidyJob } from "#usage/postgres-retention.ts";
 import { openPostgresWrites } from "#usage/postgres-writes.ts";
 import { findRequests, type LoggedRequest, readRequests } from "#usage/request-log.ts";
-import {
-  readBars,
-  readTotals,
-  readTotalsByKey,
-  readTotalsByOperation,
-  type Totals,
-} from "#usage/totals.ts";
+import { readBars, readTotalsByKey, readTotalsByOperation, type Totals } from "#usage/totals.ts";
 import { openWriter, type WriterOptions } from "#usage/writer.ts";
 import type { Batch } from "#usage/writes.ts";
 import { day, hour, noon } from "../support/control.ts";
@@ -41,6 +35,9 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openUser, signedIn } from "../support/user.ts";
 import {
   chunkOf,
+  countIn,
+  idsIn,
+  placeIn,
   putRequests,
   readUsage,
   request,
@@ -55,20 +52,6 @@ const batchOf = (requests: readonly TimedRequest[]): Batch => ({
   rows: chunkOf(requests),
   now: noon,
 });
-
-const placeIn = (url: string): StorePlace => ({ dataDir: "/nowhere", databaseUrl: url });
-
-const span = { account: 1, since: noon, until: noon + hour };
-
-const counted = (url: string) =>
-  readUsage(placeIn(url), async (usage) => (await readTotals(usage, span)).requests);
-
-/** Those of account 1, the oldest first. */
-const idsIn = (url: string) =>
-  readUsage(placeIn(url), async (usage) => {
-    const { requests } = await readRequests(usage, { account: 1, limit: 10_000 });
-    return requests.map(({ requestId }) => requestId).toReversed();
-  });
 
 const requestOfAny = fc.record({
   step: fc.integer({ min: 1, max: 4_000_000 }),
@@ -189,8 +172,8 @@ test(
     await write(batchOf([request({ requestId: "c" })]));
     for (const [text, values] of sent) await session.query(text, values);
     assert.equal(sent.length, 3);
-    assert.equal(await counted(url), 3);
-    assert.deepEqual(await idsIn(url), ["a", "b", "c"]);
+    assert.equal(await countIn(placeIn(url)), 3);
+    assert.deepEqual(await idsIn(placeIn(url)), ["a", "b", "c"]);
   },
 );
 
@@ -249,8 +232,8 @@ test(
       postgres.resume();
     }
     await eventually(() => assert.deepEqual(faults.slice(1), [null]), 10_000);
-    assert.deepEqual(await idsIn(url), namesOf(30));
-    assert.equal(await counted(url), 30);
+    assert.deepEqual(await idsIn(placeIn(url)), namesOf(30));
+    assert.equal(await countIn(placeIn(url)), 30);
     assert.deepEqual(losses, []);
     await writer.close();
   },
@@ -271,8 +254,8 @@ test(
     assert.deepEqual(losses, [1, 1, 1, 1, 1, 1]);
     await postgres.start();
     await eventually(() => assert.deepEqual(faults.slice(1), [null]), 10_000);
-    assert.deepEqual(await idsIn(url), namesOf(10).slice(6));
-    assert.equal(await counted(url), 4);
+    assert.deepEqual(await idsIn(placeIn(url)), namesOf(10).slice(6));
+    assert.equal(await countIn(placeIn(url)), 4);
     await writer.close();
     assert.equal(losses.length, 6);
   },
@@ -296,14 +279,14 @@ test(
     way.silenceAfter("usage_add");
     writer.write(second!);
     // It is committed, and its writer does not know.
-    await eventually(async () => assert.equal(await counted(url), 2));
+    await eventually(async () => assert.equal(await countIn(placeIn(url)), 2));
     await writer.settled();
     assert.equal(faults.length, 1);
     way.mend();
     writer.write(third!);
     await eventually(() => assert.deepEqual(faults.slice(1), [null]), 10_000);
-    assert.equal(await counted(url), 3);
-    assert.deepEqual(await idsIn(url), namesOf(3));
+    assert.equal(await countIn(placeIn(url)), 3);
+    assert.deepEqual(await idsIn(placeIn(url)), namesOf(3));
     await writer.close();
   },
 );
@@ -350,8 +333,8 @@ test(
     });
     for (const { query } of [one!, other!]) await query("commit");
     assert.ok((await tidyUsage(placeIn(url), noon + 2 * day)) > 0);
-    assert.equal(await counted(url), 4);
-    assert.equal((await idsIn(url)).length, 4);
+    assert.equal(await countIn(placeIn(url)), 4);
+    assert.equal((await idsIn(placeIn(url))).length, 4);
   },
 );
 
