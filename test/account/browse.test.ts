@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test as onFile } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { listAccounts, suspendAccount } from "#accounts/accounts.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -8,6 +8,7 @@ import { mintId } from "#datasets/draft-record.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords, openCurrent } from "../support/dataset.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import { withControl } from "../support/own-account.ts";
 import { headingOf, openPages, setMinuteQuota, textOf } from "../support/record-pages.ts";
@@ -190,26 +191,30 @@ test("neither a suspended account nor somebody who is not signed in sees records
   }
 });
 
-test("without records the page says so and counts nothing; records published later are shown without a restart", async (t) => {
-  const { service, user } = await openPages(t, { records: null });
-  const empty = await user.get("/account/browse");
-  assert.equal(empty.status, 503);
-  assert.equal(empty.headers.get("retry-after"), "5");
-  assert.equal(headingOf(empty), "No records yet");
-  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
-  const [northwind] = cast;
-  for (const [count, records] of [
-    [1, [northwind]],
-    [10, cast],
-  ] as const) {
-    await importRecords(catalogue, records, { nowMilliseconds: service.clock.now() });
-    const version = catalogue.currentVersion();
-    while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
-      await setTimeout(50);
-    service.clock.advance(61);
-    assert.match(headingOf(await user.get("/account/browse")), new RegExp(`^${count} GP`));
-  }
-});
+// How the datasets of a database are taken over is told in test/datasets/shared-service.test.ts.
+onFile(
+  "without records the page says so and counts nothing; records published later are shown without a restart",
+  async (t) => {
+    const { service, user } = await openPages(t, { records: null });
+    const empty = await user.get("/account/browse");
+    assert.equal(empty.status, 503);
+    assert.equal(empty.headers.get("retry-after"), "5");
+    assert.equal(headingOf(empty), "No records yet");
+    const catalogue = openCatalogue(join(service.dataDir, "datasets"));
+    const [northwind] = cast;
+    for (const [count, records] of [
+      [1, [northwind]],
+      [10, cast],
+    ] as const) {
+      await importRecords(catalogue, records, { nowMilliseconds: service.clock.now() });
+      const version = catalogue.currentVersion();
+      while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
+        await setTimeout(50);
+      service.clock.advance(61);
+      assert.match(headingOf(await user.get("/account/browse")), new RegExp(`^${count} GP`));
+    }
+  },
+);
 
 test("a former id of a GP leads to it, and an unknown one to a page that says so", async (t) => {
   const former = "gp_0123456789abcdef";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { mintId } from "#datasets/draft-record.ts";
 import { readAssets } from "#pages/assets.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { openPages, textOf } from "../support/record-pages.ts";
 import type { Page, TestUser } from "../support/user.ts";
 

@@ -1,6 +1,8 @@
 /** What tests of the account's pages about records share: somebody signed in, quotas, and reading a page. */
+import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
+import { eventually } from "./eventually.ts";
 import { withControl } from "./own-account.ts";
 import { startService, type TestService } from "./service.ts";
 import { type Page, signedIn } from "./user.ts";
@@ -10,11 +12,18 @@ export async function openPages(t: TestContext, options: Parameters<typeof start
   return { service, user: await signedIn(service) };
 }
 
-/** Of every account that has no number of its own. */
-export const setMinuteQuota = (service: TestService, minute: number) =>
-  withControl(service, (control) =>
+/** Of every account that has no number of its own; the keys that the service knows have it then. */
+export async function setMinuteQuota(service: TestService, minute: number): Promise<void> {
+  const { key } = await service.newKey();
+  const policy = async () =>
+    (await service.get("/fetch-gp", { "x-api-key": key })).headers.get("ratelimit-policy") ?? "";
+  await policy();
+  await withControl(service, (control) =>
     setPlan(control, { name: "default", quotas: { minute }, now: service.clock.now() }),
   );
+  // All keys are read anew at once, and a database tells of the change in its own time.
+  await eventually(async () => assert.ok((await policy()).startsWith(`"minute";q=${minute};`)));
+}
 
 /** Markup as it is read, without its tags. */
 export const textOf = (markup: string) =>
