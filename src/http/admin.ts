@@ -6,7 +6,6 @@ import { type Config, isLoopback } from "#config.ts";
 import { openEventLoopMetrics } from "#metrics/event-loop-metrics.ts";
 import { exposition, expositionType } from "#metrics/exposition.ts";
 import type { Metric } from "#metrics/metric.ts";
-import { processMetrics } from "#metrics/process-metrics.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
 import { addressText, listenPassed } from "./listen.ts";
@@ -35,11 +34,7 @@ export function openAdmin(
   if (place === null && passed === null)
     return { address: () => null, async listen() {}, async close() {} };
   const eventLoop = openEventLoopMetrics();
-  const server = createAdminServer(
-    http,
-    [...metrics, ...eventLoop.metrics, ...processMetrics()],
-    wantedDataset,
-  );
+  const server = createAdminServer(http, [...metrics, ...eventLoop.metrics], wantedDataset);
   let address: string | null = null;
   return {
     address: () => address,

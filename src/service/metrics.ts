@@ -5,6 +5,7 @@ import { countersModes } from "#limits/open-counters.ts";
 import { diskMetrics } from "#metrics/disk-metrics.ts";
 import { instanceMetrics } from "#metrics/instance-metrics.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
+import { processMetrics } from "#metrics/process-metrics.ts";
 import type { Recording } from "#usage/recording.ts";
 
 interface Metered {
@@ -44,6 +45,7 @@ export const metricsOf = (parts: Parts): Metric[] => [
     jobs: () => (parts.shared === null ? {} : parts.accountWorker.jobs()),
   }),
   ...diskMetrics(parts.dataDir),
+  ...processMetrics(),
 ];
 
 const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
