@@ -1,8 +1,6 @@
 /** Waits for what another process, or another machine, does in its own time. */
 import { setTimeout as wait } from "node:timers/promises";
 
-const betweenMilliseconds = 10;
-
 /**
  * Tries again until `check` throws nothing.
  * @returns what it returned, and after how many milliseconds.
@@ -11,6 +9,7 @@ const betweenMilliseconds = 10;
 export async function eventually<R>(
   check: () => R | Promise<R>,
   withinMilliseconds = 5000,
+  betweenMilliseconds = 10,
 ): Promise<{ result: R; milliseconds: number }> {
   const start = performance.now();
   for (;;) {
