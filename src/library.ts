@@ -1,0 +1,166 @@
+/** The engine as a library: opens a published dataset and answers the four operations in this process, without a server or a key. */
+import { statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { startLoad } from "#datasets/start-load.ts";
+import { fetchGp } from "#operations/fetch-gp.ts";
+import { fetchPrincipals } from "#operations/fetch-principals.ts";
+import { fetchProjects } from "#operations/fetch-projects.ts";
+import { fetchSignals } from "#operations/fetch-signals.ts";
+import { json } from "#operations/formats.ts";
+import { operations } from "#operations/index.ts";
+import type { Operation, Query } from "#operations/operation.ts";
+import { readQuery } from "#operations/parameters.ts";
+import { Problem } from "#problems.ts";
+import type { Gp } from "#records/gp.ts";
+import type { Principal } from "#records/principal.ts";
+import type { Project } from "#records/project.ts";
+import type { Static } from "#records/schema.ts";
+import type { Signal } from "#records/signal.ts";
+import { openReadModel, type ReadModel } from "#search/read-model.ts";
+
+export { DatasetFault, Problem };
+
+export interface PageParameters {
+  /** 1 to `pageSizeMax`; 20 unless given. */
+  limit?: number;
+  /** 0 unless given. */
+  offset?: number;
+}
+
+export interface NameParameters extends PageParameters {
+  gp_name?: string;
+}
+
+/** Several values of a facet: any of them. */
+export interface FacetParameters extends NameParameters {
+  tag?: string | readonly string[];
+  theme?: string | readonly string[];
+  market?: string | readonly string[];
+}
+
+export interface GpParameters extends FacetParameters {
+  gp_name: string;
+}
+
+export interface Answer<OneRecord> {
+  /** The bytes that the service sends for the same request: JSON in UTF-8. */
+  readonly body: Uint8Array;
+  /** How many records satisfy the filters. */
+  readonly total: number;
+  /** `body`, read. */
+  json(): AnswerBody<OneRecord>;
+}
+
+export interface AnswerBody<OneRecord> {
+  data: OneRecord[];
+  pagination: {
+    limit: number;
+    offset: number;
+    returned: number;
+    total: number;
+    has_more: boolean;
+    next_offset: number | null;
+  };
+  meta: {
+    api_version: string;
+    dataset_version: string;
+    dataset_updated_at: string;
+    hints: { code: string; parameter: string | null; message: string; suggestions: string[] }[];
+  };
+}
+
+/** Each method throws a Problem of the code `invalid-parameters`, with every fault in `members.errors`, as the service answers 400. */
+export interface Records {
+  readonly datasetVersion: string;
+  /** RFC 3339, UTC. */
+  readonly datasetUpdatedAt: string;
+  fetchGp(parameters: GpParameters): Answer<Static<typeof Gp>>;
+  fetchPrincipals(parameters?: FacetParameters): Answer<Static<typeof Principal>>;
+  fetchSignals(parameters?: NameParameters): Answer<Static<typeof Signal>>;
+  fetchProjects(parameters?: NameParameters): Answer<Static<typeof Project>>;
+}
+
+export interface OpenOptions {
+  /** The largest `limit`, 100 unless given, as PAGE_SIZE_MAX of the service. */
+  pageSizeMax?: number;
+}
+
+/**
+ * Reads a dataset into memory: about 60 MB for 65,000 records, freed when nothing refers to the result any more. The files
+ * are only read, and may be removed afterwards.
+ * @param path file of a dataset (`<version>.sqlite`, with `<version>.json` beside it), or a data folder, for the
+ *   dataset published there.
+ * @throws DatasetFault where there is none, or it is not what was published.
+ */
+export async function open(
+  path: string,
+  { pageSizeMax = 100 }: OpenOptions = {},
+): Promise<Records> {
+  const load = startLoad({ ...find(path), isTakeover: false });
+  const { parts } = await load.loaded.catch(refuse).finally(load.stop);
+  const model = openReadModel(parts);
+  const answer = <OneRecord>(operation: Operation, parameters: FacetParameters) => {
+    const query = readQuery(operation, queryText(parameters), pageSizeMax, operations);
+    return answerFrom<OneRecord>(model, operation, query);
+  };
+  return {
+    datasetVersion: parts.version,
+    datasetUpdatedAt: parts.updatedAt,
+    fetchGp: (parameters) => answer(fetchGp, parameters),
+    fetchPrincipals: (parameters = {}) => answer(fetchPrincipals, parameters),
+    fetchSignals: (parameters = {}) => answer(fetchSignals, parameters),
+    fetchProjects: (parameters = {}) => answer(fetchProjects, parameters),
+  };
+}
+
+/** What is thrown in the thread that reads has no class any more when it arrives here. */
+function refuse(error: Error): never {
+  throw new DatasetFault(error.message, "unfit", { cause: error });
+}
+
+function find(path: string) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new DatasetFault(`${path} is not there.`);
+  const isFolder = found.isDirectory();
+  const folder = isFolder ? join(path, "datasets") : dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new DatasetFault(`${path} is no data folder: it has no folder 'datasets'.`);
+  const catalogue = openCatalogue(folder);
+  const version = basename(path, ".sqlite");
+  if (!isFolder && !catalogue.has(version))
+    throw new DatasetFault(
+      `${path} is no dataset: that is a file <version>.sqlite with <version>.json beside it.`,
+    );
+  const generation = isFolder ? catalogue.current() : catalogue.find(version);
+  if (generation === null)
+    throw new DatasetFault(`In ${path} no dataset is published: import records first.`);
+  return { path: catalogue.pathOf(generation.version), generation };
+}
+
+type Value = string | number;
+
+/** The query as a client of the service would send it, so that both mean and refuse the same. */
+function queryText(parameters: FacetParameters): string {
+  const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
+  const pairs = named.flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
+  );
+  return new URLSearchParams(pairs).toString();
+}
+
+function answerFrom<OneRecord>(
+  model: ReadModel,
+  operation: Operation,
+  query: Query,
+): Answer<OneRecord> {
+  const { body: shared, total } = json.write(operation, model, query);
+  // What it lies in is used for the next answers, too.
+  const body = new Uint8Array(shared);
+  return {
+    body,
+    total,
+    json: () => JSON.parse(Buffer.from(body.buffer).toString()) as AnswerBody<OneRecord>,
+  };
+}

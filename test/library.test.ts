@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault, open, Problem } from "#library.ts";
+import { cast } from "./support/cast.ts";
+import { importRecords } from "./support/dataset.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
+
+async function publish(dataDir: string) {
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  await importRecords(catalogue, cast);
+  const version = catalogue.currentVersion()!;
+  return { version, path: catalogue.pathOf(version) };
+}
+
+test("a dataset is opened by its file, or as the one published in a data folder, and answers once the files are gone", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { version, path } = await publish(dataDir);
+  const [byFolder, byFile] = [await open(dataDir), await open(path)];
+  rmSync(dataDir, { recursive: true });
+  const bodies = [byFolder, byFile].map(({ datasetVersion, fetchGp }) => {
+    assert.equal(datasetVersion, version);
+    const { body, total } = fetchGp({ gp_name: "stone", limit: 1 });
+    assert.equal(total, 2);
+    return Buffer.from(body).toString();
+  });
+  assert.equal(bodies[0], bodies[1]);
+});
+
+test("what was answered stays as it was while further answers are made", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await publish(dataDir);
+  const records = await open(dataDir);
+  const first = records.fetchSignals();
+  const before = Buffer.from(first.body).toString();
+  for (let i = 0; i < 1000; i++) records.fetchGp({ gp_name: "no" });
+  assert.equal(Buffer.from(first.body).toString(), before);
+  assert.equal(JSON.stringify(first.json()), before);
+});
+
+test("faulty parameters throw the problem the service answers, each fault named", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await publish(dataDir);
+  const { fetchGp, fetchProjects } = await open(dataDir, { pageSizeMax: 5 });
+  const faultsOf = (ask: () => void) => {
+    try {
+      ask();
+    } catch (error) {
+      assert.ok(error instanceof Problem);
+      return error.members.errors!.map(({ parameter, code }) => `${parameter} ${code}`);
+    }
+    return [];
+  };
+  assert.deepEqual(
+    faultsOf(() => fetchGp({ gp_name: "k", limit: 6 })),
+    ["gp_name too_short", "limit out_of_range"],
+  );
+  assert.deepEqual(
+    faultsOf(() => fetchProjects({ tag: "ai" } as object)),
+    ["tag unknown_parameter"],
+  );
+});
+
+test("what cannot be opened is refused with its path and the reason, and nothing is made there", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const refuses = (path: string, words: RegExp) =>
+    assert.rejects(open(path), (error) => {
+      assert.ok(error instanceof DatasetFault);
+      assert.match(error.message, words);
+      assert.ok(error.message.includes(dataDir), error.message);
+      return true;
+    });
+  await refuses(join(dataDir, "nothing"), /is not there/);
+  await refuses(dataDir, /no folder 'datasets'/);
+  openCatalogue(join(dataDir, "datasets"));
+  await refuses(dataDir, /no dataset is published/);
+  writeFileSync(join(dataDir, "some.sqlite"), "");
+  await refuses(join(dataDir, "some.sqlite"), /is no dataset/);
+  const { path } = await publish(dataDir);
+  truncateSync(path, 20_000);
+  await refuses(dataDir, /20000 bytes instead of/);
+});

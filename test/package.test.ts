@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { hasOutside, outsideFolder } from "./outside/outside.ts";
+import { outcomeOf } from "./support/command-line.ts";
+import { roomy } from "./support/own-process.ts";
+import { spawnServer } from "./support/server-process.ts";
+import { startService } from "./support/service.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
+
+const { files } = JSON.parse(readFileSync("package.json", "utf8")) as { files: string[] };
+
+/** @throws AssertionError with what it said, where it fails. @returns what it printed. */
+async function runIn(folder: string, command: string, settings: NodeJS.ProcessEnv = {}) {
+  const environment = { ...process.env, ...settings };
+  const { exitCode, out, err } = await outcomeOf(
+    "sh",
+    ["-c", `cd '${folder}' && ${command}`],
+    environment,
+  );
+  assert.equal(exitCode, 0, err + out);
+  return out;
+}
+
+/** Packs a copy of this checkout, so that nothing is made in it. @returns the path of the package. */
+async function pack(t: TestContext): Promise<string> {
+  const copy = temporaryFolder(t);
+  const own = ["src", "packaging", "package.json", "tsconfig.json", "README.md", "LICENSE"];
+  for (const part of [...files.filter((name) => name !== "lib"), ...own])
+    if (existsSync(part)) cpSync(part, join(copy, part), { recursive: true });
+  symlinkSync(realpathSync("node_modules"), join(copy, "node_modules"));
+  const packed = await runIn(copy, "npm pack --silent --ignore-scripts=false");
+  return join(copy, packed.trim().split("\n").at(-1)!);
+}
+
+/** An empty folder into which the package is installed, as whoever uses it does. */
+async function install(t: TestContext, archive: string): Promise<string> {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }');
+  await runIn(folder, `npm install --silent --ignore-scripts --prefer-offline '${archive}'`);
+  return folder;
+}
+
+test("what is packed runs where it is installed: the program, and the engine as a library", async (t) => {
+  const folder = await install(t, await pack(t));
+  const installed = join(folder, "node_modules", "gp-records");
+
+  await t.test("the package holds JavaScript, and nothing that only developers need", () => {
+    for (const path of ["src", "test", "bench", "packaging", ".github"])
+      assert.equal(existsSync(join(installed, path)), false, path);
+    assert.ok(existsSync(join(installed, "lib", "cli", "main.js")));
+  });
+
+  await t.test("its command imports, and starts the demo from an empty folder", async (t) => {
+    const command = join(folder, "node_modules", ".bin", "gp-records");
+    const run = (dataDir: string, args: string) =>
+      runIn(folder, `'${command}' ${args}`, { DATA_DIR: dataDir });
+    const dataDir = temporaryFolder(t);
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    assert.match(await run(dataDir, "--version"), new RegExp(`\\b${RegExp.escape(version)}\\b`));
+    await run(dataDir, `openapi --check '${join(installed, "openapi.json")}'`);
+    const records = join(installed, "examples", "records.ndjson");
+    await run(dataDir, `import ndjson '${records}' --source mine`);
+
+    const demo = spawnServer(t, {
+      dataDir: temporaryFolder(t),
+      args: ["--demo"],
+      main: join(installed, "lib", "cli", "main.js"),
+    });
+    const answer = await fetch(`${await demo.address}/ready`);
+    assert.equal(answer.status, 200);
+    demo.signal("SIGTERM");
+    assert.equal((await demo.ended).exitCode, 0, demo.err());
+  });
+
+  await t.test("its types are those of the answers, for a program that imports it", async () => {
+    const program = `import { open, Problem, type Records } from "gp-records";
+const records: Records = await open("data");
+const [gp] = records.fetchGp({ gp_name: "north", tag: ["ai", "qof"], limit: 5 }).json().data;
+const name: string | undefined = gp?.name;
+const titles: string[] = records.fetchSignals().json().data.map(({ title }) => title);
+// @ts-expect-error: the name is required.
+records.fetchGp({});
+console.log(name, titles, Problem);
+`;
+    writeFileSync(join(folder, "typed.ts"), program);
+    const options = "--noEmit --strict --module nodenext --target esnext";
+    const tsc = realpathSync(join("node_modules", ".bin", "tsc"));
+    const types = `--typeRoots '${realpathSync("node_modules/@types")}' --types node`;
+    await runIn(folder, `'${tsc}' ${options} ${types} typed.ts`);
+  });
+
+  await t.test(
+    "it answers byte for byte what the service does, on Node 26 and Node 24",
+    async (t) => {
+      const service = await startService(t);
+      const { key } = await service.newKey({ quotas: roomy });
+      const names = ["north", "stone", "kk", "société", "jp morgan", "zzz"];
+      const facets = [{}, { tag: "ai" }, { tag: ["ai", "qof"], market: "dallas" }, { theme: "x" }];
+      const bounds = [{}, { limit: 1, offset: 1 }, { limit: 100 }, { limit: 0 }];
+      const asked = names.flatMap((gp_name) =>
+        facets.flatMap((facet) =>
+          bounds.flatMap((page) => [
+            ["fetchGp", { gp_name, ...facet, ...page }] as const,
+            ["fetchPrincipals", { ...facet, ...page }] as const,
+            ["fetchSignals", { gp_name, ...page }] as const,
+            ["fetchProjects", page] as const,
+          ]),
+        ),
+      );
+      const path = (method: string) => `/${method.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)}`;
+      const served = [];
+      for (const [method, parameters] of asked) {
+        const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+          [value].flat().map((one) => [name, String(one)]),
+        );
+        const query = new URLSearchParams(pairs).toString();
+        const { status, text, body } = await service.get(`${path(method)}?${query}`, {
+          "x-api-key": key,
+        });
+        served.push(status === 200 ? text : JSON.stringify(body.errors));
+      }
+      writeFileSync(join(folder, "asked.json"), JSON.stringify(asked));
+      const program = `import { readFileSync } from "node:fs";
+import { open, Problem } from "gp-records";
+const records = await open(process.argv[2]);
+const answers = JSON.parse(readFileSync("asked.json", "utf8")).map(([method, parameters]) => {
+  try {
+    const answer = records[method](parameters);
+    return new TextDecoder().decode(answer.body);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return JSON.stringify(error.members.errors);
+  }
+});
+process.stdout.write(JSON.stringify(answers));
+`;
+      writeFileSync(join(folder, "ask.js"), program);
+      const nodes = [process.execPath];
+      if (hasOutside(t, "node-24")) nodes.push(join(outsideFolder, "node-24", "bin", "node"));
+      for (const node of nodes) {
+        const out = await runIn(folder, `'${node}' ask.js '${service.dataDir}'`);
+        const answers = JSON.parse(out) as string[];
+        assert.equal(answers.length, served.length);
+        for (const [i, answer] of answers.entries())
+          assert.equal(answer, served[i], `${node} ${JSON.stringify(asked[i])}`);
+      }
+    },
+  );
+
+  await t.test("the samples of docs/library.md run there", async () => {
+    const samples = [...readFileSync("docs/library.md", "utf8").matchAll(/^```js\n(.*?)^```/gms)];
+    assert.ok(samples.length > 0);
+    mkdirSync(join(folder, "data"));
+    cpSync(join("examples", "records.ndjson"), join(folder, "records.ndjson"));
+    const command = join(folder, "node_modules", ".bin", "gp-records");
+    await runIn(folder, `'${command}' import ndjson records.ndjson --source mine`, {
+      DATA_DIR: join(folder, "data"),
+    });
+    for (const [, sample = ""] of samples) {
+      writeFileSync(join(folder, "sample.js"), sample);
+      await runIn(folder, `'${process.execPath}' sample.js`);
+    }
+  });
+});
