@@ -46,7 +46,7 @@ export interface Service {
    * passed, and a proxy asks another instance where not. Resolves to the address.
    */
   start(): Promise<string>;
-  /** Finishes the requests in progress, within five seconds; nothing counted is lost. */
+  /** Finishes the requests in progress, within five seconds, or eight while PostgreSQL does not answer; nothing counted is lost. */
   stop(): Promise<void>;
 }
 
@@ -225,9 +225,9 @@ export async function openService(
     closeDatasets: datasets.close,
     async closeStores() {
       endWatch();
-      await Promise.all([accountWorker.close(), recording.close()]);
+      await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
+      // The account worker may have counted until then.
       await counters.close();
-      await keyVerifier.close();
     },
     closeAdmin: admin.close,
     releaseLock: lock.release,

@@ -140,7 +140,7 @@ export async function settle({ open }: Connections): Promise<void> {
   await Promise.allSettled(sent);
 }
 
-/** Connections still open then are destroyed: with the final writes and mails, the process ends within five seconds. */
+/** Connections still open then are destroyed: with the final writes and mails, the process ends within five seconds, if its stores answer. */
 const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
 

@@ -74,10 +74,12 @@ async function answerArrived(): Promise<void> {
   arrived = [];
   const lost = messages.map((message) => ("batch" in message ? kept.add(message.batch) : 0));
   const isLast = "isLast" in messages.at(-1)!;
+  const begun = performance.now();
   let fault = await faultOf(writeKept);
-  if (isLast && fault !== null && database !== null) {
-    // It may be there again, and not have been tried because it was not a moment ago.
-    await wait(againMilliseconds);
+  const untilAgain = againMilliseconds - (performance.now() - begun);
+  if (isLast && fault !== null && database !== null && untilAgain > 0) {
+    // It may be there again, and not have been tried because it was not a moment ago; a stop waits for no second time-out.
+    await wait(untilAgain);
     fault = await faultOf(writeKept);
   }
   const left = kept.waiting();
