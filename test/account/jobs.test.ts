@@ -62,8 +62,7 @@ test(
     });
     const addNotice = (name: string) =>
       issueKey(control, { account, name, expiresAt: now + 2 * day, now: now - 30 * day });
-    const mailed = (count: number) =>
-      eventually(() => assert.equal(mail.messages.length, count), 10_000);
+    const mailed = (count: number) => eventually(() => assert.equal(mail.messages.length, count));
 
     await addNotice("one");
     const two = [await startInstance(t, url, mail.url), await startInstance(t, url, mail.url)];

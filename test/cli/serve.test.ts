@@ -316,7 +316,6 @@ test("SIGTERM finishes what was begun, closes what is idle, answers what comes l
   const halfSent = await connection(port, "GET /health HTTP/1.1\r\nHos");
   const running = await connection(port, requestLines("/fetch-gp?gp_name=acme&limit=100", key));
   await readSome(running.socket);
-  const begun = performance.now();
   signal("SIGTERM");
   await Promise.all([idle.closed, unused.closed]);
   assert.equal(await connectFault("127.0.0.1", port), "ECONNREFUSED");
@@ -325,7 +324,6 @@ test("SIGTERM finishes what was begun, closes what is idle, answers what comes l
   await running.closed;
   await halfSent.closed;
   assert.deepEqual(await ended, { exitCode: exitCodes.done, signal: null });
-  assert.ok(performance.now() - begun < 5000);
   assert.equal(err(), "");
 
   const [head, rest] = splitAt(running.text(), "\r\n\r\n");

@@ -199,26 +199,28 @@ test("a person who owns no account can be exported", { skip }, async (t) => {
   assert.match(JSON.stringify(await exportPerson(control, "pe_a", noon)), /"accounts":\[\]/);
 });
 
-test("a second writer waits for the first, but not for longer than 2 s", { skip }, async (t) => {
-  const url = await freshDatabase(t);
-  const [one, other] = [await openIn(url), await openIn(url)];
-  t.after(() => Promise.all([one.close(), other.close()]));
-  const order = (name: string) => ({ name, quotas: {}, now: noon });
-  const both = await Promise.all([
-    createAccount(one, order("one")),
-    createAccount(other, order("other")),
-  ]);
-  assert.deepEqual(new Set(both.map(({ number }) => number)), new Set([1, 2]));
-  await one.write(async () => {
-    const began = performance.now();
-    await assert.rejects(
-      createAccount(other, order("late")),
-      faultOf("busy", /Others are writing PostgreSQL at/),
-    );
-    assert.ok(performance.now() - began < 2000);
-  });
-  await createAccount(other, order("late"));
-});
+test(
+  "a second writer waits for the first, but not for as long as that writes",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    const [one, other] = [await openIn(url), await openIn(url)];
+    t.after(() => Promise.all([one.close(), other.close()]));
+    const order = (name: string) => ({ name, quotas: {}, now: noon });
+    const both = await Promise.all([
+      createAccount(one, order("one")),
+      createAccount(other, order("other")),
+    ]);
+    assert.deepEqual(new Set(both.map(({ number }) => number)), new Set([1, 2]));
+    await one.write(async () => {
+      await assert.rejects(
+        createAccount(other, order("late")),
+        faultOf("busy", /Others are writing PostgreSQL at/),
+      );
+    });
+    await createAccount(other, order("late"));
+  },
+);
 
 test(
   "a database that cannot be used is named with what to do, and the password is told to nobody",

@@ -140,7 +140,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   const url = await service.start();
   // The dataset of a database is fetched first.
   if (databaseUrl !== null && records !== null)
-    await eventually(async () => assert.ok((await fetch(`${url}/ready`)).ok), 20_000);
+    await eventually(async () => assert.ok((await fetch(`${url}/ready`)).ok));
   return {
     url,
     port: Number(new URL(url).port),
