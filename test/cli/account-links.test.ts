@@ -1,27 +1,21 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { acceptInvitation } from "#accounts/invites.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { completeReset } from "#accounts/reset-password.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { exitCodes } from "#cli/command-fault.ts";
-import { type ControlStore, openControl } from "#store/stores.ts";
-import { allCommands } from "../support/all-commands.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { commandsOnStore } from "../support/all-commands.ts";
 import { day, hour, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
+import { withControl } from "../support/own-account.ts";
 import { cheap, clientAt, goodPassword } from "../support/people.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 
-function openCommands(t: TestContext, settings: Record<string, string> = {}) {
-  const dataDir = temporaryFolder(t);
-  const withControl = async <R>(work: (control: ControlStore) => Promise<R>) => {
-    const control = await openControl(dataDir);
-    try {
-      return await work(control);
-    } finally {
-      await control.close();
-    }
-  };
-  return { dataDir, withControl, ...allCommands(dataDir, settings) };
+async function openCommands(t: TestContext, settings: Record<string, string> = {}) {
+  const commands = await commandsOnStore(t, settings);
+  const use = <R>(work: (control: ControlStore) => Promise<R>) => withControl(commands, work);
+  return { ...commands, withControl: use };
 }
 
 const tokenOf = (link: string) => new URL(link).searchParams.get("token")!;
@@ -36,7 +30,7 @@ const passwords = openPasswords(cheap);
 const at = (time: number) => new Date(time).toISOString();
 
 test("an operator without mail lets somebody sign up, choose a new password and join, by links that they print", async (t) => {
-  const { json, withControl } = openCommands(t);
+  const { json, withControl } = await openCommands(t);
   const signUp = await json("accounts", "sign-up-link", "ada@example.com");
   assert.deepEqual(signUp, {
     address: "ada@example.com",
@@ -73,7 +67,7 @@ test("an operator without mail lets somebody sign up, choose a new password and 
 });
 
 test("the first who is invited to an account becomes its owner, the others members, unless it is said", async (t) => {
-  const { json, withControl } = openCommands(t);
+  const { json, withControl } = await openCommands(t);
   await json("accounts", "create", "--name", "Analysts");
   const invite = async (address: string, ...more: string[]) => {
     const { link } = await json("accounts", "invite", address, "--account", "Analysts", ...more);
@@ -90,7 +84,7 @@ test("the first who is invited to an account becomes its owner, the others membe
 });
 
 test("without an account an invitation gives somebody an account of their own", async (t) => {
-  const { json, withControl } = openCommands(t);
+  const { json, withControl } = await openCommands(t);
   const { link } = await json("accounts", "invite", "ada@example.com");
   await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
   const [account] = await json("accounts", "list");
@@ -99,7 +93,7 @@ test("without an account an invitation gives somebody an account of their own", 
 
 test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if nobody can tell where", async (t) => {
   const linkWith = async (settings: Record<string, string>) =>
-    (await openCommands(t, settings).json("accounts", "invite", "ada@example.com")).link;
+    (await (await openCommands(t, settings)).json("accounts", "invite", "ada@example.com")).link;
   assert.match(
     await linkWith({ PUBLIC_URL: "https://records.example/gp/" }),
     /^https:\/\/records\.example\/gp\/account\/link\?token=/,
@@ -114,21 +108,21 @@ test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if
     [{ PORT: "0" }, /PORT is 0.*Set PUBLIC_URL/],
     [{ HOST: "10.0.0.5" }, /HOST is 10\.0\.0\.5.*Set PUBLIC_URL/],
   ] as [Record<string, string>, RegExp][]) {
-    const { refusal } = openCommands(t, settings);
+    const { refusal } = await openCommands(t, settings);
     const err = await refusal(exitCodes.usage, "accounts", "invite", "ada@example.com");
     assert.match(err, words);
   }
 });
 
 test("a printed link says for whom it is and how long it is good for", async (t) => {
-  const { text } = openCommands(t);
+  const { text } = await openCommands(t);
   const [link, words] = (await text("accounts", "invite", "ada@example.com")).split("\n");
   assert.match(link!, /^http:\S+$/);
   assert.match(words!, /for ada@example\.com, works once, until 2026-11-28T12:00:00Z/);
 });
 
 test("what cannot be done is refused with what to do", async (t) => {
-  const { json, refusal, withControl } = openCommands(t);
+  const { json, refusal, withControl } = await openCommands(t);
   const { link } = await json("accounts", "sign-up-link", "ada@example.com");
   await withControl((control) => completeSignUp(control, passwords, completion(tokenOf(link))));
   for (const [code, words, ...args] of [

@@ -1,35 +1,20 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
-import { command } from "../support/command-line.ts";
-import { noon } from "../support/control.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { commandsOnStore } from "../support/all-commands.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 
 const since = "2026-11-21T12:00:00.000Z";
 const unlimited = { minute: null, hour: null, day: null };
 
-/** Runs commands in one new data folder; each must succeed. */
-function commandsIn(dataDir: string) {
-  const run = (...args: string[]) => command(args, { dataDir, now: () => noon });
-  const text = async (...args: string[]) => {
-    const { exitCode, out, err } = await run(...args);
-    assert.equal(exitCode, exitCodes.done, err);
-    assert.equal(err, "");
-    return out;
-  };
-  const json = async (...args: string[]) => JSON.parse(await text(...args, "--json"));
-  return { run, text, json };
-}
-
 test("accounts create --json gives id, name and limits, null where the default holds", async (t) => {
-  const { json } = commandsIn(temporaryFolder(t));
+  const { json } = await commandsOnStore(t);
   const { id, ...rest } = await json("accounts", "create", "--name", "Acme", "--per-hour", "5");
   assert.match(id, /^ac_[0-9a-z]{16}$/);
   assert.deepEqual(rest, { name: "Acme", limits: { minute: null, hour: 5, day: null } });
 });
 
 test("accounts create says what was made and what to do next", async (t) => {
-  const { text } = commandsIn(temporaryFolder(t));
+  const { text } = await commandsOnStore(t);
   const out = await text("accounts", "create", "--name", "Acme", "--per-minute", "5");
   assert.match(
     out,
@@ -39,7 +24,7 @@ test("accounts create says what was made and what to do next", async (t) => {
 });
 
 test("accounts list shows every account, and how to make the first", async (t) => {
-  const { text, json } = commandsIn(temporaryFolder(t));
+  const { text, json } = await commandsOnStore(t);
   assert.equal(
     await text("accounts", "list"),
     "No account yet. Make one: gp-records accounts create --name NAME\n",
@@ -63,7 +48,7 @@ test("accounts list shows every account, and how to make the first", async (t) =
 });
 
 test("accounts limits changes the windows that are given, resets those set to default, and shows them", async (t) => {
-  const { text, json } = commandsIn(temporaryFolder(t));
+  const { text, json } = await commandsOnStore(t);
   await text(
     "accounts",
     "create",
@@ -94,7 +79,7 @@ test("accounts limits changes the windows that are given, resets those set to de
 });
 
 test("accounts suspend and resume give the account as it then is", async (t) => {
-  const { text, json } = commandsIn(temporaryFolder(t));
+  const { text, json } = await commandsOnStore(t);
   const { id } = await json("accounts", "create", "--name", "Acme");
   const account = { id, name: "Acme", limits: unlimited, plan: null, created_at: since };
   assert.deepEqual(await json("accounts", "suspend", id), { ...account, suspended_at: since });
@@ -107,9 +92,16 @@ test("accounts suspend and resume give the account as it then is", async (t) => 
 });
 
 test("a quota that is no number, or too large a one, is refused before anything is written", async (t) => {
-  const { run, json } = commandsIn(temporaryFolder(t));
+  const { start, json } = await commandsOnStore(t);
   for (const given of ["x", "-1", "1.5", "", "1e3", "0", "1000001", "9".repeat(30)]) {
-    const { exitCode, err } = await run("accounts", "create", "--name", "Acme", "--per-day", given);
+    const { exitCode, err } = await start(
+      "accounts",
+      "create",
+      "--name",
+      "Acme",
+      "--per-day",
+      given,
+    );
     assert.equal(exitCode, exitCodes.usage, given);
     assert.match(err, /^error: .*(--per-day|per day).*\n$/, given);
   }

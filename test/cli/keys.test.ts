@@ -1,26 +1,19 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { readKey } from "#keys/api-key.ts";
-import { openKeyUse } from "#usage/recording.ts";
-import { openWriter } from "#usage/writer.ts";
-import { command } from "../support/command-line.ts";
+import { commandsOnStore } from "../support/all-commands.ts";
 import { day, hour, noon } from "../support/control.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
+import { readUsage } from "../support/usage.ts";
 
 async function withAccount(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const run = (...args: string[]) => command(args, { dataDir, now: () => noon });
-  const text = async (...args: string[]) => {
-    const { exitCode, out, err } = await run(...args);
-    assert.equal(exitCode, exitCodes.done, err);
-    return out;
-  };
-  const json = async (...args: string[]) => JSON.parse(await text(...args, "--json"));
+  const commands = await commandsOnStore(t);
+  const { json } = commands;
   const account = await json("accounts", "create", "--name", "Acme");
   const create = (...args: string[]) =>
     json("keys", "create", "--account", "Acme", "--name", "web", ...args);
-  return { dataDir, run, text, json, account, create };
+  return { ...commands, account, create };
 }
 
 const at = (time: number) => new Date(time).toISOString();
@@ -51,14 +44,11 @@ test("keys create prints the key on a line of its own and says that it is shown 
 });
 
 test("keys list shows state and last use, of all accounts or of one, and never a key", async (t) => {
-  const { dataDir, text, json, account, create } = await withAccount(t);
+  const { place, text, json, account, create } = await withAccount(t);
   assert.match(await text("keys", "list"), /^No key yet\. Make one: gp-records keys create/);
   const { id, key } = await create("--expires", "24h");
-  const writer = openWriter({ dataDir, onFault: assert.ifError });
-  const use = openKeyUse({ writer });
-  use.note(id, noon - hour, () => "203.0.113.0/24");
-  use.close();
-  await writer.close();
+  const use = { key_id: id, last_used_at: at(noon - hour), network: "203.0.113.0/24" };
+  await readUsage(place, ({ database }) => database.insertInto("key_use").values(use).execute());
   await json("accounts", "create", "--name", "Beta");
   assert.deepEqual(await json("keys", "list", "--account", "beta"), []);
   const [listed, ...others] = await json("keys", "list");
@@ -88,7 +78,7 @@ test("keys list shows state and last use, of all accounts or of one, and never a
 });
 
 test("keys revoke gives the id and the time, and the same time when it is repeated", async (t) => {
-  const { run, text, json, create } = await withAccount(t);
+  const { start, text, json, create } = await withAccount(t);
   const { id } = await create();
   assert.deepEqual(await json("keys", "revoke", id), { id, revoked_at: at(noon) });
   assert.equal(
@@ -96,7 +86,7 @@ test("keys revoke gives the id and the time, and the same time when it is repeat
     `The key ${id} is revoked since 2026-11-21T12:00:00Z.\n`,
   );
   assert.equal((await json("keys", "list"))[0].state, "revoked");
-  assert.equal((await run("keys", "rotate", id)).exitCode, exitCodes.conflict);
+  assert.equal((await start("keys", "rotate", id)).exitCode, exitCodes.conflict);
 });
 
 test("keys rotate gives a new key, and says until when the old one is valid: 24 hours unless told", async (t) => {
@@ -114,10 +104,10 @@ test("keys rotate gives a new key, and says until when the old one is valid: 24 
 });
 
 test("a duration that is none is refused with what one looks like", async (t) => {
-  const { run, json, create } = await withAccount(t);
+  const { start, json, create } = await withAccount(t);
   const { id } = await create();
   for (const given of ["90", "d", "0d", "-1d", "1.5h", "1y", "90 d", "123456d", "90D", ""]) {
-    const created = await run(
+    const created = await start(
       "keys",
       "create",
       "--account",
@@ -132,10 +122,10 @@ test("a duration that is none is refused with what one looks like", async (t) =>
       created.err,
       /^error: option '--expires <duration>'.*30m, 24h or 90d, or never\.\n$/,
     );
-    const rotated = await run("keys", "rotate", id, "--overlap", given);
+    const rotated = await start("keys", "rotate", id, "--overlap", given);
     assert.equal(rotated.exitCode, exitCodes.usage, given);
     assert.match(rotated.err, /^error: option '--overlap <duration>'.*30m, 24h or 90d\.\n$/);
   }
-  assert.equal((await run("keys", "rotate", id, "--overlap", "never")).exitCode, exitCodes.usage);
+  assert.equal((await start("keys", "rotate", id, "--overlap", "never")).exitCode, exitCodes.usage);
   assert.equal((await json("keys", "list")).length, 1);
 });

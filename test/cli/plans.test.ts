@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
-import { allCommands } from "../support/all-commands.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { commandsOnStore } from "../support/all-commands.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 
 const since = "2026-11-21T12:00:00.000Z";
 
 test("plans are set, listed and removed, and an account is put on one and taken off it", async (t) => {
-  const { text, json, refusal } = allCommands(temporaryFolder(t));
+  const { text, json, refusal } = await commandsOnStore(t);
   assert.match(await text("plans", "list"), /^No plan yet\. Make one: gp-records plans set/);
   const set = await json("plans", "set", "gold", "--per-minute", "600", "--per-day", "default");
   const gold = {
@@ -38,7 +37,7 @@ test("plans are set, listed and removed, and an account is put on one and taken 
 });
 
 test("accounts list shows the quotas in force: an account's own, else its plan's, else the plan default's", async (t) => {
-  const { text, json } = allCommands(temporaryFolder(t));
+  const { text, json } = await commandsOnStore(t);
   await text("plans", "set", "gold", "--per-minute", "600");
   await text("plans", "set", "default", "--per-hour", "30");
   await text("accounts", "create", "--name", "Acme", "--per-day", "7");
@@ -49,7 +48,7 @@ test("accounts list shows the quotas in force: an account's own, else its plan's
 });
 
 test("the help of each option for a quota tells the most it takes, which it takes", async (t) => {
-  const { text, refusal } = allCommands(temporaryFolder(t));
+  const { text, refusal } = await commandsOnStore(t);
   for (const command of [
     ["accounts", "create"],
     ["accounts", "limits"],

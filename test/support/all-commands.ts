@@ -1,10 +1,12 @@
 /** Runs any command here, in one data folder and with a clock of the test's. */
 import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { run } from "#cli/program.ts";
 import type { Outcome } from "./command-line.ts";
 import { noon } from "./control.ts";
+import { storePlace } from "./for-each-store.ts";
 
 export function allCommands(dataDir: string, settings: Record<string, string> = {}) {
   const start = async (...args: string[]): Promise<Outcome> => {
@@ -32,4 +34,11 @@ export function allCommands(dataDir: string, settings: Record<string, string> = 
     return err;
   };
   return { start, text, json, refusal };
+}
+
+/** The same in a fresh place, on the engine of the test. */
+export async function commandsOnStore(t: TestContext, settings: Record<string, string> = {}) {
+  const place = await storePlace(t);
+  const database = { DATABASE_URL: place.databaseUrl ?? "" };
+  return { place, ...allCommands(place.dataDir, { ...database, ...settings }) };
 }
