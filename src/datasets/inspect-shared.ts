@@ -1,9 +1,10 @@
 /** What can be seen of shared datasets without a folder and without changing anything. */
 import { connectPostgres } from "#store/postgres.ts";
 import { DatasetFault } from "./dataset-fault.ts";
+import { findImporter } from "./import-lock.ts";
 import { openInstances, type SeenInstance } from "./instances.ts";
-import { findImporter, readShared } from "./postgres-remote.ts";
 import { ownFormat, type SharedGeneration, type SharedState } from "./remote.ts";
+import { readShared } from "./shared-rows.ts";
 import { partLimits, storedParts } from "./stored-parts.ts";
 
 interface SharedInspection {

@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
-import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { openLastingSession } from "#store/lasting-session.ts";
-import { connectPostgres, openGate, placeName, type PostgresSession } from "#store/postgres.ts";
+import { connectPostgres, openGate, type PostgresSession } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
+import { lockImports } from "./import-lock.ts";
 import { openInstances } from "./instances.ts";
 import {
   type DatasetRemote,
@@ -17,6 +17,7 @@ import {
   type SharedGeneration,
   type SharedState,
 } from "./remote.ts";
+import { type DatasetRow, datasetColumns, generationOf, readShared } from "./shared-rows.ts";
 import { checkParts, pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
 import { writeSynced } from "./whole-file.ts";
 
@@ -24,8 +25,6 @@ const lookEveryMilliseconds = 500;
 const sideBytesMax = 16 * 1024 * 1024;
 const sideNameShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const channel = "gp_records_dataset";
-/** Two numbers of our own: the lock is known by them in the whole database. */
-const lockKeys = [0x6770_7265, 1];
 
 /** @param cache that files are fetched into; null for who fetches none. */
 export function openPostgresRemote(
@@ -51,7 +50,7 @@ export function openPostgresRemote(
   const current = async () => (await read()).current;
 
   const changed = async (sql: string, values: readonly unknown[], version: string) => {
-    const [row] = await query<Row>(sql, values);
+    const [row] = await query<DatasetRow>(sql, values);
     if (row === undefined) throw gone(version);
     return generationOf(row);
   };
@@ -113,9 +112,9 @@ export function openPostgresRemote(
         await session.query("delete from dataset where version <> all($1::text[])", [versions]);
       }),
     async publish(version, expected) {
-      let rows: Row[];
+      let rows: DatasetRow[];
       try {
-        rows = await query<Row>(publishSql, [version, expected, publisher]);
+        rows = await query<DatasetRow>(publishSql, [version, expected, publisher]);
       } catch (error) {
         if (postgresCodeOf(error) === foreignKeyViolation) throw gone(version);
         if (!(error instanceof StoreFault)) throw error;
@@ -191,26 +190,7 @@ export function openPostgresRemote(
         endListening();
       };
     },
-    async lock() {
-      const name = `gp-records ${publisher}`;
-      const session = await connectPostgres(place, { name });
-      try {
-        const [row] = await session.query<{ is_ours: boolean }>(
-          "select pg_try_advisory_lock($1, $2) as is_ours",
-          lockKeys,
-        );
-        if (row!.is_ours) return lockOf(session, url);
-        const importer = await findImporter(session);
-        const who = importer === null ? "" : `: ${importer}`;
-        throw new StoreFault(
-          "busy",
-          `Another import is running on ${placeName(url)}${who}. Try again when it has ended.`,
-        );
-      } catch (error) {
-        session.close();
-        throw error;
-      }
-    },
+    lock: () => lockImports(place, publisher),
     instances: openInstances(main),
     close: main.close,
   };
@@ -218,64 +198,6 @@ export function openPostgresRemote(
 
 const uniqueViolation = "23505";
 const foreignKeyViolation = "23503";
-
-interface Row {
-  version: string;
-  format: string;
-  hash: string;
-  sha256: string;
-  bytes: number;
-  records: Generation["records"];
-  built_at: string;
-  built_from: string | null;
-  status: SharedGeneration["status"];
-  published_at: string | null;
-  published_after: string | null;
-  pinned_at: string | null;
-  publisher: string;
-}
-
-const columns = `d.version, d.format, d.hash, d.sha256, d.bytes, d.records, ${timeText("d.built_at", "built_at")},
-  d.built_from, d.status, ${timeText("d.published_at", "published_at")}, d.published_after,
-  ${timeText("d.pinned_at", "pinned_at")}, d.publisher`;
-
-const generationOf = (row: Row): SharedGeneration => {
-  const { version, format, hash, sha256, bytes, records, built_at, built_from } = row;
-  const { status, published_at, published_after, pinned_at, publisher } = row;
-  const file = { version, format, hash, sha256, bytes, records, built_at, built_from };
-  return { ...file, status, published_at, published_after, pinned_at, publisher };
-};
-
-type StateRow = Row & { change: number; current: string | null; read_at: number };
-
-type Query = Pick<PostgresSession, "query">;
-
-export const readShared = async ({ query }: Query): Promise<SharedState> =>
-  stateOf(await query<StateRow>(readAll));
-
-/** Who holds the lock of imports, and since when; null where nobody does. */
-export async function findImporter({ query }: Query): Promise<string | null> {
-  const [holder] = await query<{ name: string; since: string }>(holderSql, lockKeys);
-  return holder === undefined ? null : `${whoOf(holder.name)}, since ${holder.since}`;
-}
-
-/** One statement, so that it is the state of one moment. */
-const readAll = `select s.change, s.current, extract(epoch from now()) * 1000 as read_at, ${columns}
-  from dataset_state s left join dataset d on true order by d.version`;
-
-function stateOf(rows: readonly StateRow[]): SharedState {
-  const { change, current, read_at } = rows[0]!;
-  // Without any dataset there is one row, whose version is null.
-  const generations = rows
-    .filter(({ version }) => (version as string | null) !== null)
-    .map(generationOf);
-  return {
-    change,
-    current: generations.find(({ version }) => version === current) ?? null,
-    generations,
-    readAt: read_at,
-  };
-}
 
 const raiseChange = "update dataset_state set change = change + 1";
 
@@ -289,14 +211,14 @@ const publishSql = `
       published_after = case when published_at is null then $2 else published_after end
     where version = (select current from moved) returning *
   )
-  select ${columns}, pg_notify('${channel}', '') from d`;
+  select ${datasetColumns}, pg_notify('${channel}', '') from d`;
 
 const pinSql = `
   with d as (
     update dataset set pinned_at = case when $2 then coalesce(pinned_at, date_trunc('second', now())) end
     where version = $1 and status <> 'added' returning *
   ), raised as (${raiseChange})
-  select ${columns}, pg_notify('${channel}', '') from d`;
+  select ${datasetColumns}, pg_notify('${channel}', '') from d`;
 
 const removeSql = (condition: string) => `
   with gone as (delete from dataset where ${condition} returning version),
@@ -305,17 +227,6 @@ const removeSql = (condition: string) => `
 
 const pushFileSql = `insert into dataset_file (name, sha256, bytes) values ($1, $2, $3)
   on conflict (name) do update set sha256 = excluded.sha256, bytes = excluded.bytes`;
-
-/** Since when the session is there, which took the lock at once. */
-const holderSql = `
-  select a.application_name as name, ${timeText("a.backend_start", "since")}
-  from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.objsubid = 2 and l.granted
-    and l.database = (select oid from pg_database where datname = current_database())`;
-
-/** Another role may not be allowed to see the name. */
-const whoOf = (name: string | null) =>
-  name?.replace(/^gp-records /, "") ?? "a session of another role";
 
 const gone = (version: string) =>
   new DatasetFault(
@@ -335,23 +246,6 @@ async function afterLostAnswer(
       ? `Whether ${version} was published is not known: 'gp-records datasets list' tells once the database answers.`
       : `${version} was not published.`;
   throw new StoreFault(cause.kind, `${cause.message} ${whether}`, { cause });
-}
-
-function lockOf(session: PostgresSession, url: string) {
-  return {
-    check() {
-      if (session.isOver)
-        throw new StoreFault(
-          "busy",
-          `The connection to ${placeName(url)} that held the lock of this import ended, so another one may have begun. Nothing was published. Import again.`,
-        );
-    },
-    // Closing alone would free it only once the server has read so, and the next command may come first.
-    async release() {
-      await session.query("select pg_advisory_unlock($1, $2)", lockKeys).catch(() => {});
-      session.close();
-    },
-  };
 }
 
 async function insertRow(

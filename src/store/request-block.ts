@@ -7,6 +7,7 @@
  */
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { randomBytes } from "./own-request-id.ts";
+import { type NumberShape, readNumbers, shapeOf, writeNumbers } from "./packed-numbers.ts";
 import {
   emptyColumns,
   type RequestColumns,
@@ -21,8 +22,7 @@ const headAt = 5;
 const packedColumns = ["number", "at", "key", "kind", "hundredths", "bytes", "sinceMade"] as const;
 
 interface BlockHead {
-  /** Smallest number of each column, and bytes of each number. */
-  columns: readonly (readonly [base: number, width: number])[];
+  columns: readonly Readonly<NumberShape>[];
   /** Ascending. */
   accounts: readonly number[];
   /** Where the requests of each account end. */
@@ -153,9 +153,9 @@ function encodeBlock(
   content.set(headBytes, headAt);
   let at = dataAt;
   for (const [i, column] of values.entries()) {
-    const [base, width] = shapes[i]!;
-    writeNumbers(column, base, width, content, at);
-    at += width * count;
+    const shape = shapes[i]!;
+    writeNumbers(column, shape, content, at);
+    at += shape[1] * count;
   }
   if (hasRandom) copyRandom(columns.random, places, content, at);
   content.set(lastBytes, at + idBytes);
@@ -205,64 +205,6 @@ function copyRandom(from: Uint8Array, places: Uint32Array, to: Uint8Array, at: n
     const begin = place * randomBytes;
     for (let i = begin; i < begin + randomBytes; i++) to[written++] = from[i]!;
   }
-}
-
-function shapeOf(values: Float64Array): [base: number, width: number] {
-  let least = values[0]!;
-  let greatest = least;
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i]!;
-    if (value < least) least = value;
-    else if (value > greatest) greatest = value;
-  }
-  let width = 0;
-  for (let left = greatest - least; left >= 1; left = Math.floor(left / 256)) width++;
-  return [least, width];
-}
-
-/** The lowest byte first. */
-function writeNumbers(
-  values: Float64Array,
-  base: number,
-  width: number,
-  bytes: Uint8Array,
-  start: number,
-): void {
-  let at = start;
-  if (width === 1) for (const value of values) bytes[at++] = value - base;
-  else if (width === 2)
-    for (const value of values) {
-      const above = value - base;
-      bytes[at] = above;
-      bytes[at + 1] = above >>> 8;
-      at += 2;
-    }
-  else
-    for (const value of values) {
-      let left = value - base;
-      for (const end = at + width; at < end; left = Math.floor(left / 256)) bytes[at++] = left;
-    }
-}
-
-function readNumbers(
-  bytes: Uint8Array,
-  start: number,
-  [base, width]: readonly [number, number],
-  into: Float64Array | Uint32Array,
-): void {
-  const count = into.length;
-  if (width === 0) into.fill(base);
-  else if (width === 1) for (let i = 0; i < count; i++) into[i] = base + bytes[start + i]!;
-  else if (width === 2)
-    for (let i = 0, at = start; i < count; i++, at += 2)
-      into[i] = base + (bytes[at]! | (bytes[at + 1]! << 8));
-  else
-    for (let i = 0; i < count; i++) {
-      let above = 0;
-      for (let at = start + (i + 1) * width - 1; at >= start + i * width; at--)
-        above = above * 256 + bytes[at]!;
-      into[i] = base + above;
-    }
 }
 
 /**
