@@ -73,6 +73,8 @@ export interface Config {
   auditDays: number;
   /** How many published datasets stay after a publication, the newest; 0 for all. */
   datasetsKeep: number;
+  /** Licence of the records, a text or a URL; null where the operator does not state it. */
+  licence: string | null;
   /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
   signUp: (typeof signUps)[number];
   /** The mail server; null for none. The URL may contain a password. */
@@ -156,6 +158,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     usageLogParameters: read("USAGE_LOG_PARAMETERS", onOrOff),
     auditDays: read("AUDIT_DAYS", wholeNumber(0, 36_500)),
     datasetsKeep: read("DATASETS_KEEP", wholeNumber(0, 100_000)),
+    licence: textOf("DATA_LICENCE") || null,
     signUp: read("SIGN_UP", oneOf(signUps)),
     smtpUrl: read("SMTP_URL", parseSmtpUrl),
     mailFrom: read("MAIL_FROM", parseMailFrom),

@@ -345,6 +345,8 @@ const privateWords: PrivateWord[] = [
       { text: /["`]office["`]|, office,|^ *office:/g, because: "a type of property" },
       { text: /(?:City|State|Country) of the office/g, because: "where a principal works" },
       { text: /US Office of Management and Budget/g, because: "an authority" },
+      { text: /Libre Office/g, because: "a program" },
+      { text: /office Document|office:(?=value|date)/g, because: "names in file formats" },
     ],
   },
   {

@@ -5,6 +5,7 @@ import { addBackupCommand } from "./backup.ts";
 import { addCopyCommand } from "./copy.ts";
 import { addDatasetCommands } from "./datasets.ts";
 import { addDoctorCommand } from "./doctor.ts";
+import { addExportCommand } from "./export.ts";
 import { addImportCommands } from "./import.ts";
 import { addInstancesCommand } from "./instances.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -23,6 +24,7 @@ export const commandParts: readonly AddCommands[] = [
   addImportCommands,
   addDatasetCommands,
   addVocabularyCommand,
+  addExportCommand,
   addInstancesCommand,
   addAccountCommands,
   addPlanCommands,

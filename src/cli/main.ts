@@ -9,7 +9,7 @@ process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
 /** Commands that may run for long beside a server. */
-const longCommands = new Set(["import", "datasets", "backup", "restore", "doctor"]);
+const longCommands = new Set(["import", "datasets", "export", "backup", "restore", "doctor"]);
 
 const { environment, file } = withEnvironmentFile(process.env);
 if (file?.ignored)
@@ -43,9 +43,10 @@ process.stdout.write("", () => {
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
 
-/** A server and an import start without what only other commands need. */
+/** A server, an import and an export start without what only other commands need. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
   if (command === "serve") return [(await import("./serve.ts")).addServeCommand];
   if (command === "import") return [(await import("./import.ts")).addImportCommands];
+  if (command === "export") return [(await import("./export.ts")).addExportCommand];
   return (await import("./command-parts.ts")).commandParts;
 }

@@ -38,7 +38,10 @@ export async function run(
   }
 }
 
-/** Commands made by `program.command()` inherit what is set here. */
+/**
+ * Commands made by `program.command()` inherit what is set here. An option behind a command is the command's, which may
+ * have a `--version` of its own.
+ */
 function emptyProgram({ print, reportError }: CliContext): Command {
   const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
   return new Command("gp-records")
@@ -46,6 +49,7 @@ function emptyProgram({ print, reportError }: CliContext): Command {
       "Publishes records of General Partners over HTTP. Settings come from the environment and a file .env in the working folder (docs/settings.md).",
     )
     .version(programVersion(), "-V, --version", "print the version")
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => print(withoutLastBreak(text)),

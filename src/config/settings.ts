@@ -113,6 +113,11 @@ export const settings = [
     help: "Published datasets that are kept, the newest; older ones go after each publication; 0 keeps all.",
   },
   {
+    name: "DATA_LICENCE",
+    byDefault: "",
+    help: "Licence of the records, as text or URL, for workbooks that are exported; empty: not stated.",
+  },
+  {
     name: "SIGN_UP",
     byDefault: "closed",
     help: "Who may make an account on the account pages: `closed`, `invite` or `open`.",

@@ -68,14 +68,17 @@ export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
 });
 
 /** Most records of one kind that a GP embeds. */
-const embeddedMax = 100;
+export const embeddedMax = 100;
 
-const embeddedList = (kind: "principal" | "signal") => ({
+/** What a GP embeds, in this order. */
+export const embeddedKinds = ["principal", "signal"] as const;
+
+const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({
   kind,
   opening: Buffer.from(`,"${kind}s":[`),
   closing: Buffer.from(`],"${kind}s_total":`),
 });
-const embeddedLists = [embeddedList("principal"), embeddedList("signal")];
+const embeddedLists = embeddedKinds.map(embeddedList);
 
 const opening = Buffer.from('{"data":[');
 const [comma, brace] = [0x2c, 0x7d];

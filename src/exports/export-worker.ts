@@ -1,0 +1,13 @@
+/** The thread that writes files of records: its memory is bounded, and returned to the system when it ends. */
+import { parentPort, workerData } from "node:worker_threads";
+import { exportKind, exportWorkbook } from "./export-files.ts";
+import { openRecordSource } from "./record-source.ts";
+import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-export.ts";
+
+const { path, generation, kinds, format, folder, licence } = workerData as ExportOrder;
+const source = openRecordSource(path, generation);
+const files: ExportedFile[] = [];
+if (format === workbookFormat) files.push(await exportWorkbook(source, kinds, { licence }, folder));
+else for (const kind of kinds) files.push(await exportKind(source, kind, format, folder));
+source.close();
+parentPort!.postMessage(files);

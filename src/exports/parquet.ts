@@ -1,0 +1,115 @@
+/** Writes records as Parquet: a column for each member with the type it is declared with, lists and objects nested. */
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { TProperties } from "typebox";
+import type { RecordKind } from "#records/canonical.ts";
+import { Gp } from "#records/gp.ts";
+import { Principal } from "#records/principal.ts";
+import { Project } from "#records/project.ts";
+import { Signal } from "#records/signal.ts";
+import type { OutputFile } from "./output-file.ts";
+import type { RecordSource } from "./record-source.ts";
+
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
+
+/** What a GP embeds is in the files of principals and signals, joined by `gps`. */
+const { principals: _principals, signals: _signals, ...gpMembers } = Gp.properties;
+
+const membersOf: Readonly<Record<RecordKind, TProperties>> = {
+  gp: gpMembers,
+  principal: Principal.properties,
+  signal: Signal.properties,
+  project: Project.properties,
+};
+
+/** In memory at a time: larger groups take more memory to write, smaller ones more time to read. */
+const rowsOfGroup = 4096;
+
+/** @returns how many records there are. */
+export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): number {
+  const members = Object.entries(membersOf[kind] as unknown as Record<string, Declared>);
+  const schema = [
+    { name: kind, num_children: members.length },
+    ...members.flatMap(([name, declared]) => elementsOf(name, declared, false)),
+  ];
+  const bytes = new ByteWriter();
+  const moveOn = () => {
+    output.write(bytes.getBytes());
+    bytes.index = 0;
+  };
+  const writer = new ParquetWriter({
+    writer: Object.assign(bytes, { flush: moveOn }),
+    schema,
+    createdBy: "gp-records",
+    kvMetadata: [{ key: "gp-records.dataset_version", value: source.generation.version }],
+  });
+  const columns = members.map(([name, declared]) => ({
+    name,
+    data: [] as unknown[],
+    convert: conversionOf(declared),
+  }));
+  const writeGroup = () => {
+    void writer.write({ columnData: columns, rowGroupSize: rowsOfGroup });
+    for (const column of columns) column.data = [];
+  };
+  let rows = 0;
+  for (const record of source.records(kind)) {
+    for (const { name, data, convert } of columns) data.push(convert(record[name]));
+    if (++rows % rowsOfGroup === 0) writeGroup();
+  }
+  writeGroup();
+  void writer.finish();
+  moveOn();
+  return rows;
+}
+
+/** The members of a declaration that a schema is made from. */
+interface Declared {
+  type: string | readonly string[];
+  format?: string;
+  properties?: Readonly<Record<string, Declared>>;
+  required?: readonly string[];
+  items?: Declared;
+}
+
+/** An element and those in it, in the order of the format (parquet.thrift, LogicalTypes.md). */
+function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): SchemaElement[] {
+  const { type, properties, required = [], items } = declared;
+  const mayBeNull = mayBeMissing || [type].flat().includes("null");
+  const common = { name, repetition_type: mayBeNull ? "OPTIONAL" : "REQUIRED" } as const;
+  if (items !== undefined)
+    return [
+      { ...common, converted_type: "LIST", num_children: 1 },
+      { name: "list", repetition_type: "REPEATED", num_children: 1 },
+      ...elementsOf("element", items, false),
+    ];
+  if (properties !== undefined) {
+    const inner = Object.entries(properties);
+    return [
+      { ...common, num_children: inner.length },
+      ...inner.flatMap(([key, one]) => elementsOf(key, one, !required.includes(key))),
+    ];
+  }
+  return [{ ...common, ...leafOf(declared) }];
+}
+
+/** Dates stay text, since a source may know no more than the year. */
+function leafOf({ type, format }: Declared): Partial<SchemaElement> {
+  const [name] = [type].flat();
+  if (name === "integer") return { type: "INT64" };
+  if (name === "number") return { type: "DOUBLE" };
+  if (format === "date-time")
+    return {
+      type: "INT64",
+      converted_type: "TIMESTAMP_MILLIS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+    };
+  return { type: "BYTE_ARRAY", converted_type: "UTF8" };
+}
+
+/** What the writer takes for a value. Inside lists and objects there are only texts and decimal numbers, which stay what they are. */
+function conversionOf({ type, format }: Declared): (value: unknown) => unknown {
+  if ([type].flat().includes("integer"))
+    return (value) => (value === null ? null : BigInt(value as number));
+  if (format === "date-time") return (value) => (value === null ? null : new Date(value as string));
+  return (value) => value;
+}

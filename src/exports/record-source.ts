@@ -1,0 +1,134 @@
+/** Reads the records of a dataset one after the other, as the API answers them, in little memory however many there are. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Generation } from "#datasets/generation.ts";
+import { openPublished } from "#datasets/open-generation.ts";
+import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
+import { embeddedKinds, embeddedMax } from "#operations/page.ts";
+import type { RecordKind } from "#records/canonical.ts";
+import type { RecordMembers } from "#records/columns.ts";
+import type { DatasetIndex } from "#search/dataset-parts.ts";
+
+export interface RecordSource {
+  /** What is known of the dataset. */
+  generation: Generation;
+  /**
+   * The records of a kind in display order as NDJSON, byte for byte what the API has in `data`: some hundred whole lines at
+   * a time, each with its end. A piece is valid until the next one is asked for.
+   */
+  lines(kind: RecordKind): Generator<Buffer>;
+  /** The same records, parsed. */
+  records(kind: RecordKind): Generator<RecordMembers>;
+  /** What links a principal, signal or project to a GP, in the order of the records and of their GPs. */
+  links(kind: RecordKind): Iterable<RecordLink>;
+  countLinks(kind: RecordKind): number;
+  /** The imports that the records came by. */
+  sources(): { name: string; imported_at: string }[];
+  close(): void;
+}
+
+interface RecordLink {
+  id: string;
+  /** Of a signal its title. */
+  name: string;
+  gpId: string;
+  gpName: string;
+}
+
+/**
+ * Reads the whole file first, to know that it is the one that was published.
+ * @throws DatasetFault where it is not, or cannot be read.
+ */
+export function openRecordSource(path: string, generation: Generation): RecordSource {
+  const { db } = openPublished(path, generation);
+  const lines = (kind: RecordKind) => (kind === "gp" ? linesOfGps(db) : linesOf(db, kind));
+  return {
+    generation,
+    lines,
+    *records(kind) {
+      for (const piece of lines(kind))
+        for (const line of piece.toString("utf8", 0, piece.length - 1).split("\n"))
+          yield JSON.parse(line) as RecordMembers;
+    },
+    links: (kind) =>
+      db
+        .prepare(
+          `select record.id, document ->> '$.${kind === "signal" ? "title" : "name"}' as name, gp.value ->> '$.id' as gpId, gp.value ->> '$.name' as gpName
+          from ${kind} as record, json_each(document, '$.gps') as gp order by position, gp.key`,
+        )
+        .iterate() as unknown as Iterable<RecordLink>,
+    countLinks: (kind) =>
+      Number(db.prepare("select count(*) as links from link where kind = ?").get(kind)!["links"]),
+    sources: () =>
+      db.prepare("select name, imported_at from source order by name").all() as ReturnType<
+        RecordSource["sources"]
+      >,
+    close: () => db.close(),
+  };
+}
+
+/** SQLite joins so many at little more than the cost of one. */
+const recordsOfPiece = 256;
+/** A GP with all it embeds may have a hundred thousand. */
+const charactersOfPiece = 64 * 1024;
+
+/** Documents have no line break of their own: JSON escapes it. */
+function* linesOf(db: DatabaseSync, kind: RecordKind): Generator<Buffer> {
+  const read = db.prepare(
+    `select cast(group_concat(document, char(10)) || char(10) as blob) as lines from ${kind} where position between ? and ?`,
+  );
+  for (let from = 0n; ; from += BigInt(recordsOfPiece)) {
+    const { lines } = read.get(from, from + BigInt(recordsOfPiece - 1)) as unknown as Lines;
+    if (lines === null) return;
+    yield Buffer.from(lines.buffer, lines.byteOffset, lines.length);
+    // To V8 a piece is a small object, so that thousands would wait for a collection.
+    lines.buffer.transfer(0);
+  }
+}
+
+interface Lines {
+  lines: Uint8Array<ArrayBuffer> | null;
+}
+
+/** A GP is stored without the principals and signals that it embeds. */
+function* linesOfGps(db: DatabaseSync): Generator<Buffer> {
+  const recordsOfGp = readLinks(db);
+  const readOwn = openOwnDocuments(db, "gp");
+  const lists = embeddedKinds.map((kind) => {
+    const { starts, items } = recordsOfGp[kind];
+    return { kind, starts, items, readOwn: openOwnDocuments(db, kind) };
+  });
+  let lines = "";
+  for (let gp = 0; ; gp++) {
+    const own = readOwn(gp);
+    if (own === null) break;
+    lines += own;
+    for (const { kind, starts, items, readOwn } of lists) {
+      const first = starts[gp]!;
+      const total = starts[gp + 1]! - first;
+      const embedded = items.subarray(first, first + Math.min(total, embeddedMax));
+      const documents = Array.from(embedded, (position) => `${readOwn(position)}}`).join(",");
+      lines += `,"${kind}s":[${documents}],"${kind}s_total":${total}`;
+    }
+    lines += "}\n";
+    if (lines.length < charactersOfPiece) continue;
+    yield Buffer.from(lines);
+    lines = "";
+  }
+  if (lines !== "") yield Buffer.from(lines);
+}
+
+/** Only these of the arrays that a server loads. */
+const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
+  const rows = db
+    .prepare("select name, element, bytes from array where name like 'recordsOfGp.%'")
+    .all() as unknown as StoredArray[];
+  return (treeOf(rows) as Pick<DatasetIndex, "recordsOfGp">).recordsOfGp;
+};
+
+/** Reads a document up to what it leaves out inside a GP; null behind the last. */
+function openOwnDocuments(db: DatabaseSync, kind: RecordKind): (position: number) => string | null {
+  const read = db.prepare(
+    `select cast(substr(cast(document as blob), 1, own_length) as text) as own from ${kind} where position = ?`,
+  );
+  return (position) => (read.get(BigInt(position)) as { own: string } | undefined)?.own ?? null;
+}

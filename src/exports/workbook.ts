@@ -1,0 +1,278 @@
+/** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for their links, and one that says what it is. */
+import { Readable } from "node:stream";
+import { ZipFile } from "yazl";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import type { RecordKind } from "#records/canonical.ts";
+import { recordColumns, type ColumnType } from "#records/columns.ts";
+import type { OutputFile } from "./output-file.ts";
+import type { RecordSource } from "./record-source.ts";
+
+/** What stands on the last sheet, beside what the dataset says of itself. */
+export interface WorkbookNotes {
+  /** Of the data; null where the operator does not state it. */
+  licence: string | null;
+}
+
+/** Of a sheet, its heading among them; the limit of the format as spreadsheets read it. */
+export const rowsMax = 1_048_576;
+
+const sheetNames: Readonly<Record<RecordKind, string>> = {
+  gp: "GPs",
+  principal: "People",
+  signal: "Signals",
+  project: "Projects",
+};
+
+/**
+ * Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A complete date is a date;
+ * a column beside it tells how precisely it is known.
+ * @returns how many records there are.
+ * @throws DatasetFault where a sheet would have more rows than one can have, before anything is written.
+ */
+export async function writeWorkbook(
+  source: RecordSource,
+  kinds: readonly RecordKind[],
+  notes: WorkbookNotes,
+  output: OutputFile,
+): Promise<number> {
+  const linked = kinds.filter((kind) => kind !== "gp");
+  const links = linked.reduce((sum, kind) => sum + source.countLinks(kind), 0);
+  const { records } = source.generation;
+  for (const kind of kinds) refuseTooMany(sheetNames[kind], records[kind]);
+  refuseTooMany(linksName, links);
+  const sheets: Sheet[] = [
+    ...kinds.map((kind) => sheetOf(source, kind)),
+    ...(linked.length === 0 ? [] : [linksSheet(source, linked)]),
+    aboutSheet(source, kinds, notes),
+  ];
+  const zip = new ZipFile();
+  // The same dataset gives the same file.
+  const options = { mtime: new Date(source.generation.built_at) };
+  for (const { path, text } of fixedParts(sheets.map(({ name }) => name)))
+    zip.addBuffer(Buffer.from(text), path, options);
+  sheets.forEach((sheet, i) => {
+    zip.addReadStreamLazy(`xl/worksheets/sheet${i + 1}.xml`, options, (take) =>
+      take(null, Readable.from(sheetXml(sheet), { objectMode: false })),
+    );
+  });
+  const failed = new Promise<never>((_, reject) => zip.on("error", reject));
+  failed.catch(() => {});
+  zip.end();
+  const write = async () => {
+    for await (const piece of zip.outputStream) output.write(piece as Buffer);
+  };
+  await Promise.race([write(), failed]);
+  return kinds.reduce((sum, kind) => sum + records[kind], 0);
+}
+
+function refuseTooMany(name: string, rows: number): void {
+  if (rows < rowsMax) return;
+  const words = (count: number) => count.toLocaleString("en-US");
+  throw new DatasetFault(
+    `The sheet ${name} would have ${words(rows)} rows, and a sheet of a workbook has room for ${words(rowsMax - 1)} below its heading. Choose another format, or fewer kinds of record with --kind.`,
+  );
+}
+
+interface Sheet {
+  name: string;
+  headings: readonly string[];
+  rows: Iterable<readonly SheetCell[]>;
+}
+
+/** A time is a date with a fraction of a day. */
+type SheetCell = string | number | null | { day: number; hasTime: boolean };
+
+const linksName = "Links";
+
+function linksSheet(source: RecordSource, kinds: readonly RecordKind[]): Sheet {
+  function* rows() {
+    for (const kind of kinds)
+      for (const { id, name, gpId, gpName } of source.links(kind))
+        yield [kind, id, name, gpId, gpName];
+  }
+  return { name: linksName, headings: ["kind", "id", "name", "gp_id", "gp_name"], rows: rows() };
+}
+
+function aboutSheet(
+  { generation, sources }: RecordSource,
+  kinds: readonly RecordKind[],
+  { licence }: WorkbookNotes,
+): Sheet {
+  return {
+    name: "About",
+    headings: ["what", "value"],
+    rows: [
+      ["Dataset version", generation.version],
+      ["Dataset built", momentOf(generation.built_at)],
+      ["Filters", kinds.length === 4 ? "none: all records" : `only ${kinds.join(", ")}`],
+      ...kinds.map((kind) => [`Records: ${sheetNames[kind]}`, generation.records[kind]]),
+      ...sources().map(({ name, imported_at }) => [
+        "Source of the data",
+        `${name}, imported ${imported_at}`,
+      ]),
+      ["Licence of the data", licence ?? "not stated; ask who gave you this file"],
+      [
+        "Lists",
+        "Values of a list are separated by semicolons. Ids are stable from one dataset to the next.",
+      ],
+      [
+        "Dates",
+        "A date that is not known to the day is text: a year, or a year and a month. The column beside it says how precisely it is known.",
+      ],
+    ],
+  };
+}
+
+/** What a GP embeds stands on the sheets of links, people and signals. */
+const onOtherSheets = new Set(["principals.name", "signals.title"]);
+
+function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
+  const columns = recordColumns[kind].filter(({ name }) => !onOtherSheets.has(name));
+  const headings = columns.flatMap(({ name, type }) =>
+    isDate(type) ? [name, `${name}_precision`] : [name],
+  );
+  function* rows() {
+    for (const record of source.records(kind)) {
+      const cells: SheetCell[] = [];
+      for (const { type, of } of columns) {
+        const value = of(record);
+        const text = typeof value === "object" ? (value?.join("; ") ?? null) : value;
+        if (isDate(type))
+          cells.push(dateOf(text as string | null), precisionOf(text as string | null));
+        else cells.push(type === "time" && text !== null ? momentOf(text as string) : text);
+      }
+      yield cells;
+    }
+  }
+  return { name: sheetNames[kind], headings, rows: rows() };
+}
+
+const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";
+
+const dayLength = "2026-03-31".length;
+const dayMilliseconds = 86_400_000;
+/** Day 0. From March 1900 on all programs agree on what day a number is. */
+const firstDay = Date.UTC(1899, 11, 30);
+const firstAgreed = Date.UTC(1900, 2, 1);
+
+function dateOf(text: string | null): SheetCell {
+  return text === null || text.length < dayLength ? text : momentOf(text);
+}
+
+/** @param text a day, or a time in UTC. */
+function momentOf(text: string): SheetCell {
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds) || milliseconds < firstAgreed) return text;
+  return { day: (milliseconds - firstDay) / dayMilliseconds, hasTime: text.length > dayLength };
+}
+
+const precisionOf = (text: string | null) =>
+  text === null ? null : text.length > dayLength ? "second" : (precisions[text.length] ?? null);
+
+const precisions: Readonly<Record<number, string>> = { 4: "year", 7: "month", 10: "day" };
+
+/** The numbers of styles in `styles`. */
+const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;
+
+/** Text is of the format "text", so that it stays text also where somebody edits it; what looks like a formula is marked as quoted, too. */
+const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
+<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>
+<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>
+<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>
+<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>
+<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
+<cellXfs count="6">
+<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>
+<xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>
+<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>
+<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" quotePrefix="1"/>
+<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>
+<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>
+</cellXfs>
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
+</styleSheet>`;
+
+const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+
+/** Every part of a workbook but its sheets. */
+function fixedParts(sheets: readonly string[]): { path: string; text: string }[] {
+  const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+  const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const packages = "http://schemas.openxmlformats.org/package/2006";
+  const types = "application/vnd.openxmlformats-officedocument.spreadsheetml";
+  const each = (text: (name: string, number: number) => string) =>
+    sheets.map((name, i) => text(name, i + 1)).join("");
+  const relation = (id: string, type: string, target: string) =>
+    `<Relationship Id="${id}" Type="${relations}/${type}" Target="${target}"/>`;
+  const parts = {
+    "[Content_Types].xml": `<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${types}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${types}.styles+xml"/>${each((_, i) => `<Override PartName="/xl/worksheets/sheet${i}.xml" ContentType="${types}.worksheet+xml"/>`)}</Types>`,
+    "_rels/.rels": `<Relationships xmlns="${packages}/relationships">${relation("rId1", "officeDocument", "xl/workbook.xml")}</Relationships>`,
+    "xl/workbook.xml": `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>${each((name, i) => `<sheet name="${name}" sheetId="${i}" r:id="rId${i}"/>`)}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships xmlns="${packages}/relationships">${each((_, i) => relation(`rId${i}`, "worksheet", `worksheets/sheet${i}.xml`))}${relation("rIdStyles", "styles", "styles.xml")}</Relationships>`,
+    "xl/styles.xml": styles,
+  };
+  return Object.entries(parts).map(([path, text]) => ({ path, text: xmlHead + text }));
+}
+
+/** Written at a time. */
+const pieceLength = 64 * 1024;
+
+function* sheetXml({ headings, rows }: Sheet): Generator<Buffer> {
+  const letters = headings.map((_, i) => columnLetters(i));
+  let text = `${xmlHead}<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultColWidth="18" defaultRowHeight="15"/><sheetData>`;
+  text += rowXml(
+    1,
+    headings.map((heading, i) => textXml(`${letters[i]}1`, style.heading, heading)),
+  );
+  let number = 1;
+  for (const row of rows) {
+    number++;
+    text += rowXml(
+      number,
+      row.map((cell, i) => cellXml(`${letters[i]}${number}`, cell)),
+    );
+    if (text.length < pieceLength) continue;
+    yield Buffer.from(text);
+    text = "";
+  }
+  yield Buffer.from(`${text}</sheetData></worksheet>`);
+}
+
+const rowXml = (number: number, cells: readonly string[]) =>
+  `<row r="${number}">${cells.join("")}</row>`;
+
+/** A, B, … Z, AA, AB, … */
+const columnLetters = (column: number): string =>
+  (column < 26 ? "" : columnLetters(Math.floor(column / 26) - 1)) +
+  String.fromCharCode(65 + (column % 26));
+
+function cellXml(place: string, cell: SheetCell): string {
+  if (cell === null) return "";
+  if (typeof cell === "number") return `<c r="${place}"><v>${cell}</v></c>`;
+  if (typeof cell === "string")
+    return textXml(place, formulaStart.test(cell) ? style.formulaLike : style.text, cell);
+  return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
+}
+
+/** A program that reads a text anew, as some do with what is pasted, would run it. */
+const formulaStart = /^[=+\-@\t\r]/;
+
+/** Of a cell, in UTF-16 units; with more a program takes the whole file for damaged. */
+const textLengthMax = 32_767;
+
+function textXml(place: string, number: number, text: string): string {
+  const fitting = text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+  return `<c r="${place}" s="${number}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(fitting)}</t></is></c>`;
+}
+
+const toEscape =
+  /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}|_(?=x[0-9A-Fa-f]{4}_)/gu;
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** What XML cannot hold is written as `_x001F_`, and so is the beginning of what only looks like that (ECMA-376, ST_Xstring). */
+const escapeXml = (text: string) =>
+  text.replace(
+    toEscape,
+    (found) =>
+      entities[found] ?? `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`,
+  );

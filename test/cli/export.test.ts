@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords } from "../support/dataset.ts";
+import { forEachStore, storePlace } from "../support/for-each-store.ts";
+import { importShared } from "../support/shared-datasets.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+async function published(t: TestContext, settings: Record<string, string> = {}) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  await importRecords(catalogue, [{ record: "gp", id: "old", name: "Old Partners" }]);
+  await importRecords(catalogue, cast);
+  const versions = catalogue.versions();
+  return { dataDir, versions, folder: temporaryFolder(t), ...allCommands(dataDir, settings) };
+}
+
+test("export writes a file for each kind of the current dataset, and says how many records each has", async (t) => {
+  const { text, json, folder, versions } = await published(t);
+  const { version, files } = await json("export", "--format", "ndjson", "-o", folder);
+  assert.equal(version, versions[1]);
+  assert.deepEqual(
+    files.map(({ file, records }: { file: string; records: number }) => [file, records]),
+    ["gp", "principal", "signal", "project"].map((kind) => [
+      join(folder, `${kind}.ndjson`),
+      readFileSync(join(folder, `${kind}.ndjson`), "utf8").split("\n").length - 1,
+    ]),
+  );
+  assert.match(
+    await text("export", "--format", "csv", "--output", folder),
+    /^Dataset \S+\nFILE +RECORDS +BYTES +SHA-256\n.*gp\.csv +10 /,
+  );
+});
+
+test("export takes another version and only the kinds asked for, in the usual order, into a folder it makes", async (t) => {
+  const { json, folder, versions } = await published(t);
+  const made = join(folder, "new", "one");
+  await json(
+    "export",
+    "--format",
+    "ndjson",
+    "--version",
+    versions[0]!,
+    "--kind",
+    "project",
+    "gp",
+    "gp",
+    "--output",
+    made,
+  );
+  assert.deepEqual(readdirSync(made).toSorted(), ["gp.ndjson", "project.ndjson"]);
+  assert.match(readFileSync(join(made, "gp.ndjson"), "utf8"), /^\{.*"Old Partners".*\}\n$/);
+  assert.equal(readFileSync(join(made, "project.ndjson"), "utf8"), "");
+});
+
+test("a workbook is one file that says under which licence the data is", async (t) => {
+  const { json, folder } = await published(t, { DATA_LICENCE: "CC BY 4.0" });
+  const { files } = await json("export", "--format", "xlsx", "-o", folder);
+  assert.equal(files.length, 1);
+  assert.deepEqual(readdirSync(folder), ["records.xlsx"]);
+});
+
+test("export names the versions there are where it is asked for another, and a folder it cannot use", async (t) => {
+  const { refusal, folder, versions } = await published(t);
+  assert.equal(
+    await refusal(exitCodes.conflict, "export", "--format", "csv", "--version", "1"),
+    `error: There is no dataset '1'. Those there are: ${versions.join(", ")}.\n`,
+  );
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  assert.match(
+    await refusal(exitCodes.usage, "export", "--format", "csv", "-o", join(file, "in")),
+    /^error: .*file\/in cannot be used \(ENOTDIR\)\. .*--output\.\n$/,
+  );
+  assert.match(
+    await refusal(exitCodes.usage, "export", "--format", "pdf"),
+    /Allowed choices are ndjson, csv, parquet, xlsx/,
+  );
+  const empty = allCommands(temporaryFolder(t));
+  assert.match(
+    await empty.refusal(exitCodes.conflict, "export", "--format", "csv"),
+    /There is no dataset yet; 'gp-records import' makes one\./,
+  );
+});
+
+test("a damaged dataset is not exported", async (t) => {
+  const { refusal, dataDir, folder, versions } = await published(t);
+  const path = join(dataDir, "datasets", `${versions[1]}.sqlite`);
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(path, bytes);
+  assert.match(
+    await refusal(exitCodes.conflict, "export", "--format", "csv", "-o", folder),
+    /is not the file that was published: its SHA-256 differs/,
+  );
+  assert.ok(!existsSync(join(folder, "gp.csv")));
+});
+
+forEachStore("export reads a dataset from where it is kept, and fetches it first", async (t) => {
+  const { dataDir, databaseUrl } = await storePlace(t);
+  if (databaseUrl === null) await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  else await importShared(t, databaseUrl, cast);
+  const folder = temporaryFolder(t);
+  const { json } = allCommands(dataDir, { DATABASE_URL: databaseUrl ?? "" });
+  const { files } = await json("export", "--format", "parquet", "--kind", "gp", "-o", folder);
+  assert.equal(files[0].records, 10);
+});

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { inflateRawSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
+import { idPrefixes } from "#datasets/format.ts";
+import type { OutputFile } from "#exports/output-file.ts";
+import type { RecordSource } from "#exports/record-source.ts";
+import { runExport, workbookFormat } from "#exports/run-export.ts";
+import { rowsMax, writeWorkbook } from "#exports/workbook.ts";
+import type { RecordKind } from "#records/canonical.ts";
+import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { hasTool } from "../support/installed-tool.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const kinds = Object.keys(idPrefixes) as RecordKind[];
+
+const aliases = Array.from({ length: 100 }, (_, i) => `${i} ${"x".repeat(490)}`);
+
+/** What spreadsheets get wrong: formulas, ids with zeros, accents, dates that are half known. */
+const hard = [
+  {
+    record: "gp",
+    id: "a",
+    name: "=1+1",
+    legal_name: "=cmd|' /C calc'!A0",
+    aliases: ["+SUM(A1)", "@x"],
+    description: "-2+3",
+    founded_year: 1999,
+    aum_usd: 1840000000,
+    aum_as_of: "2025-03",
+    external_ids: { cik: ["0001912345"] },
+  },
+  {
+    record: "gp",
+    id: "b",
+    name: "Zoë Ünlü & Söhne <GmbH>",
+    description: '_x0041_ "quoted", comma; 三井',
+    aum_as_of: "2026-03-31",
+  },
+  { record: "gp", id: "c", name: "Long", aliases },
+  { record: "principal", id: "p", name: "Ana Müller", start_date: "1875-02-01", gps: ["a", "b"] },
+  {
+    record: "signal",
+    id: "s",
+    type: "news",
+    title: "-Big",
+    date: "2026",
+    published_at: "2026-01-02T03:04:05Z",
+    amount_usd: -5000000,
+    gps: ["a"],
+  },
+  {
+    record: "project",
+    id: "j",
+    name: "@home",
+    type: "other",
+    property_type: "office",
+    status: "planned",
+    zip: "01234",
+    latitude: 40.5,
+    longitude: -73.25,
+    start_date: "2024-02-29",
+    gps: ["b"],
+  },
+];
+
+async function exported(t: TestContext, format: "csv" | typeof workbookFormat) {
+  const catalogue = temporaryCatalogue(t);
+  const { published } = await importRecords(catalogue, hard);
+  const folder = temporaryFolder(t);
+  const path = catalogue.pathOf(published!.version);
+  const licence = "CC BY 4.0";
+  await runExport({ path, generation: published!, kinds, format, folder, licence });
+  return { folder, version: published!.version };
+}
+
+/** Converts a file by LibreOffice, without a window; `to` is a format with its filter, `reads` a filter to read with. */
+function convert(folder: string, file: string, to: string, reads?: string): void {
+  const profile = `-env:UserInstallation=file://${join(folder, "profile")}`;
+  const filter = reads === undefined ? [] : [`--infilter=${reads}`];
+  const { status, stdout, stderr } = spawnSync(
+    "soffice",
+    [profile, "--headless", ...filter, "--convert-to", to, "--outdir", folder, join(folder, file)],
+    { encoding: "utf8", timeout: 150_000 },
+  );
+  assert.equal(status, 0, stdout + stderr);
+}
+
+/** Comma, quotes, UTF-8, as shown, and every sheet. */
+const csvOfSheets = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1";
+const commaUtf8 = "Text - txt - csv (StarCalc):44,34,76,1";
+
+test("LibreOffice opens the workbook: every sheet with its rows, accents, zeros and dates, and runs no formula", async (t) => {
+  if (!hasTool(t, "soffice", "libreoffice-calc-nogui")) return;
+  const { folder, version } = await exported(t, workbookFormat);
+  convert(folder, "records.xlsx", csvOfSheets);
+  const sheet = (name: string): Record<string, string>[] =>
+    parse(readFileSync(join(folder, `records-${name}.csv`)), { columns: true, bom: true });
+  const [formula, long, umlaut] = sheet("GPs");
+  assert.equal(formula!["name"], "=1+1");
+  assert.equal(formula!["legal_name"], "=cmd|' /C calc'!A0");
+  assert.equal(formula!["aliases"], "+SUM(A1); @x");
+  assert.equal(formula!["description"], "-2+3");
+  assert.equal(formula!["external_ids.cik"], "0001912345");
+  assert.equal(formula!["aum_as_of"], "2025-03");
+  assert.equal(formula!["aum_as_of_precision"], "month");
+  assert.equal(long!["aliases"]!.length, 32_767);
+  assert.ok(long!["aliases"]!.endsWith("…"));
+  assert.equal(umlaut!["name"], "Zoë Ünlü & Söhne <GmbH>");
+  assert.equal(umlaut!["description"], '_x0041_ "quoted", comma; 三井');
+  assert.equal(umlaut!["aum_as_of"], "2026-03-31");
+  assert.equal(umlaut!["aum_as_of_precision"], "day");
+  const [person] = sheet("People");
+  assert.equal(person!["start_date"], "1875-02-01");
+  assert.equal(person!["gps.name"], "=1+1; Zoë Ünlü & Söhne <GmbH>");
+  const [signal] = sheet("Signals");
+  assert.equal(signal!["title"], "-Big");
+  assert.equal(signal!["published_at"], "2026-01-02 03:04:05");
+  assert.deepEqual([signal!["date"], signal!["date_precision"]], ["2026", "year"]);
+  const [project] = sheet("Projects");
+  assert.deepEqual([project!["name"], project!["zip"]], ["@home", "01234"]);
+  assert.deepEqual(
+    sheet("Links").map(({ kind, name, gp_name: gp }) => [kind, name, gp]),
+    [
+      ["principal", "Ana Müller", "=1+1"],
+      ["principal", "Ana Müller", "Zoë Ünlü & Söhne <GmbH>"],
+      ["signal", "-Big", "=1+1"],
+      ["project", "@home", "Zoë Ünlü & Söhne <GmbH>"],
+    ],
+  );
+  const about = new Map(sheet("About").map(({ what, value }) => [what, value]));
+  assert.equal(about.get("Dataset version"), version);
+  assert.equal(about.get("Filters"), "none: all records");
+  assert.equal(about.get("Licence of the data"), "CC BY 4.0");
+  assert.match(about.get("Source of the data")!, /^own, imported 2026-/);
+});
+
+/** The cells of a table that LibreOffice has written as flat XML, by their type. */
+const cellsOf = (xml: string, type: string) =>
+  [...xml.matchAll(/<table:table-cell[^>]*office:value-type="(\w+)"[^>]*office:value="([^"]*)"/g)]
+    .filter(([, found]) => found === type)
+    .map(([, , value]) => Number(value));
+
+test("to LibreOffice numbers of a workbook are numbers, complete dates are dates, and nothing is a formula", async (t) => {
+  if (!hasTool(t, "soffice", "libreoffice-calc-nogui")) return;
+  const { folder } = await exported(t, workbookFormat);
+  convert(folder, "records.xlsx", "fods");
+  const xml = readFileSync(join(folder, "records.fods"), "utf8");
+  assert.doesNotMatch(xml, /table:formula=/);
+  const numbers = cellsOf(xml, "float");
+  for (const number of [1999, 1840000000, -5000000, 40.5, -73.25])
+    assert.ok(numbers.includes(number), String(number));
+  assert.ok(!numbers.includes(1234) && !numbers.includes(1912345));
+  for (const date of ["2026-03-31", "2024-02-29", "2026-01-02T03:04:05"])
+    assert.match(xml, new RegExp(`office:date-value="${date}"`));
+});
+
+/** The text of a part of a ZIP archive whose parts are deflated. */
+function partOf(archive: Buffer, name: string): string {
+  const at = archive.indexOf(name);
+  // Behind the name are the extra fields, whose length stands before it (APPNOTE 4.3.7).
+  return inflateRawSync(
+    archive.subarray(at + name.length + archive.readUInt16LE(at - 2)),
+  ).toString();
+}
+
+test("the head of every sheet is frozen", async (t) => {
+  const { folder } = await exported(t, workbookFormat);
+  const archive = readFileSync(join(folder, "records.xlsx"));
+  for (const number of [1, 2, 3, 4, 5, 6])
+    assert.match(
+      partOf(archive, `xl/worksheets/sheet${number}.xml`),
+      /<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"\/>/,
+    );
+});
+
+test("LibreOffice opens the CSV of each kind: right rows, accents, numbers as numbers, and runs no formula", async (t) => {
+  if (!hasTool(t, "soffice", "libreoffice-calc-nogui")) return;
+  const { folder } = await exported(t, "csv");
+  const open = (kind: RecordKind) => {
+    convert(folder, `${kind}.csv`, "fods", commaUtf8);
+    const xml = readFileSync(join(folder, `${kind}.fods`), "utf8");
+    assert.doesNotMatch(xml, /table:formula=/);
+    return xml;
+  };
+  const gps = open("gp");
+  assert.match(gps, /<text:p>Zoë Ünlü &amp; Söhne &lt;GmbH&gt;<\/text:p>/);
+  assert.match(gps, /<text:p>&apos;=1\+1<\/text:p>/);
+  assert.deepEqual(
+    [1999, 1840000000].filter((number) => !cellsOf(gps, "float").includes(number)),
+    [],
+  );
+  assert.equal(gps.match(/<text:p>gp_[0-9a-z]{16}<\/text:p>/g)!.length, 3);
+  assert.ok(cellsOf(open("signal"), "float").includes(-5000000));
+  assert.ok(cellsOf(open("project"), "float").includes(-73.25));
+  assert.match(open("principal"), /<text:p>Ana Müller<\/text:p>/);
+});
+
+test("more records than a sheet has rows are refused before anything is written", async () => {
+  const records = { gp: 1, principal: rowsMax, signal: 1, project: 1 };
+  const source = { generation: { records }, countLinks: () => 0 } as unknown as RecordSource;
+  const output = { write: () => assert.fail() } as unknown as OutputFile;
+  await assert.rejects(
+    writeWorkbook(source, kinds, { licence: null }, output),
+    /The sheet People would have 1,048,576 rows, .* for 1,048,575 .* --kind/,
+  );
+});
