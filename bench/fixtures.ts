@@ -211,31 +211,39 @@ const keysOf = ({ root }: Checkout) =>
     typeof import("./issue-keys.ts")
   >;
 
-/** Ten times as many records as usual on a slow machine. */
-const importMillisecondsMax = 1_800_000;
+/** An import of ten times as many records as usual on a slow machine. */
+const commandMillisecondsMax = 1_800_000;
 
-/** The peak of the memory of an import is read so often; most of it is reached long before the end. */
+/** The peak of the memory of a command is read so often; most of it is reached long before the end. */
 const peakEveryMilliseconds = 50;
 
-interface ImportOptions {
+interface CommandOptions {
   /** For Node itself, before the program. */
   nodeArgs?: readonly string[];
   settings?: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs the import command of a checkout.
- * @returns the most memory it had at a time, in bytes; NaN where the system does not tell.
- */
-export async function importRecords(
-  { root, compileCache }: Checkout,
+/** As `runCommand`, for an import. */
+export const importRecords = (
+  checkout: Checkout,
   dataDir: string,
   file: string,
-  { nodeArgs = [], settings = {} }: ImportOptions = {},
+  options?: CommandOptions,
+): Promise<number> =>
+  runCommand(checkout, dataDir, ["import", "ndjson", file, "--source", benchSource], options);
+
+/**
+ * Runs a command of a checkout.
+ * @returns the most memory it had at a time, in bytes; NaN where the system does not tell.
+ */
+export async function runCommand(
+  { root, compileCache }: Checkout,
+  dataDir: string,
+  args: readonly string[],
+  { nodeArgs = [], settings = {} }: CommandOptions = {},
 ): Promise<number> {
-  const command = [join(root, "bin/gp-records"), "import", "ndjson", file, "--source", benchSource];
   const child = endWithUs(
-    spawn(process.execPath, [...nodeArgs, ...command], {
+    spawn(process.execPath, [...nodeArgs, join(root, "bin/gp-records"), ...args], {
       env: {
         PATH: process.env["PATH"],
         DATA_DIR: dataDir,
@@ -245,7 +253,7 @@ export async function importRecords(
       // Where no .env of the developer's lies.
       cwd: import.meta.dirname,
       stdio: ["ignore", "ignore", "pipe"],
-      timeout: importMillisecondsMax,
+      timeout: commandMillisecondsMax,
     }),
   );
   let errors = "";
@@ -254,7 +262,7 @@ export async function importRecords(
   const timer = setInterval(() => (peak = peakBytes(child.pid!) ?? peak), peakEveryMilliseconds);
   const [exitCode] = (await once(child, "exit")) as [number | null];
   clearInterval(timer);
-  if (exitCode !== 0) throw new Error(`import of ${file} ended with ${exitCode}: ${errors}`);
+  if (exitCode !== 0) throw new Error(`${args.join(" ")} ended with ${exitCode}: ${errors}`);
   return peak;
 }
 

@@ -23,6 +23,7 @@ import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
 import { openBesideImport } from "./rows/beside-import.ts";
 import { type CostRow, costSetups, openCost } from "./rows/cost.ts";
 import { openDeepOffset } from "./rows/deep-offset.ts";
+import { openExport } from "./rows/export.ts";
 import { openImport } from "./rows/import.ts";
 import { openKeyReload } from "./rows/key-reload.ts";
 import { openLoudClient } from "./rows/loud-client.ts";
@@ -117,6 +118,8 @@ const groups: readonly Group[] = [
     isLong: true,
     open: (fixtures) => openImport(fixtures, 10),
   },
+  { rows: ["export-memory"], isLong: true, open: (fixtures) => openExport(fixtures, 1) },
+  { rows: ["export-memory-650k"], isLong: true, open: (fixtures) => openExport(fixtures, 10) },
   { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },
   { rows: ["key-reload"], isLong: false, open: openKeyReload },
   { rows: ["loud-client"], isLong: true, open: openLoudClient },

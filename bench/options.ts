@@ -66,6 +66,7 @@ const large: readonly Choice[] = [
   "operations-650k",
   "import-650k",
   "import-memory-650k",
+  "export-memory-650k",
 ];
 const onEngines: readonly Choice[] = ["engines-valkey", "engines-postgres"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */

@@ -45,6 +45,8 @@ const costRow = (title: string, floor: number, goal: number) => ({
 
 const importRow = (title: string) => ({ title, show: share, target: atLeast(0.35, 0.5) });
 
+const exportRow = (title: string) => ({ title, show: megabytes, target: atMost(200) });
+
 export const rows = {
   warm: costRow("warm mix: key, quota, validation; no log", 0.6, 0.85),
   log: costRow("the same with a log line a request", 0.48, 0.65),
@@ -90,6 +92,10 @@ export const rows = {
     show: megabytes,
     target: atMost(700),
   },
+  "export-memory": exportRow(
+    "most memory of an export of 65,000 records, in the format that takes most",
+  ),
+  "export-memory-650k": exportRow("most memory of an export of 650,000 records, likewise"),
   "import-gap": {
     title: "longest event-loop delay beside an import (C58)",
     show: milliseconds,
