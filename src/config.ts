@@ -73,6 +73,8 @@ export interface Config {
   auditDays: number;
   /** How many published datasets stay after a publication, the newest; 0 for all. */
   datasetsKeep: number;
+  /** Whether every key may download whole datasets. */
+  exports: boolean;
   /** Licence of the records, a text or a URL; null where the operator does not state it. */
   licence: string | null;
   /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
@@ -158,6 +160,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     usageLogParameters: read("USAGE_LOG_PARAMETERS", onOrOff),
     auditDays: read("AUDIT_DAYS", wholeNumber(0, 36_500)),
     datasetsKeep: read("DATASETS_KEEP", wholeNumber(0, 100_000)),
+    exports: read("EXPORTS", onOrOff),
     licence: textOf("DATA_LICENCE") || null,
     signUp: read("SIGN_UP", oneOf(signUps)),
     smtpUrl: read("SMTP_URL", parseSmtpUrl),

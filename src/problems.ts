@@ -163,6 +163,11 @@ const kinds = {
     title: "The body is of a type that is not read here",
     members: { available: list("Media types the path reads.", Type.String()) },
   },
+  "range-not-satisfiable": {
+    status: 416,
+    title: "The range lies beyond the file",
+    members: { bytes: count("How many bytes the file has.") },
+  },
   "expectation-failed": { status: 417, title: "The expectation cannot be met", members: {} },
   "quota-exceeded": {
     status: 429,

@@ -9,6 +9,7 @@ import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import type { Load } from "#datasets/start-load.ts";
+import type { ExportOffers } from "#exports/offers.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import { drain, settle } from "#http/connections.ts";
@@ -120,6 +121,9 @@ export async function openService(
     answerCall: (call) => answerCall(call),
     reportError: (message) => log.error(message),
   });
+  const offers = config.exports
+    ? await openOffers(config, log, program, () => datasets.model())
+    : null;
   const datasets = await openServedDatasets({
     folder: join(dataDir, "datasets"),
     ahead,
@@ -128,6 +132,7 @@ export async function openService(
     onModel(from) {
       api?.forgetAnswers();
       accountWorker.show(from);
+      offers?.tidy(from.generation.version);
     },
     now,
     log,
@@ -187,6 +192,7 @@ export async function openService(
   };
   const answerCall = openExplorerCalls(http);
   const { app, connections } = buildApp(http);
+  if (offers !== null) (await import("#http/mount-exports.ts")).mountExports(app, http, offers);
   const metrics = metricsOf({
     http,
     connections,
@@ -218,6 +224,7 @@ export async function openService(
     log,
     settle: () => settle(connections),
     async drain() {
+      offers?.close();
       await Promise.all([drain(app.server, connections), operator?.close()]);
       await app.close();
       overload.close();
@@ -257,6 +264,23 @@ export async function openService(
     },
     stop: lifecycle.stop,
   };
+}
+
+/** The files of whole datasets; their code is loaded only here. */
+async function openOffers(
+  { dataDir }: Config,
+  log: Logger,
+  program: string,
+  model: HttpDependencies["model"],
+): Promise<ExportOffers> {
+  const { openExportOffers } = await import("#exports/offers.ts");
+  return openExportOffers({
+    folder: join(dataDir, "datasets"),
+    served: () => model()?.parts.version ?? null,
+    program,
+    onMade: (dataset, file, milliseconds) =>
+      log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export is made"),
+  });
 }
 
 function refuseUnderLock(dataDir: string, lock: Lock): void {

@@ -1030,6 +1030,25 @@ class UnsupportedMediaTypeProblem(TypedDict):
     available: list[str]
 
 
+class RangeNotSatisfiableProblem(TypedDict):
+    """The range lies beyond the file."""
+
+    # URI reference that names the error.
+    type: str
+    # The error in one line; the same for every error of this code.
+    title: str
+    # The HTTP status, as in the status line.
+    status: Literal[416]
+    # What happened this time, for people.
+    detail: str
+    # The error for programs; it does not change.
+    code: Literal["range-not-satisfiable"]
+    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
+    request_id: str
+    # How many bytes the file has.
+    bytes: int
+
+
 class ExpectationFailedProblem(TypedDict):
     """The expectation cannot be met."""
 
@@ -1178,6 +1197,7 @@ Problem = (
     | ContentTooLargeProblem
     | UriTooLongProblem
     | UnsupportedMediaTypeProblem
+    | RangeNotSatisfiableProblem
     | ExpectationFailedProblem
     | QuotaExceededProblem
     | HeadersTooLargeProblem

@@ -22,6 +22,8 @@ export const contentTag = (body: Buffer | string) =>
 export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;
-  const opaque = tag.slice(2);
-  return ifNoneMatch.split(",").some((one) => one.trim().replace(/^W\//, "") === opaque);
+  const opaque = tag.replace(weakMark, "");
+  return ifNoneMatch.split(",").some((one) => one.trim().replace(weakMark, "") === opaque);
 }
+
+const weakMark = /^W\//;

@@ -113,6 +113,11 @@ export const settings = [
     help: "Published datasets that are kept, the newest; older ones go after each publication; 0 keeps all.",
   },
   {
+    name: "EXPORTS",
+    byDefault: "off",
+    help: "`on` lets every key download whole datasets, for one request a file.",
+  },
+  {
     name: "DATA_LICENCE",
     byDefault: "",
     help: "Licence of the records, as text or URL, for workbooks that are exported; empty: not stated.",

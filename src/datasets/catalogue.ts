@@ -14,6 +14,8 @@ import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts
 
 export interface Catalogue {
   folder: string;
+  /** Where a server keeps the files that it offers of whole datasets: a folder for each version, which is removed with it. */
+  exportsFolder: string;
   pathOf(version: string): string;
   /** Oldest first. */
   list(): Generation[];
@@ -64,6 +66,7 @@ export function openCatalogue(folder: string): Catalogue {
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
   const factsOf = (version: string) => join(folder, `${version}.json`);
   const pointer = join(folder, "current");
+  const exportsFolder = join(folder, "exports");
   const draftFacts = join(folder, draftFactsName);
   /** Named by an import that was to publish it, and not the current one. */
   const isUnpublished = (version: string, unconfirmed = findUnconfirmed(folder)) =>
@@ -127,6 +130,7 @@ export function openCatalogue(folder: string): Catalogue {
   };
   return {
     folder,
+    exportsFolder,
     pathOf,
     has,
     find,
@@ -181,6 +185,7 @@ export function openCatalogue(folder: string): Catalogue {
       // In this order: what a process killed in between leaves is small and not listed.
       rmSync(pathOf(version), { force: true });
       rmSync(factsOf(version), { force: true });
+      rmSync(join(exportsFolder, version), { recursive: true, force: true });
       syncPath(folder);
     },
   };

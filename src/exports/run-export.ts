@@ -38,7 +38,8 @@ const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64
  * @param signal ends it; unfinished files are overwritten by the next one.
  * @throws DatasetFault where the dataset cannot be read, or is too large for a workbook.
  */
-export function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
+export async function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
+  signal?.throwIfAborted();
   const worker = new Worker(new URL("./export-worker.ts", import.meta.url), {
     workerData: order,
     resourceLimits,

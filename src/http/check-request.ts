@@ -20,7 +20,7 @@ export function factsByPath(
 ): RouteFacts | undefined {
   if (is404 || escapedSlash.test(raw.url!)) return undefined;
   const path = `/${(params as { "*": string })["*"]}`;
-  return known.get(path) ?? known.get(path.replace(/(?<=^\/account)\/.+$/, "/*"));
+  return known.get(path) ?? known.get(path.replace(/(?<=^\/(?:account|exports))\/.+$/, "/*"));
 }
 
 /** The router treats an escaped slash as part of a name, and unescapes it in what `*` matches. */

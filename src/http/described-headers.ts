@@ -10,7 +10,7 @@ interface Header {
 }
 
 /** Statuses of responses to counted requests. */
-const counted = [200, 304, 400, 406, 429, 500, 503];
+const counted = [200, 206, 304, 400, 404, 406, 416, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({
   description,
@@ -63,6 +63,11 @@ const headers: Readonly<Record<string, Header>> = {
     "How to authenticate, and the code of the error (RFC 9110).",
     'ApiKey realm="gp-records", error="api-key-expired"',
     [401],
+  ),
+  "Content-Range": text(
+    "Which bytes of how many these are, or `*` where the range lies beyond the file.",
+    "bytes 1000000-2302116/2302117",
+    [206, 416],
   ),
   Allow: text("Methods the path takes, as `allowed`.", "GET, HEAD, OPTIONS", [405]),
   "Cache-Control": text(

@@ -17,9 +17,14 @@ const statuses = [...new Set(problemCodes.map((code) => problemKinds[code].statu
 
 const componentOf = (status: number) => `Problem${status}`;
 
-/** References to the responses, by status. */
+/** Only of files. */
+const ofRanges = problemKinds["range-not-satisfiable"].status;
+
+/** References to the responses of what is no file, by status. */
 export const problemAnswers = Object.fromEntries(
-  statuses.map((status) => [status, { $ref: `#/components/responses/${componentOf(status)}` }]),
+  statuses
+    .filter((status) => status !== ofRanges)
+    .map((status) => [status, { $ref: `#/components/responses/${componentOf(status)}` }]),
 );
 
 export const problemResponses = Object.fromEntries(

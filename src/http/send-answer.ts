@@ -22,9 +22,13 @@ export interface Answer {
   status: number;
   /** Its own headers; those of every response are added. */
   headers: HeaderLines;
-  /** Null where there is no content: 204, 304. */
+  /** Null where there is no content, as with 204 and 304, and where it is streamed. */
   body: Buffer | null;
+  /** Sends content that is too large for a buffer; its length stands in the headers. Resolves to the bytes sent, also where the client leaves. */
+  stream?: Stream;
 }
+
+type Stream = (response: ServerResponse) => Promise<number>;
 
 /** A response as it is sent. */
 interface Response {
@@ -34,6 +38,7 @@ interface Response {
   status: number;
   headers: HeaderLines;
   body: Buffer | null;
+  stream: Stream | undefined;
 }
 
 /**
@@ -44,7 +49,7 @@ export function sendAnswer(
   http: HttpDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, headers, body }: Answer,
+  { status, headers, body, stream }: Answer,
 ): void {
   // Fastify makes requests for its own errors without what was decorated.
   const quotaHeaders = request.quotaHeaders ?? "";
@@ -61,6 +66,7 @@ export function sendAnswer(
     status,
     headers: `${headersOfAll(http.config, request)}x-request-id: ${request.id}\r\n${headers}${quotaHeaders}`,
     body,
+    stream,
   };
   if (quotaHeaders === "") send(response);
   else http.afterCommit(response, send, refuseUncommitted);
@@ -69,12 +75,21 @@ export function sendAnswer(
 const headersOfAll = (config: Config, { headers, isPrivate }: FastifyRequest): HeaderLines =>
   isPrivate ? commonHeaders([], undefined) : commonHeaders(config.corsOrigins, headers.origin);
 
-function send({ http, request, reply, status, headers, body }: Response): void {
-  if (body === null) reply.raw.writeHead(status, headerPairs(headers).flat()).end();
-  else {
+function send(response: Response): void {
+  const { request, reply, status, headers, body, stream } = response;
+  if (body !== null) {
     storeHead(reply.raw, status, headers, body.length);
     reply.raw.end(body);
+  } else {
+    reply.raw.writeHead(status, headerPairs(headers).flat());
+    if (stream !== undefined)
+      return void stream(reply.raw).then((bytes) => record(response, bytes));
+    reply.raw.end();
   }
+  record(response, body === null || request.method === "HEAD" ? 0 : body.length);
+}
+
+function record({ http, request, status }: Response, bytes: number): void {
   // Fastify makes requests for its own errors without what was decorated; they are logged where they arise.
   if (request.operation === undefined) return;
   http.recordRequest({
@@ -85,7 +100,7 @@ function send({ http, request, reply, status, headers, body }: Response): void {
     target: request.raw.url!,
     status,
     milliseconds: performance.now() - request.arrivedAt,
-    bytes: body === null || request.method === "HEAD" ? 0 : body.length,
+    bytes,
     dataset: request.datasetVersion,
     problem: request.problemCode,
     requestId: request.id,
@@ -138,13 +153,14 @@ const pageAnswer = (problem: Problem, requestId: string): Answer => ({
 
 function headersOf(problem: Problem, contentType: string): HeaderLines {
   const { code, members, status } = problem;
-  const { retry_after: retryAfter, allowed } = members;
+  const { retry_after: retryAfter, allowed, bytes } = members;
   return headerLines({
     "content-type": contentType,
     "cache-control": "no-store",
     ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
     ...(status === 401 && { "www-authenticate": `ApiKey realm="gp-records", error="${code}"` }),
     ...(allowed !== undefined && { allow: allowed.join(", ") }),
+    ...(bytes !== undefined && { "content-range": `bytes */${bytes}` }),
   });
 }
 

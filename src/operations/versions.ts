@@ -18,6 +18,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "Four operations: `/fetch-gp`, `/fetch-principals`, `/fetch-signals` and `/fetch-projects`, each also under `/v1`.",
       "Partial search for `gp_name`; exact filters `tag`, `theme` and `market`, which may be repeated.",
       "`/vocabulary` lists every tag, theme and market with its number of GPs, and what each value of a closed list means.",
+      "`/exports`, where the operator offers it, has whole datasets as NDJSON, CSV and Parquet, with ranges.",
       "Pages by `limit` and `offset`, with an exact total and a `Link` header to the pages around.",
       "Answers name the dataset they come from, in `meta.dataset_version`; records have stable ids and say where they come from in `provenance`.",
       "`meta.hints` says why an answer is empty or cut, and suggests what is near.",

@@ -209,6 +209,7 @@ const examples: Examples = {
     "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",
     { available: ["application/x-www-form-urlencoded"] },
   ],
+  "range-not-satisfiable": ["The file has 2302117 bytes.", { bytes: 2_302_117 }],
   "expectation-failed": ["Only 'Expect: 100-continue' can be met."],
   "quota-exceeded": [
     "All 60 requests of this minute are used. Try again in 23 seconds.",

@@ -34,6 +34,8 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
     "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
   "unsupported-media-type":
     "The `Content-Type` header names a type this path does not read, or no type at all. `available` lists those it reads: the forms of the account pages, the only bodies read here, are `application/x-www-form-urlencoded`. Send the body as one of them.",
+  "range-not-satisfiable":
+    "The `Range` header asks for bytes behind the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
   "expectation-failed":
     "The `Expect` header holds something other than `100-continue`. Leave the header out.",
   "quota-exceeded":
@@ -90,7 +92,10 @@ export const problemAdvice: Readonly<Record<ProblemCode, ProblemAdvice>> = {
     again: "Not until the operator has changed the account.",
     counted: notCounted,
   },
-  "unknown-path": { again: changed, counted: notCounted },
+  "unknown-path": {
+    again: changed,
+    counted: "No; 1 for a file that `/exports` does not list, as its key is checked first.",
+  },
   "method-not-allowed": { again: changed, counted: notCounted },
   "not-acceptable": { again: changed, counted: countedOne },
   "request-timeout": { again: "Yes, on a new connection.", counted: notCounted },
@@ -98,6 +103,7 @@ export const problemAdvice: Readonly<Record<ProblemCode, ProblemAdvice>> = {
   "content-too-large": { again: "No. Send it without a body.", counted: notCounted },
   "uri-too-long": { again: changed, counted: notCounted },
   "unsupported-media-type": { again: changed, counted: notCounted },
+  "range-not-satisfiable": { again: changed, counted: countedOne },
   "expectation-failed": { again: changed, counted: notCounted },
   "quota-exceeded": {
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",

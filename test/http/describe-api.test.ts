@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Compile } from "typebox/compile";
-import { describeApi } from "#http/describe-api.ts";
+import { describeApi, exportsPath } from "#http/describe-api.ts";
 import { operations } from "#operations/index.ts";
 import { filtersOf, parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
@@ -38,6 +38,8 @@ test("each operation is described under its path, by its name, with all its para
   assert.deepEqual(Object.keys(description.paths), [
     ...operations.map(({ path }) => path),
     vocabularyPath,
+    exportsPath,
+    `${exportsPath}/{version}/{file}`,
   ]);
   for (const operation of operations) {
     const { get } = description.paths[operation.path];

@@ -32,16 +32,18 @@ interface SentAnswer {
   headers: Iterable<readonly [string, string]>;
   /** The content; undefined where there is none, or where it is no JSON. */
   json: unknown;
+  /** What was asked for; needed only where the headers do not tell. */
+  path?: string;
 }
 
 /** Errors, and answers of the operations; pages, documents and preflights are in no description. */
-export function assertDescribed({ status, headers, json }: SentAnswer): void {
+export function assertDescribed({ status, headers, json, path = "" }: SentAnswer): void {
   const sent = new Map(headers);
   const type = sent.get("content-type") ?? "";
   const place = type.startsWith("application/problem+json")
     ? `Problem${status}`
     : sent.has("dataset-version")
-      ? readOf(sent)
+      ? readOf(path, sent)
       : undefined;
   if (place === undefined) return;
   const { names, faultsIn } = responseAt(place, status);
@@ -56,7 +58,9 @@ export function assertDescribed({ status, headers, json }: SentAnswer): void {
 }
 
 /** Pages name their operation in `Link`; a vocabulary is no page, and a 304 is the same of all. */
-function readOf(sent: ReadonlyMap<string, string>): string {
+function readOf(path: string, sent: ReadonlyMap<string, string>): string {
+  if (path.startsWith("/exports/")) return "exports/{version}/{file}";
+  if (path.startsWith("/exports")) return "exports";
   const [, operation] = /<[^>]*\/(fetch-[a-z]+)\?/.exec(sent.get("link") ?? "") ?? [];
   return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");
 }

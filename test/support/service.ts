@@ -161,7 +161,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
       const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
       const body = isJson ? JSON.parse(text) : undefined;
       const { status, headers: received } = response;
-      assertDescribed({ status, headers: received, json: body });
+      assertDescribed({ status, headers: received, json: body, path });
       return { status, headers: received, text, body };
     },
   };

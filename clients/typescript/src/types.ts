@@ -670,6 +670,7 @@ export type Problem =
   | ContentTooLargeProblem
   | UriTooLongProblem
   | UnsupportedMediaTypeProblem
+  | RangeNotSatisfiableProblem
   | ExpectationFailedProblem
   | QuotaExceededProblem
   | HeadersTooLargeProblem
@@ -966,6 +967,24 @@ export interface UnsupportedMediaTypeProblem {
   request_id: string;
   /** Media types the path reads. */
   available: string[];
+}
+
+/** The range lies beyond the file. */
+export interface RangeNotSatisfiableProblem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: 416;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: "range-not-satisfiable";
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** How many bytes the file has. */
+  bytes: number;
 }
 
 /** The expectation cannot be met. */

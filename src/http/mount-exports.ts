@@ -1,0 +1,231 @@
+/** Serves `/exports` and the files below it: whole datasets, with ranges, after the checks of an operation in the same order. */
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { noDataset, notAcceptable } from "#api/ask.ts";
+import { contentTag, isUnchanged } from "#api/entity-tag.ts";
+import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
+import type { FileFormat } from "#exports/run-export.ts";
+import { metaOf } from "#operations/page.ts";
+import { refuseParameters } from "#operations/parameters.ts";
+import { echo, internalError, Problem } from "#problems.ts";
+import { headerLines, json } from "./common-headers.ts";
+import { exportsPath } from "./describe-api.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { descriptionLink, queryText, quotaHeaders, validators } from "./mount-operation.ts";
+import { preferredType } from "./negotiate.ts";
+import { answeredMethods, routeConfig } from "./routes.ts";
+import { type Answer, refuse, sendAnswer } from "./send-answer.ts";
+
+const methods = ["GET", "HEAD", "OPTIONS"];
+
+export function mountExports(
+  app: FastifyInstance,
+  http: HttpDependencies,
+  offers: ExportOffers,
+): void {
+  const mount = (url: string, answerTo: (request: FastifyRequest) => Answering) =>
+    app.route({
+      method: answeredMethods,
+      url,
+      config: routeConfig({ methods, operation: "exports" }),
+      handler: (request, reply) => serve(http, request, reply, () => answerTo(request)),
+    });
+  mount(exportsPath, (request) => indexAnswer(http, offers, request));
+  mount(`${exportsPath}/*`, (request) => fileAnswer(http, offers, request));
+}
+
+/** Refuses at once what can be refused, so that the order of the contract holds, and makes the answer afterwards. */
+type Answering = () => Answer | Promise<Answer>;
+
+async function serve(
+  http: HttpDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  begin: () => Answering,
+): Promise<void> {
+  const outcome = await http.api.count(request.caller!, () => ({
+    kind: "answer",
+    answer: begin(),
+  }));
+  const { asker, counted, result } = outcome;
+  request.asker = asker;
+  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
+  if (result.kind === "problem") return refuse(http, request, reply, result.problem, result.cause);
+  if (result.kind === "unchanged") return;
+  try {
+    sendAnswer(http, request, reply, await result.answer());
+  } catch (error) {
+    refuse(http, request, reply, problemOf(error, http), error);
+  }
+}
+
+/** What is being made when the service stops is not made. */
+function problemOf(error: unknown, { state }: HttpDependencies): Problem {
+  if (error instanceof Problem) return error;
+  if (state() === "running") return internalError();
+  return new Problem("unavailable", "The service is about to stop.", {
+    reason: "draining",
+    retry_after: 1,
+  });
+}
+
+function indexAnswer(
+  http: HttpDependencies,
+  offers: ExportOffers,
+  request: FastifyRequest,
+): Answering {
+  checkQuestion(http, request, exportsPath, "application/json");
+  const model = http.model();
+  if (model === null) throw noDataset();
+  const { parts } = model;
+  return () => {
+    const data = offers.list().map(({ generation: { version, built_at }, files }) => ({
+      version,
+      is_current: version === parts.version,
+      built_at,
+      files: files.map(({ name, kind, format, records, made }) => ({
+        path: `${exportsPath}/${version}/${name}`,
+        kind,
+        format,
+        records,
+        bytes: made?.bytes ?? null,
+        sha256: made?.sha256 ?? null,
+      })),
+    }));
+    const body = Buffer.from(JSON.stringify({ data, meta: metaOf(parts, []) }));
+    const tag = contentTag(body);
+    const isKnown = isUnchanged(request.headers["if-none-match"], tag);
+    const headers = { ...validators({ tag, datasetVersion: parts.version }) };
+    request.datasetVersion = parts.version;
+    if (isKnown) return { status: 304, headers: headerLines(headers), body: null };
+    const link = descriptionLink(http.config.publicUrl);
+    return { status: 200, headers: headerLines({ ...headers, "content-type": json, link }), body };
+  };
+}
+
+const contentTypes: Readonly<Record<FileFormat, string>> = {
+  ndjson: "application/x-ndjson; charset=utf-8",
+  csv: "text/csv; charset=utf-8; header=present",
+  parquet: "application/vnd.apache.parquet",
+};
+
+function fileAnswer(
+  http: HttpDependencies,
+  offers: ExportOffers,
+  request: FastifyRequest,
+): Answering {
+  const [version = "", name = "", ...others] = (request.params as { "*": string })["*"].split("/");
+  const file = others.length === 0 ? offers.find(version, name) : undefined;
+  if (file === undefined) throw noFile(http, request);
+  const contentType = contentTypes[file.format];
+  checkQuestion(http, request, exportsPath, contentType.split(";")[0]!);
+  return async () => {
+    const made = file.made ?? (await inTime(offers.make(version, file)));
+    request.datasetVersion = version;
+    return contentOf(http, request, { version, file, made, contentType });
+  };
+}
+
+const noFile = ({ operations }: HttpDependencies, { raw }: FastifyRequest) =>
+  new Problem(
+    "unknown-path",
+    `There is nothing at ${echo(raw.url!.split("?", 1)[0]!)}; ${exportsPath} lists the files there are.`,
+    { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
+  );
+
+/** @throws Problem in the order of the contract: format, parameters. */
+function checkQuestion(
+  { operations }: HttpDependencies,
+  request: FastifyRequest,
+  path: string,
+  mediaType: string,
+): void {
+  if (preferredType(request.headers.accept, [mediaType]) === undefined)
+    throw notAcceptable([mediaType]);
+  refuseParameters(path, queryText(request), operations);
+}
+
+/** Proxies wait no longer than a minute for the head of an answer. */
+const waitMilliseconds = 25_000;
+
+/** A large file takes longer to make than a client waits: whoever asks again finds it further on, or made. */
+async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      reject(
+        new Problem("unavailable", "The file is being made. Ask for it again.", {
+          reason: "timeout",
+          retry_after: 10,
+        }),
+      ),
+    waitMilliseconds,
+  );
+  return Promise.race([made, tooLate]).finally(() => clearTimeout(timer));
+}
+
+interface Content {
+  version: string;
+  file: OfferedFile;
+  made: MadeFile;
+  contentType: string;
+}
+
+/** 200, 206, 304 or 416 (RFC 9110 §13.2.2, §14). */
+function contentOf(
+  http: HttpDependencies,
+  request: FastifyRequest,
+  { version, file, made: { path, bytes, sha256 }, contentType }: Content,
+): Answer {
+  // Strong: of these bytes a range of one download continues another.
+  const tag = `"${sha256.slice(0, 32)}"`;
+  const headers = {
+    ...validators({ tag, datasetVersion: version }),
+    "accept-ranges": "bytes",
+  };
+  if (isUnchanged(request.headers["if-none-match"], tag))
+    return { status: 304, headers: headerLines(headers), body: null };
+  const range = request.method === "GET" ? wantedRange(request, tag, bytes) : null;
+  const { first, last } = range ?? { first: 0, last: bytes - 1 };
+  const head = headerLines({
+    ...headers,
+    "content-type": contentType,
+    "content-disposition": `attachment; filename="${file.name}"`,
+    "content-length": String(last - first + 1),
+    ...(range !== null && { "content-range": `bytes ${first}-${last}/${bytes}` }),
+    link: descriptionLink(http.config.publicUrl),
+  });
+  const answer = { status: range === null ? 200 : 206, headers: head, body: null };
+  if (request.method === "HEAD" || bytes === 0) return answer;
+  return {
+    ...answer,
+    async stream(response) {
+      const content = createReadStream(path, { start: first, end: last });
+      // The client may leave, or the file be gone with its dataset: a connection that ends early says so.
+      await pipeline(content, response).catch(() => response.destroy());
+      return content.bytesRead;
+    },
+  };
+}
+
+/**
+ * Null for the whole file: several ranges, or what is no range, are ignored, and so is a range of another file (`If-Range`).
+ * @throws Problem where it lies beyond the file.
+ */
+function wantedRange(
+  { headers }: FastifyRequest,
+  tag: string,
+  bytes: number,
+): { first: number; last: number } | null {
+  const ifRange = headers["if-range"];
+  if (headers.range === undefined || (ifRange !== undefined && ifRange !== tag)) return null;
+  const [, from = "", to = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(headers.range) ?? [];
+  if (from === "" && to === "") return null;
+  if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
+  const first = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
+  if (first >= bytes)
+    throw new Problem("range-not-satisfiable", `The file has ${bytes} bytes.`, { bytes });
+  const last = from === "" || to === "" ? bytes - 1 : Math.min(Number(to), bytes - 1);
+  return { first, last };
+}
