@@ -4,9 +4,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { createAccount } from "#accounts/accounts.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
+import type { Engine } from "#limits/engine.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { endWithUs } from "../bench/clean-up.ts";
@@ -23,7 +25,7 @@ import {
 } from "./support/instances.ts";
 import { roomy } from "./support/own-process.ts";
 import { runSql, startPostgres, urlOf, whyNoPostgres } from "./support/postgres.ts";
-import { startRedis, whyNoRedis } from "./support/redis.ts";
+import { type RedisServer, startRedis, whyNoRedis } from "./support/redis.ts";
 
 const skip =
   whyNoPostgres() ??
@@ -150,6 +152,13 @@ test(
   },
 );
 
+/** Its process, and the file that it writes counts to. */
+async function placeOf({ ask: askRedis }: RedisServer): Promise<{ pid: number; file: string }> {
+  const [, pid] = /^process_id:(\d+)/m.exec(String(await askRedis("INFO", "server")))!;
+  const [, folder] = (await askRedis("CONFIG", "GET", "dir")) as [string, string];
+  return { pid: Number(pid), file: join(folder, "appendonlydir/appendonly.aof.1.incr.aof") };
+}
+
 test(
   "while each write of Redis' disk takes half a second every request is answered, and no more is admitted than the quota of each server",
   { skip },
@@ -168,12 +177,10 @@ test(
     const key = await newSharedKey(shared, roomy);
     const counted = await newSharedKey(shared, { minute: minuteQuota });
     for (const { port } of instances) assert.equal((await ask({ port, path, key })).status, 200);
-    const [, pid] = /^process_id:(\d+)/m.exec(String(await redis.ask("INFO", "server")))!;
-    const [, folder] = (await redis.ask("CONFIG", "GET", "dir")) as [string, string];
-    const file = join(folder, "appendonlydir/appendonly.aof.1.incr.aof");
+    const { pid, file } = await placeOf(redis);
     let all = 0;
     await answeredBeside(t, instances, key, async (answered) => {
-      const makeFast = await slowDown(t, [Number(pid)], "write,fdatasync", 0.5, file);
+      const makeFast = await slowDown(t, [pid], "write,fdatasync", 0.5, file);
       await eventually(async () => assert.equal(await instances[0]!.countersMode(), "local"));
       all = await admitted(instances, counted);
       await eventually(() => assert.ok(answered() > 500), 60_000);
@@ -184,5 +191,70 @@ test(
     await Promise.all(instances.map(untilShared));
     assert.equal(await admitted(instances, counted), 0);
     t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
+  },
+);
+
+const killings = 10;
+/** Requests that are asked for together, as in one turn of an instance. */
+const together = 3;
+
+/**
+ * Kills a Redis with -9 under clients that each have an answer before they ask again.
+ * @param flush its `appendfsync`.
+ * @param seconds that its disk takes for each flush.
+ * @returns how many of the requests that it said it had counted it has forgotten, for each kill.
+ */
+async function forgotten(
+  t: TestContext,
+  redis: RedisServer,
+  flush: string,
+  seconds: number,
+): Promise<number[]> {
+  const lost: number[] = [];
+  for (let account = 1; account <= killings; account++) {
+    await redis.ask("FLUSHALL");
+    await redis.ask("CONFIG", "SET", "appendfsync", flush);
+    const decide = async (requests: number, engine: Engine) =>
+      (await engine.decide([{ account, quotas: roomy, requests }]))[0]!;
+    const engine = await redis.openEngine();
+    await engine.connect(() => {});
+    const { pid, file } = await placeOf(redis);
+    const makeFast = await slowDown(t, [pid], "fdatasync", seconds, file);
+    let acknowledged = 0;
+    const clients = Array.from({ length: 8 }, async () => {
+      for (;;) {
+        const decision = await decide(together, engine).catch(() => null);
+        if (decision === null) return;
+        acknowledged += decision.admitted;
+      }
+    });
+    // Not always at the same moment of a flush.
+    await wait(2000 + 70 * account);
+    await redis.end();
+    await makeFast();
+    await Promise.all(clients);
+    engine.disconnect();
+    await redis.start();
+    const again = await redis.openEngine();
+    await again.connect(() => {});
+    const { windows } = await decide(0, again);
+    again.disconnect();
+    assert.ok(acknowledged > 0);
+    lost.push(Math.max(0, acknowledged - windows[2]!.count));
+    t.diagnostic(`${flush}: ${acknowledged} acknowledged, ${lost.at(-1)} of them forgotten`);
+  }
+  return lost;
+}
+
+test(
+  "kill -9 makes Redis forget no count that it acknowledged where it flushes always; with everysec it forgets those of a flush",
+  { skip },
+  async (t) => {
+    if (!hasTool(t, "strace")) return;
+    const redis = await startRedis();
+    t.after(() => redis.end());
+    assert.deepEqual(new Set(await forgotten(t, redis, "always", 0.1)), new Set([0]));
+    // Else this would not have seen a loss.
+    assert.ok((await forgotten(t, redis, "everysec", 0.8)).some((count) => count > 0));
   },
 );
