@@ -23,9 +23,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast
 
@@ -36,6 +37,8 @@ __all__ = [
     "Client",
     "GpRecordsError",
     "Listing",
+    "Mirror",
+    "MirrorUpdate",
     "NetworkError",
     "Page",
     "ProblemError",
@@ -1515,6 +1518,10 @@ class Client:
         """All projects of a query."""
         return self._list("/fetch-projects", query, on_version_change)
 
+    def mirror(self, saved: Iterable[str] = ()) -> Mirror:
+        """A copy of all records; empty, or what `Mirror.save` gave."""
+        return Mirror(self, saved)
+
     def _list(
         self, path: str, query: Mapping[str, Any], on_version_change: OnVersionChange
     ) -> Listing[Any]:
@@ -1622,6 +1629,250 @@ class Client:
         return _Received(response.status, headers, body)
 
 
+Kind = Literal["gp", "principal", "signal", "project"]
+
+_KINDS: tuple[Kind, ...] = ("gp", "principal", "signal", "project")
+_PAGED: tuple[Kind, ...] = ("principal", "signal", "project")
+_PATHS = {
+    "gp": "/fetch-gp",
+    "principal": "/fetch-principals",
+    "signal": "/fetch-signals",
+    "project": "/fetch-projects",
+}
+
+# JSON of records as the service writes it, by kind and id.
+_Lines = dict[Kind, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class MirrorUpdate:
+    #: The dataset the copy was of before; None for the first.
+    from_version: str | None
+    #: The dataset it is of now.
+    version: str
+    #: What was read for it: nothing, or all pages.
+    how: Literal["unchanged", "pages"]
+
+
+@dataclass(frozen=True)
+class _Copy:
+    version: str
+    lines: _Lines
+
+
+class _Draft:
+    """What is read so far of a dataset."""
+
+    def __init__(
+        self, version: str | None = None, offsets: dict[Kind, int | None] | None = None
+    ) -> None:
+        #: None before the first page.
+        self.version = version
+        #: Where the next page begins; None where there is none.
+        self.offsets = offsets or {kind: 0 for kind in _PAGED}
+        self.lines: _Lines = {kind: {} for kind in _KINDS}
+
+
+class Mirror:
+    """
+    A copy of all records in memory, read page by page.
+
+    A GP is without its lists (`principals`, `signals` and their totals), which repeat other records.
+    """
+
+    def __init__(self, client: Client, saved: Iterable[str] = ()) -> None:
+        self._client = client
+        self._copy: _Copy | None = None
+        self._draft = _Draft()
+        self._load(saved)
+
+    @property
+    def version(self) -> str | None:
+        """The dataset that every record here is of; None before the first update is over."""
+        return self._copy.version if self._copy is not None else None
+
+    def count(self, kind: Kind) -> int:
+        return len(self._copy.lines[kind]) if self._copy is not None else 0
+
+    def get(self, kind: Kind, id: str) -> Any:
+        """The record, or None."""
+        line = self._copy.lines[kind].get(id) if self._copy is not None else None
+        return None if line is None else json.loads(line)
+
+    def records(self, kind: Kind) -> Iterator[Any]:
+        """Records in the order of their ids."""
+        lines = self._copy.lines[kind] if self._copy is not None else {}
+        for id in sorted(lines):
+            yield json.loads(lines[id])
+
+    def update(self, on_page: Callable[[str, int], object] | None = None) -> MirrorUpdate:
+        """
+        Makes it a copy of what the service serves now. Until that is whole the old copy stays; what an update that
+        failed had read, the next one goes on from. One update at a time.
+
+        on_page: told after each page the version and the number of records read so far: a moment to save.
+
+        Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped; VersionChangedError where datasets are
+        published faster than they can be read.
+        """
+        before = self._copy
+        if before is not None and self._is_served(before.version):
+            return MirrorUpdate(before.version, before.version, "unchanged")
+        self._copy = self._read_all(on_page)
+        from_version = before.version if before is not None else None
+        return MirrorUpdate(from_version, self._copy.version, "pages")
+
+    def save(self) -> Iterator[str]:
+        """Lines of text from which `client.mirror` makes it again, with what an unfinished update has read."""
+        copy, draft = self._copy, self._draft
+        head = None if copy is None else {"version": copy.version}
+        unfinished = {"version": draft.version, "offsets": draft.offsets}
+        yield json.dumps({"format": 1, "copy": head, "draft": unfinished})
+        for name, lines in [("copy", copy.lines if copy is not None else {}), ("draft", draft.lines)]:
+            for kind, of in lines.items():
+                for line in of.values():
+                    yield f'{{"of":"{name}","kind":"{kind}","record":{line}}}'
+
+    def _load(self, saved: Iterable[str]) -> None:
+        is_head = True
+        for line in saved:
+            if not line.strip():
+                continue
+            entry = json.loads(line)
+            if is_head:
+                if entry.get("format") != 1:
+                    raise ValueError("This is not a saved mirror, or one of a later version.")
+                if entry["copy"] is not None:
+                    self._copy = _Copy(**entry["copy"], lines={kind: {} for kind in _KINDS})
+                self._draft = _Draft(**entry["draft"])
+            else:
+                lines = self._draft.lines if entry["of"] == "draft" else cast(_Copy, self._copy).lines
+                lines[entry["kind"]][entry["record"]["id"]] = _line_of(entry["record"])
+            is_head = False
+
+    def _read_all(self, on_page: Callable[[str, int], object] | None) -> _Copy:
+        restarts = 0
+        while True:
+            try:
+                self._fill(on_page)
+                break
+            except VersionChangedError:
+                self._draft = _Draft()
+                if restarts == _RESTARTS_MAX:
+                    raise
+                restarts += 1
+        version, lines = cast(str, self._draft.version), self._draft.lines
+        self._draft = _Draft()
+        return _Copy(version, lines)
+
+    def _fill(self, on_page: Callable[[str, int], object] | None) -> None:
+        """Reads what the draft lacks."""
+        draft = self._draft
+        for kind in _PAGED:
+            while (offset := draft.offsets[kind]) is not None:
+                draft.offsets[kind] = self._read_page(kind, {"offset": offset}, on_page)
+        missing = _NamedGps(draft.lines)
+        while (query := missing.next_query()) is not None:
+            next_offset: int | None = 0
+            while next_offset is not None:
+                gp_query = {"gp_name": query, "offset": next_offset}
+                next_offset = self._read_page("gp", gp_query, on_page)
+            missing.drop_found()
+
+    def _read_page(
+        self, kind: Kind, query: Mapping[str, Any], on_page: Callable[[str, int], object] | None
+    ) -> int | None:
+        """
+        Keeps a page's records and gives the next one's offset.
+
+        Raises VersionChangedError where it is of another dataset than the pages before.
+        """
+        draft = self._draft
+        page = self._client._fetch_page(_PATHS[kind], {**query, "limit": 100})
+        to = page.meta["dataset_version"]
+        draft.version = draft.version or to
+        if draft.version != to:
+            raise VersionChangedError(
+                f"The dataset changed from {draft.version} to {to} while it was read.",
+                page.request_id,
+                draft.version,
+                to,
+            )
+        for record in page.data:
+            if kind == "gp":
+                for name in ("principals", "principals_total", "signals", "signals_total"):
+                    record.pop(name, None)
+            draft.lines[kind][record["id"]] = _line_of(record)
+        if on_page is not None:
+            on_page(to, sum(len(of) for of in draft.lines.values()))
+        return page.pagination["next_offset"]
+
+    def _is_served(self, version: str) -> bool:
+        return self._client.fetch_signals(limit=1).meta["dataset_version"] == version
+
+
+class _NamedGps:
+    """
+    The API lists no GPs but by name. Those that records name are found by the words that many of their names have in
+    common, a hundred a request, and the rest by their ids, one a request.
+    """
+
+    def __init__(self, lines: _Lines) -> None:
+        self._found = lines["gp"]
+        self._words_of: dict[str, list[str]] = {}
+        self._ids_with: dict[str, set[str]] = {}
+        for kind in _PAGED:
+            for line in lines[kind].values():
+                for gp in json.loads(line)["gps"]:
+                    if gp["id"] in self._words_of:
+                        continue
+                    # A word of four letters or more is found wherever it stands in a name.
+                    words = [word for word in re.split(r"[\W_]+", gp["name"]) if len(word) >= 4]
+                    self._words_of[gp["id"]] = words
+                    for word in words:
+                        self._ids_with.setdefault(word, set()).add(gp["id"])
+        self.drop_found()
+
+    def drop_found(self) -> None:
+        for id in [one for one in self._words_of if one in self._found]:
+            self._drop(id)
+
+    def _drop(self, id: str) -> None:
+        for word in self._words_of.pop(id):
+            self._ids_with.get(word, set()).discard(id)
+
+    def next_query(self) -> str | None:
+        """The query that finds most of those that are missing; None where none is."""
+        best = max(self._ids_with, key=lambda word: len(self._ids_with[word]), default=None)
+        if best is not None and len(self._ids_with[best]) > 1:
+            # Asked once: what it does not find is found by its id.
+            del self._ids_with[best]
+            return best
+        id = next(iter(self._words_of), None)
+        if id is not None:
+            self._drop(id)
+        return id
+
+
+def _line_of(value: Any) -> str:
+    """JSON as the service writes it, byte for byte."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # Python writes 0.00005 as 5e-05.
+    return text if re.search(r"\de-\d", text) is None else _plain_numbers(value)
+
+
+def _plain_numbers(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(name)}:{_plain_numbers(one)}" for name, one in value.items())
+        return "{" + ",".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_plain_numbers, value)) + "]"
+    if isinstance(value, float) and "e-" in repr(value):
+        digits, exponent = repr(value).split("e-")
+        return f"{Decimal(repr(value)):f}" if int(exponent) <= 6 else f"{digits}e-{int(exponent)}"
+    return json.dumps(value, ensure_ascii=False)
+
+
 @dataclass(frozen=True)
 class _Failure:
     """What one try came to; `wait_seconds` is None where another would not help."""
@@ -1632,8 +1883,7 @@ class _Failure:
 
 class _RefuseRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """Otherwise the key would go wherever a redirect leads."""
-        return None
+        """Gives no request: the key would go wherever a redirect leads."""
 
 
 def _base_of(base_url: str) -> str:

@@ -1,31 +1,11 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openCatalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
 import { cast } from "../support/cast.ts";
-import { importRecords } from "../support/dataset.ts";
-import { eventually } from "../support/eventually.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
+import { publish } from "./publish.ts";
 import { forEachClient, type GivenError, type Order, type Result } from "./each-client.ts";
 
 const newSignal = { record: "signal", id: "newest", title: "A fund closes", date: "2026-11-20" };
-
-/** Publishes, or goes back, and waits until that is served. @returns its version. */
-async function change(service: TestService, records: readonly unknown[] | "roll back") {
-  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
-  service.clock.advance(1);
-  const nowMilliseconds = service.clock.now();
-  if (records === "roll back") rollBack(catalogue, nowMilliseconds);
-  else await importRecords(catalogue, records, { nowMilliseconds });
-  const version = catalogue.currentVersion()!;
-  const { key } = await service.newKey();
-  await eventually(async () => {
-    const { headers } = await service.get("/fetch-signals?limit=1", { "x-api-key": key });
-    assert.equal(headers.get("dataset-version"), version);
-  });
-  return version;
-}
 
 const titlesOf = (signals: { title: string }[]) => signals.map(({ title }) => title);
 const allTitles = [
@@ -99,7 +79,7 @@ forEachClient(
       const onPage: Order["onPage"] = async ({ pagination, data }) => {
         seen.push([pagination.offset, data[0].title]);
         if (pagination.offset === 2 && changes.length > 0)
-          published = await change(service, changes.shift()!);
+          published = await publish(service, changes.shift()!);
       };
       return { seen, onPage };
     };
@@ -139,7 +119,7 @@ forEachClient(
       onVersionChange: "restart",
       options: { baseUrl: service.url, key },
       async onSleep(seconds) {
-        if (waits < changes.length) await change(service, changes[waits++]!);
+        if (waits < changes.length) await publish(service, changes[waits++]!);
         service.clock.advance(seconds);
       },
     });
@@ -191,7 +171,7 @@ forEachClient("a service without records is waited for", async (t, client) => {
     operation: "signals",
     options: { baseUrl: service.url, key: service.key },
     async onSleep() {
-      await change(service, cast);
+      await publish(service, cast);
     },
   });
   assert.deepEqual(titlesOf(valueOf(result)), allTitles);
@@ -287,7 +267,7 @@ forEachClient(
     assert.deepEqual([first.status, second.status], [200, 304]);
     assert.deepEqual(second.page, first.page);
     assert.equal(second.quota[0].remaining, first.quota[0].remaining - 1);
-    await change(service, [...cast, newSignal]);
+    await publish(service, [...cast, newSignal]);
     const third = await ask();
     assert.equal(third.status, 200);
     assert.equal(third.page.data[0].title, "A fund closes");

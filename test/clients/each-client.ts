@@ -7,8 +7,11 @@ import { inspect } from "node:util";
 import {
   type CachedAnswer,
   type ClientOptions,
+  type Client,
   createClient,
+  GpRecordsError,
   type ListOptions,
+  type MirrorUpdate,
   type Problem,
 } from "../../clients/typescript/src/index.ts";
 import { hasTool } from "../support/installed-tool.ts";
@@ -17,17 +20,22 @@ export type Operation = "gps" | "principals" | "signals" | "projects";
 
 export interface Order {
   /** `show` is how it looks printed; `list` gathers records of one dataset, `records` takes them one by one. */
-  what: "show" | "page" | "pages" | "records" | "list";
+  what: "show" | "page" | "pages" | "records" | "list" | "mirror";
   operation?: Operation | "gp";
   query?: Record<string, unknown>;
   onVersionChange?: ListOptions["onVersionChange"];
+  /** Of a mirror: what it is made from, and how often it is brought up to date. */
+  saved?: readonly string[];
+  updates?: number;
   options: Pick<
     ClientOptions,
     "baseUrl" | "key" | "waitMaxSeconds" | "retriesMax" | "timeoutSeconds"
   > & { usesCache?: boolean };
   /** In place of waiting; true stops the client. */
   onSleep?: (seconds: number) => void | true | Promise<void | true>;
+  /** Of a mirror it gets the version and the number of records so far. */
   onPage?: (page: any) => void | Promise<void>;
+  onUpdate?: (update: MirrorUpdate) => void | Promise<void>;
 }
 
 /** An error as both clients give it. */
@@ -79,7 +87,8 @@ function typescriptClient(): DrivenClient {
   const cache = new Map<string, CachedAnswer>();
   return {
     name: "TypeScript",
-    async do({ what, operation, query, onVersionChange, options, onSleep, onPage }) {
+    async do(order) {
+      const { what, operation, query, onVersionChange, options, onSleep, onPage } = order;
       const waits: Result["waits"] = [];
       const aborter = new AbortController();
       const { signal } = aborter;
@@ -98,6 +107,7 @@ function typescriptClient(): DrivenClient {
         const client: any = createClient(clientOptions);
         if (what === "show") return `${inspect(client, { depth: 9 })} ${JSON.stringify(client)}`;
         if (what === "page") return await client[fetchNames[operation!]!](query, more);
+        if (what === "mirror") return await mirrorWith(client, order, signal);
         const listing = client[operation!](query, more);
         if (what === "list") return await listing.toArray();
         if (what === "records") return await Array.fromAsync(listing);
@@ -115,6 +125,35 @@ function typescriptClient(): DrivenClient {
         };
       }
     },
+  };
+}
+
+/** What a mirror holds after its updates, or as many of them as went well. */
+async function mirrorWith(
+  client: Client,
+  { saved, updates = 1, onPage, onUpdate }: Order,
+  signal: AbortSignal,
+) {
+  const mirror = client.mirror(saved);
+  let error: GivenError | null = null;
+  try {
+    for (let i = 0; i < updates; i++) {
+      const told = ({ version, records }: { version: string; records: number }) =>
+        onPage?.([version, records]);
+      const update = await mirror.update({ signal, onPage: told });
+      await onUpdate?.(update);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof GpRecordsError)) throw thrown;
+    error = errorOf(thrown);
+  }
+  const kinds = ["gp", "principal", "signal", "project"] as const;
+  return {
+    version: mirror.version,
+    records: Object.fromEntries(kinds.map((kind) => [kind, [...mirror.records(kind)]])),
+    counts: kinds.map((kind) => mirror.count(kind)),
+    saved: [...mirror.save()],
+    error,
   };
 }
 
@@ -147,7 +186,7 @@ function pythonClient(t: TestContext): DrivenClient {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     name: "Python",
-    async do({ onSleep, onPage, ...order }) {
+    async do({ onSleep, onPage, onUpdate, ...order }) {
       const waits: Result["waits"] = [];
       child.stdin.write(`${JSON.stringify({ query: {}, ...order })}\n`);
       for (;;) {
@@ -158,6 +197,7 @@ function pythonClient(t: TestContext): DrivenClient {
         if ("wait" in said) waits.push(said["wait"] as Result["waits"][number]);
         else if ("sleep" in said) answer = (await onSleep?.(said["sleep"] as number)) ? "stop" : "";
         else if ("page" in said) await onPage?.(said["page"]);
+        else if ("update" in said) await onUpdate?.(said["update"] as MirrorUpdate);
         else return { trace: "", ...said, waits };
         child.stdin.write(`${answer}\n`);
       }

@@ -1,62 +1,14 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
 import type { AddressInfo } from "node:net";
-import { delimiter, join, resolve } from "node:path";
-import { test, type TestContext } from "node:test";
-import { promisify } from "node:util";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
 import { hasOutside, outsideCommand } from "../outside/outside.ts";
 import { browser } from "../support/browser.ts";
 import { startService } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { hasPython } from "./each-client.ts";
-
-const execute = promisify(execFile);
-
-/** @returns standard output. @throws with both outputs where it fails. */
-async function run(
-  command: string,
-  args: readonly string[],
-  { cwd = ".", env = {} }: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<string> {
-  const path = [resolve("node_modules/.bin"), process.env["PATH"]].join(delimiter);
-  try {
-    const options = { cwd, env: { ...process.env, PATH: path, ...env } };
-    const { stdout } = await execute(command, args, options);
-    return stdout;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    assert.fail(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`);
-  }
-}
-
-/** The client as it is published, made apart from the checkout; @returns the folder with the archive and what it holds. */
-async function packClient(t: TestContext) {
-  const folder = temporaryFolder(t);
-  const sources = join(folder, "sources");
-  for (const name of ["src", "package.json", "tsconfig.json", "README.md", "LICENSE"])
-    cpSync(join("clients/typescript", name), join(sources, name), { recursive: true });
-  await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: sources });
-  const archive = join(
-    folder,
-    readdirSync(folder).find((name) => name.endsWith(".tgz"))!,
-  );
-  const packages = join(folder, "node_modules");
-  mkdirSync(packages);
-  await run("tar", ["-xzf", archive, "-C", packages]);
-  const client = join(packages, "gp-records-client");
-  cpSync(join(packages, "package"), client, { recursive: true });
-  return { folder, archive, client };
-}
+import { checkTypes, packClient, run } from "./packed.ts";
 
 test("the package holds what runs, its types, README and licence, and nothing else", async (t) => {
   const { client } = await packClient(t);
@@ -98,12 +50,8 @@ test("the samples of the client in TypeScript fit its types, and print what its 
   assert.ok(samples.length >= 3);
   const [service, { folder }] = await Promise.all([startService(t), packClient(t)]);
   samples.forEach(({ code }, i) => writeFileSync(join(folder, `sample-${i}.mts`), code));
-  symlinkSync(resolve("node_modules/@types"), join(folder, "node_modules/@types"));
-  symlinkSync(resolve("node_modules/undici-types"), join(folder, "node_modules/undici-types"));
-  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noEmit", "--types", "node"];
-  const modules = ["--target", "es2022", "--module", "nodenext"];
   const names = samples.map((_, i) => `sample-${i}.mts`);
-  await run("tsc", [...strict, ...modules, ...names], { cwd: folder });
+  await checkTypes(folder, names);
   const env = { GP_RECORDS_URL: service.url, GP_RECORDS_KEY: service.key };
   for (const [i, { output }] of samples.entries())
     assert.equal(await run(process.execPath, [names[i]!], { cwd: folder, env }), output, page);

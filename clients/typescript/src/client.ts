@@ -1,5 +1,6 @@
 /** The operations as functions: one page each, or all pages of one dataset. */
 import { VersionChangedError } from "./errors.ts";
+import { type Mirror, openMirror } from "./mirror.ts";
 import {
   type ClientOptions,
   openTransport,
@@ -53,6 +54,8 @@ export interface Client {
   principals: List<"/fetch-principals">;
   signals: List<"/fetch-signals">;
   projects: List<"/fetch-projects">;
+  /** A copy of all records; empty, or what `Mirror.save` gave. */
+  mirror(saved?: Iterable<string>): Mirror;
 }
 
 /** Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever. */
@@ -98,6 +101,7 @@ export function createClient(options: ClientOptions): Client {
     principals: listAt("/fetch-principals"),
     signals: listAt("/fetch-signals"),
     projects: listAt("/fetch-projects"),
+    mirror: (saved) => openMirror(transport, saved),
   };
 }
 

@@ -7,6 +7,7 @@ export {
   UnexpectedAnswerError,
   VersionChangedError,
 } from "./errors.ts";
+export type { Kind, Mirror, MirroredRecords, MirrorUpdate, UpdateOptions } from "./mirror.ts";
 export type {
   AnswerCache,
   CachedAnswer,

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { startService, type TestService } from "../support/service.ts";
+import { forEachClient, type Order, type Result } from "./each-client.ts";
+import { publish, records, servedBy } from "./publish.ts";
+
+async function assertCopy({ value, trace }: Result, service: TestService): Promise<void> {
+  assert.equal(trace, "");
+  assert.equal(value.error, null);
+  const served = await servedBy(service);
+  assert.equal(value.version, served.version);
+  assert.deepEqual(value.records, served.records);
+  assert.deepEqual(
+    value.counts,
+    Object.values(served.records).map(({ length }) => length),
+  );
+}
+
+forEachClient(
+  "a mirror holds exactly the records of one dataset after a publication and a roll-back while it was read, and 429s",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250) });
+    const { key } = await service.newKey({ quotas: { minute: 3 } });
+    const versions = new Set<string>();
+    const updates: unknown[] = [];
+    let pages = 0;
+    const result = await client.do({
+      what: "mirror",
+      options: { baseUrl: service.url, key },
+      onSleep: (seconds) => service.clock.advance(seconds),
+      async onPage([version]) {
+        versions.add(version);
+        pages++;
+        if (pages === 3) await publish(service, records(350, "Another closes"));
+        if (pages === 7) await publish(service, "roll back");
+      },
+      onUpdate: (update) => void updates.push(update),
+    });
+    await assertCopy(result, service);
+    assert.equal(versions.size, 2);
+    assert.equal(result.value.counts[2], 255);
+    const { version } = result.value;
+    assert.deepEqual(updates, [{ from: null, version, how: "pages" }]);
+    assert.ok(result.waits.length >= 3);
+    for (const { error, attempt } of result.waits)
+      assert.deepEqual([error.code, attempt], ["quota-exceeded", 1]);
+  },
+);
+
+forEachClient(
+  "a mirror that was interrupted and saved goes on where it was, and keeps its old copy until the new one is whole",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250) });
+    const options = { baseUrl: service.url, key: service.key };
+    const first = await client.do({ what: "mirror", options });
+    await assertCopy(first, service);
+
+    await publish(service, records(350, "Another closes"));
+    const { key } = await service.newKey({ quotas: { minute: 5 } });
+    const impatient = { ...options, key, waitMaxSeconds: 0 };
+    const interrupted = await client.do({
+      what: "mirror",
+      saved: first.value.saved,
+      options: impatient,
+    });
+    assert.equal(interrupted.value.error.code, "quota-exceeded");
+    assert.deepEqual(interrupted.value.records, first.value.records);
+
+    let { saved } = interrupted.value;
+    const seen: number[] = [];
+    const onPage: Order["onPage"] = ([, count]) => void seen.push(count);
+    let last = interrupted;
+    while (last.value.error !== null) {
+      service.clock.advance(60);
+      last = await client.do({ what: "mirror", saved, options: impatient, onPage });
+      ({ saved } = last.value);
+    }
+    await assertCopy(last, service);
+    // No page was read twice.
+    assert.deepEqual(
+      seen,
+      seen.toSorted((a, b) => a - b),
+    );
+    assert.ok(seen[0]! > 100, `${seen[0]}`);
+  },
+);
+
+forEachClient("a mirror that is up to date reads nothing but that it is", async (t, client) => {
+  const service = await startService(t, { records: records(250) });
+  const options = { baseUrl: service.url, key: service.key };
+  const seen: unknown[] = [];
+  const result = await client.do({
+    what: "mirror",
+    updates: 2,
+    options,
+    onUpdate({ how }) {
+      seen.push(how);
+    },
+    onPage: () => void seen.push("page"),
+  });
+  await assertCopy(result, service);
+  assert.deepEqual(seen.slice(-2), ["pages", "unchanged"]);
+  const again = await client.do({ what: "mirror", saved: result.value.saved, options });
+  assert.deepEqual(again.value, result.value);
+});
+
+forEachClient("a mirror keeps the bytes of every record", async (t, client) => {
+  const awkward = [
+    {
+      record: "gp",
+      id: "a",
+      name: 'Ａ "quoted" \\ Müller\u2028 & 三井, L.P.',
+      markets: ["Zürich"],
+    },
+    {
+      record: "project",
+      id: "equator",
+      name: "Null Island",
+      latitude: 0.00005,
+      longitude: -0.0000001,
+    },
+    { record: "project", id: "far", name: "Café at 3e-5", latitude: 5e-324, longitude: 12.5 },
+    {
+      record: "signal",
+      id: "s",
+      title: "1e-7 of it \u{1f3e2}",
+      date: "2026",
+      amount_usd: -9007199254740991,
+      gps: ["a"],
+    },
+  ];
+  const service = await startService(t, { records: awkward });
+  const options = { baseUrl: service.url, key: service.key };
+  const { value, trace } = await client.do({ what: "mirror", options });
+  assert.deepEqual([trace, value.error], ["", null]);
+  const lines: string[] = value.saved.slice(1);
+  for (const kind of ["principal", "signal", "project"] as const) {
+    const { text } = await service.get(`/fetch-${kind}s`);
+    for (const line of lines.filter((one) => one.includes(`"kind":"${kind}"`))) {
+      const [, record] = /"record":(.*)\}$/s.exec(line)!;
+      assert.ok(text.includes(record!), `${record} is not in ${text}`);
+    }
+  }
+  assert.equal(lines.length, awkward.length);
+});

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { cpSync, readFileSync } from "node:fs";
+import { createServer, request as forward } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, resolve } from "node:path";
+import { test, type TestContext } from "node:test";
+import { hasPython } from "../clients/each-client.ts";
+import { checkTypes, packClient, run } from "../clients/packed.ts";
+import { publish, records, servedBy } from "../clients/publish.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/**
+ * Passes requests on, each after `before` it. The clock stands still but where the minute is used up: then the last of its
+ * seconds is left, which the program has to wait for.
+ */
+async function proxy(t: TestContext, service: TestService, before: (number: number) => unknown) {
+  const statuses: number[] = [];
+  let isUsedUp = false;
+  const server = createServer(async (request, response) => {
+    await before(statuses.length + 1);
+    if (isUsedUp) service.clock.advance(59);
+    isUsedUp = false;
+    const { headers, url: path } = request;
+    forward(service.url + path, { headers }, (answer) => {
+      const { statusCode = 0, headers: received } = answer;
+      statuses.push(statusCode);
+      isUsedUp = String(received["ratelimit"]).startsWith('"minute";r=0') && statusCode !== 429;
+      if (statusCode === 429) service.clock.advance(1);
+      response.writeHead(statusCode, received);
+      answer.pipe(response);
+    }).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, statuses };
+}
+
+type Program = (env: Record<string, string>) => Promise<string>;
+
+/** Runs the program through its life; it writes `mirror.ndjson` into `folder`. */
+async function assertMirrors(t: TestContext, folder: string, program: Program): Promise<void> {
+  const service = await startService(t, { records: records(250) });
+  const { key } = await service.newKey({ quotas: { minute: 4 } });
+  const { url, statuses } = await proxy(t, service, async (number) => {
+    if (number === 3) await publish(service, records(350, "Another closes"));
+    if (number === 7) await publish(service, "roll back");
+  });
+  const env = { GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
+  const assertEqual = async (printed: RegExp) => {
+    assert.match(await program(env), printed);
+    const served = await servedBy(service);
+    const [head, ...lines] = readFileSync(join(folder, "mirror.ndjson"), "utf8")
+      .trimEnd()
+      .split("\n");
+    assert.equal(JSON.parse(head!).copy.version, served.version);
+    const saved: Record<string, any[]> = { gp: [], principal: [], signal: [], project: [] };
+    for (const line of lines) {
+      const { kind, record } = JSON.parse(line);
+      saved[kind]!.push(record);
+    }
+    for (const of of Object.values(saved)) of.sort((a, b) => (a.id < b.id ? -1 : 1));
+    assert.deepEqual(saved, served.records);
+  };
+  await assertEqual(/^nothing → \S+, by pages: 10 gp, 3 principal, 255 signal, 2 project\n$/);
+  assert.ok(statuses.filter((status) => status === 429).length >= 2, statuses.join(" "));
+  await assertEqual(/, by unchanged: /);
+  await publish(service, records(20, "A third closes"));
+  await assertEqual(/, by pages: 10 gp, 3 principal, 25 signal, 2 project\n$/);
+}
+
+test("the example of a mirror in TypeScript ends with the records of one dataset, through a publication, a roll-back and 429s", async (t) => {
+  const { folder } = await packClient(t);
+  cpSync("examples/mirror.ts", join(folder, "mirror.mts"));
+  await checkTypes(folder, ["mirror.mts"]);
+  await assertMirrors(t, folder, (env) =>
+    run(process.execPath, ["mirror.mts"], { cwd: folder, env }),
+  );
+});
+
+test("the example of a mirror in Python ends with the records of one dataset, through a publication, a roll-back and 429s", async (t) => {
+  if (!hasPython(t)) return;
+  const folder = temporaryFolder(t);
+  const python = { PYTHONPATH: resolve("clients/python"), PYTHONDONTWRITEBYTECODE: "1" };
+  await assertMirrors(t, folder, (env) =>
+    run("python3", [resolve("examples/mirror.py")], { cwd: folder, env: { ...env, ...python } }),
+  );
+});
