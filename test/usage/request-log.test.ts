@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { CompiledQuery } from "kysely";
 import { makeRequestId } from "#http/request-id.ts";
 import { openUsage } from "#store/stores.ts";
+import type { RequestFilter } from "#usage/newest-requests.ts";
 import {
   findRequests,
   type LoggedRequest,
   readRequests,
-  type RequestFilter,
   requestsInPages,
 } from "#usage/request-log.ts";
 import { day, noon } from "../support/control.ts";
