@@ -199,7 +199,8 @@ const filledTables = [
 const watchedTables = ["api_key", "account", "plan"];
 
 async function openDatabaseSide(url: string): Promise<Side> {
-  const { connectPostgres, placeName, refuseUnfit } = await import("#store/postgres.ts");
+  const { connectPostgres, placeName } = await import("#store/postgres.ts");
+  const { refuseUnfit } = await import("#store/refuse-unfit.ts");
   const { readPostgresMark, readSchema } = await import("#store/postgres-schema.ts");
   const { openInstances } = await import("#datasets/instances.ts");
   const { openPostgresRemote } = await import("#datasets/postgres-remote.ts");

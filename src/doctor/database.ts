@@ -32,7 +32,8 @@ export async function onDatabase(
 }
 
 async function findingsOf(url: string, place: string, isThorough: boolean): Promise<Finding[]> {
-  const { connectPostgres, refuseUnfit } = await import("#store/postgres.ts");
+  const { connectPostgres } = await import("#store/postgres.ts");
+  const { refuseUnfit } = await import("#store/refuse-unfit.ts");
   const { readPostgresMark, readSchema } = await import("#store/postgres-schema.ts");
   const session = await connectPostgres({ url });
   try {

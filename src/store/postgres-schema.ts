@@ -6,8 +6,8 @@ import {
   placeName,
   type PostgresPlace,
   type PostgresSession,
-  refuseUnfit,
 } from "./postgres.ts";
+import { refuseUnfit } from "./refuse-unfit.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
 
 interface TakenStep {

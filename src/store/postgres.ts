@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL: their time-outs, how often a server that is away is tried, and what is asked of it at the start. */
+/** Connections to PostgreSQL: their time-outs, their transactions, and how often a server that is away is tried. */
 import { Socket } from "node:net";
 import type { ClientConfig } from "pg";
 import { StoreFault } from "./domain-error.ts";
@@ -308,61 +308,5 @@ export async function connectPostgres(
     gate.tried(false);
     close();
     throw connectFault(error, place);
-  }
-}
-
-interface ServerFacts {
-  /** Such as `15.14`. */
-  version: string;
-  encoding: string;
-  isStandby: boolean;
-}
-
-/**
- * Refuses a server that cannot do what is asked of it here: a standby, another encoding than UTF-8, or a pooler that gives each
- * transaction another connection, on which neither LISTEN nor a lock of a session lasts.
- * @throws StoreFault `unusable`.
- */
-export async function refuseUnfit(
-  session: PostgresSession,
-  database: PostgresPlace,
-): Promise<ServerFacts> {
-  const place = placeName(database.url);
-  const refuse = (reason: string) => {
-    throw new StoreFault("unusable", `${place} ${reason}`);
-  };
-  const [facts] = await session.query<ServerFacts>(
-    `select split_part(current_setting('server_version'), ' ', 1) as version,
-       current_setting('server_encoding') as encoding, pg_is_in_recovery() as "isStandby"`,
-  );
-  const { encoding, isStandby } = facts!;
-  if (isStandby) refuse("is a standby, which takes no writes. Name the primary in DATABASE_URL.");
-  if (encoding !== "UTF8")
-    refuse(
-      `has the encoding ${encoding}. Make the database with: create database … encoding 'UTF8'`,
-    );
-  if (session.isPooled && (await sharesConnections(session, database)))
-    refuse(
-      "is reached through a pooler in transaction mode, as pgbouncer's pool_mode = transaction, in which LISTEN and locks do not last. Connect to PostgreSQL itself, or set pool_mode = session for this database.",
-    );
-  return facts!;
-}
-
-/** Whether a second session gets the server process of the first one, or takes it away from it. */
-async function sharesConnections(
-  first: PostgresSession,
-  database: PostgresPlace,
-): Promise<boolean> {
-  const processOf = async (session: PostgresSession) =>
-    (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
-  const before = await processOf(first);
-  const second = await connectPostgres(database);
-  try {
-    await second.query("begin");
-    const others = await processOf(second);
-    const after = await processOf(first);
-    return others === before || after !== before;
-  } finally {
-    second.close();
   }
 }

@@ -1,8 +1,9 @@
 /** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
 import { type KeyRow, keyRows } from "./control-watch.ts";
 import { refuseMarked } from "./move-mark.ts";
-import { connectPostgres, placeName, type PostgresPlace, refuseUnfit } from "./postgres.ts";
+import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
 import { readPostgresMark, refuseUnready } from "./postgres-schema.ts";
+import { refuseUnfit } from "./refuse-unfit.ts";
 
 /** One connection: a call waits for the one before it. Each rejects with a DomainError where the store cannot be read. */
 export interface SharedKeySource {
