@@ -52,7 +52,7 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
     for (const column of columns) column.data = [];
   };
   let rows = 0;
-  for (const record of source.records(kind)) {
+  for (const record of source.ownRecords(kind)) {
     for (const { name, data, convert } of columns) data.push(convert(record[name]));
     if (++rows % rowsOfGroup === 0) writeGroup();
   }

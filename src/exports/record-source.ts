@@ -18,6 +18,8 @@ export interface RecordSource {
   lines(kind: RecordKind): Generator<Buffer>;
   /** The same records, parsed. */
   records(kind: RecordKind): Generator<RecordMembers>;
+  /** The same, a GP without the records it embeds, which are most of what is read; their totals are there. */
+  ownRecords(kind: RecordKind): Generator<RecordMembers>;
   /** What links a principal, signal or project to a GP, in the order of the records and of their GPs. */
   links(kind: RecordKind): Iterable<RecordLink>;
   countLinks(kind: RecordKind): number;
@@ -40,15 +42,13 @@ interface RecordLink {
  */
 export function openRecordSource(path: string, generation: Generation): RecordSource {
   const { db } = openPublished(path, generation);
-  const lines = (kind: RecordKind) => (kind === "gp" ? linesOfGps(db) : linesOf(db, kind));
+  const lines = (kind: RecordKind, embeds = true) =>
+    kind === "gp" ? linesOfGps(db, embeds) : linesOf(db, kind);
   return {
     generation,
     lines,
-    *records(kind) {
-      for (const piece of lines(kind))
-        for (const line of piece.toString("utf8", 0, piece.length - 1).split("\n"))
-          yield JSON.parse(line) as RecordMembers;
-    },
+    records: (kind) => parsed(lines(kind)),
+    ownRecords: (kind) => parsed(lines(kind, false)),
     links: (kind) =>
       db
         .prepare(
@@ -64,6 +64,12 @@ export function openRecordSource(path: string, generation: Generation): RecordSo
       >,
     close: () => db.close(),
   };
+}
+
+function* parsed(pieces: Iterable<Buffer>): Generator<RecordMembers> {
+  for (const piece of pieces)
+    for (const line of piece.toString("utf8", 0, piece.length - 1).split("\n"))
+      yield JSON.parse(line) as RecordMembers;
 }
 
 /** SQLite joins so many at little more than the cost of one. */
@@ -90,7 +96,7 @@ interface Lines {
 }
 
 /** A GP is stored without the principals and signals that it embeds. */
-function* linesOfGps(db: DatabaseSync): Generator<Buffer> {
+function* linesOfGps(db: DatabaseSync, embeds: boolean): Generator<Buffer> {
   const recordsOfGp = readLinks(db);
   const readOwn = openOwnDocuments(db, "gp");
   const lists = embeddedKinds.map((kind) => {
@@ -105,9 +111,12 @@ function* linesOfGps(db: DatabaseSync): Generator<Buffer> {
     for (const { kind, starts, items, readOwn } of lists) {
       const first = starts[gp]!;
       const total = starts[gp + 1]! - first;
-      const embedded = items.subarray(first, first + Math.min(total, embeddedMax));
-      const documents = Array.from(embedded, (position) => `${readOwn(position)}}`).join(",");
-      lines += `,"${kind}s":[${documents}],"${kind}s_total":${total}`;
+      if (embeds) {
+        const embedded = items.subarray(first, first + Math.min(total, embeddedMax));
+        const documents = Array.from(embedded, (position) => `${readOwn(position)}}`).join(",");
+        lines += `,"${kind}s":[${documents}]`;
+      }
+      lines += `,"${kind}s_total":${total}`;
     }
     lines += "}\n";
     if (lines.length < charactersOfPiece) continue;

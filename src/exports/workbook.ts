@@ -132,7 +132,7 @@ function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
     isDate(type) ? [name, `${name}_precision`] : [name],
   );
   function* rows() {
-    for (const record of source.records(kind)) {
+    for (const record of source.ownRecords(kind)) {
       const cells: SheetCell[] = [];
       for (const { type, of } of columns) {
         const value = of(record);
