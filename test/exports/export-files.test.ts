@@ -170,10 +170,10 @@ test("Parquet is read back by hyparquet with every member of every record, over 
   }
 });
 
-test("DuckDB reads Parquet without a hint: types, counts and sums are those of NDJSON", async (t) => {
+test("DuckDB reads Parquet without a hint: types, counts and sums are those of NDJSON, and the query in the docs finds something", async (t) => {
   if (!hasOutside(t, "@duckdb/node-api")) return;
   const { DuckDBInstance } = await importOutside<Json>("@duckdb/node-api");
-  const { run, pathOf, lines } = await dataset(t, invented());
+  const { folder, run, pathOf, lines } = await dataset(t, invented());
   await run("ndjson");
   await run("parquet");
   const instance = await DuckDBInstance.create(":memory:");
@@ -218,4 +218,8 @@ test("DuckDB reads Parquet without a hint: types, counts and sums are those of N
       [[String(records.length), String(sum), String(records.length)]],
     );
   }
+  await rows(`set file_search_path = '${folder}'`);
+  const [, sample] = /```sql\n([\s\S]+?)```/.exec(readFileSync("docs/exports.md", "utf8"))!;
+  const [first] = await rows(sample!);
+  assert.equal(first!.length, 3);
 });
