@@ -179,7 +179,7 @@ export async function openService(
     accountWorker: accountWorker.answer,
     now,
     clock,
-    state: () => lifecycle.state(),
+    state: () => lifecycle.state,
     overload,
     metrics: requestMetrics,
     recordRequest: openRequestRecorder({
@@ -254,7 +254,7 @@ export async function openService(
         operator = tellOperator({ webhookUrl, metrics, log, elapsed, now, program });
       }
       await datasets.look();
-      if (lifecycle.state() !== "starting")
+      if (lifecycle.state !== "starting")
         throw new Error("The service was stopped before it had started.");
       const address = await listen();
       // Mail and the audit log give it work even if nobody opens a page.

@@ -3,7 +3,8 @@ import type { Logger } from "pino";
 import type { ServiceState } from "#http/dependencies.ts";
 
 interface Lifecycle {
-  state(): ServiceState;
+  /** Data, and no call: every request asks for it. */
+  readonly state: ServiceState;
   /** Has queries answered from now on, unless it ends already. */
   run(): void;
   /** Refuses requests and lets go of all that is stored. The process goes on, so that clients and proxies are told, until somebody ends it. */
@@ -29,17 +30,16 @@ interface Endings {
 const closingMilliseconds = 1000;
 
 export function openLifecycle(endings: Endings): Lifecycle {
-  let state: ServiceState = "starting";
+  const life = { state: "starting" as ServiceState };
   const closeDatasets = once(endings.closeDatasets);
   const closeStores = once(endings.closeStores);
   const releaseLock = once(endings.releaseLock);
-  return {
-    state: () => state,
+  return Object.assign(life, {
     run() {
-      if (state === "starting") state = "running";
+      if (life.state === "starting") life.state = "running";
     },
-    async leave(reason) {
-      if (state !== "closing") state = "draining";
+    async leave(reason: Error) {
+      if (life.state !== "closing") life.state = "draining";
       endings.log.warn(`requests are refused from now on: ${reason.message}`);
       await endings.settle();
       await closeStores();
@@ -48,15 +48,15 @@ export function openLifecycle(endings: Endings): Lifecycle {
       releaseLock();
     },
     async stop() {
-      if (state !== "draining") state = "closing";
-      const closed = setTimeout(() => (state = "draining"), closingMilliseconds);
+      if (life.state !== "draining") life.state = "closing";
+      const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
       await Promise.all([endings.drain(), closeDatasets()]);
       clearTimeout(closed);
       await closeStores();
       await endings.closeAdmin();
       releaseLock();
     },
-  };
+  });
 }
 
 /** Calls `work` the first time only. */

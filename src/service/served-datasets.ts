@@ -84,8 +84,8 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
     });
   }
   return {
-    model: () => follower.model(),
-    look: () => follower.look(),
+    model: follower.model,
+    look: follower.look,
     wanted: () => shared?.wanted() ?? versionIn(catalogue),
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
