@@ -157,6 +157,8 @@ test("docs/running.md leads from one machine to many as it is written: dump and 
   const terminal = openTerminal(t, folder, {
     PGHOST: decodeURIComponent(socket),
     PGPORT: `${port}`,
+    // What a server answers must not depend on how busy the machine of the test is.
+    EVENT_LOOP_DELAY_MAX_MS: "0",
   });
   // Only root may become another user, which for everybody else PostgreSQL takes on its word.
   const type = (text: string) =>
@@ -199,7 +201,15 @@ test("docs/running.md leads from one machine to many as it is written: dump and 
   };
   const first = await ask("ONE");
   assert.equal(JSON.parse(first.text).data[0].name, "Fernhill Residential");
-  assert.equal((await ask("TWO")).remaining, first.remaining - 1);
+  // One that got no answer from Redis within 50 ms counts by itself, and shares its counts again soon.
+  await eventually(
+    async () => {
+      const { remaining } = await ask("ONE");
+      assert.equal((await ask("TWO")).remaining, remaining - 1);
+    },
+    20_000,
+    2000,
+  );
 
   await type(dump);
   await type(tryDump);

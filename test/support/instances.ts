@@ -62,8 +62,6 @@ export async function startInstance(
         NODE_OPTIONS: `--import=${join(import.meta.dirname, "clock-ahead.ts")}`,
         CLOCK_AHEAD_MILLISECONDS: String(aheadMilliseconds),
       }),
-      // What it answers must not depend on how busy the machine of the test is.
-      EVENT_LOOP_DELAY_MAX_MS: "0",
       ...settings,
     },
   });
