@@ -60,6 +60,8 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   copy: null,
   doctor: null,
   openapi: null,
+  export: null,
+  vocabulary: null,
   "import ndjson": ({ text, records }) => text("import", "ndjson", records("a"), "--source", "own"),
   "import csv": async ({ folder, text }) => {
     writeFileSync(join(folder, "rows.csv"), "Name\nBirch\n");
