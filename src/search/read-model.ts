@@ -3,7 +3,7 @@ import { type Combination, countBits, pageOfBits } from "./bitset.ts";
 import type { DatasetParts, LinkedKind } from "./dataset-parts.ts";
 import { type GpFilter, hasFacets, type Miss, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
-import { suggest } from "./suggestions.ts";
+import { suggestionsFor } from "./suggestions.ts";
 
 export interface Selection {
   /** How many records satisfy the filter. */
@@ -62,12 +62,9 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const { found, total, misses } = find(filter);
       return { ...pageOf(total, [found], bounds), misses };
     },
-    suggestionsFor({ parameter, folded }) {
+    suggestionsFor(miss) {
       requireOpen();
-      if (folded === "") return [];
-      const known =
-        parameter === "gp_name" ? parts.nameSuggestions : parts.facets[parameter].suggestions;
-      return suggest(known, folded);
+      return suggestionsFor(parts, miss);
     },
   };
   return model;

@@ -1,4 +1,6 @@
 /** Spelling suggestions: the known texts most similar to the one asked for. */
+import type { DatasetParts } from "./dataset-parts.ts";
+import type { Miss } from "./gp-search.ts";
 import { differentTrigrams, digitsOf, type SuggestionIndex } from "./index-suggestions.ts";
 import { textAt } from "./packed-texts.ts";
 
@@ -29,6 +31,15 @@ export function suggest(index: SuggestionIndex, folded: string): string[] {
     });
   }
   return best.map(({ text }) => textAt(index.shown, text));
+}
+
+/** At most three names or values of GPs like the one that was missed. */
+export function suggestionsFor(
+  { nameSuggestions, facets }: Pick<DatasetParts, "nameSuggestions" | "facets">,
+  { parameter, folded }: Miss,
+): string[] {
+  if (folded === "") return [];
+  return suggest(parameter === "gp_name" ? nameSuggestions : facets[parameter].suggestions, folded);
 }
 
 /** Numbers of those asked trigrams that any text has. */
