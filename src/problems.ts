@@ -35,7 +35,7 @@ export const ParameterFault = Type.Object({
 });
 export type ParameterFault = Unchanging<Static<typeof ParameterFault>>;
 
-const policyName = oneOf("Which quota.", ["minute", "hour", "day", "failed-keys"]);
+const policyName = oneOf("Which quota.", ["minute", "hour", "day", "failed-keys", "mcp-messages"]);
 
 export const QuotaPolicy = Type.Object({
   name: policyName,
@@ -119,7 +119,7 @@ const kinds = {
   "access-denied": {
     status: 403,
     title: "The key may not do this",
-    members: { reason: reason(["account_suspended"]) },
+    members: { reason: reason(["account_suspended", "origin"]) },
   },
   "unknown-path": {
     status: 404,
@@ -174,7 +174,7 @@ const kinds = {
     title: "Request cannot be satisfied as assigned quota has been exceeded",
     members: {
       "violated-policies": list(
-        "Which quotas are used up: `minute`, `hour`, `day`, or `failed-keys` for too many wrong keys from your address.",
+        "Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool.",
         policyName,
       ),
       retry_after: count("Whole seconds until a request is worth trying.", 1),

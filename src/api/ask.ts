@@ -71,6 +71,8 @@ export interface Api {
    * that it throws is the result.
    */
   count<A>(caller: Caller, find: () => Found<A>): Outcome<A> | Promise<Outcome<A>>;
+  /** Checks the key as `ask` does and tells the account's quota status, but counts nothing. */
+  look(caller: Caller): Outcome<null> | Promise<Outcome<null>>;
   /** The body of an answer in an encoding: at once where it is cached, else compressed once. */
   encode(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Empties the cache, since another dataset is current. */
@@ -83,7 +85,7 @@ export interface ApiDependencies extends CallerChecks {
   pageSizeMax: number;
   /** Size of the answer cache; 0 for none. */
   cacheBytes: number;
-  counters: Pick<Counters, "take">;
+  counters: Pick<Counters, "take" | "look">;
   /** The dataset to answer from; null while there is none. */
   model(): ReadModel | null;
 }
@@ -117,6 +119,18 @@ export function openApi(dependencies: ApiDependencies): Api {
     identify: (presented, client) => identify(dependencies, presented, client),
     ask: (question) => count(question, findAnswer),
     count: (caller, find) => count({ caller }, find),
+    look(caller) {
+      const asker = admit(dependencies, caller);
+      if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
+      const quotas = wholeQuotas(asker.quotas);
+      const seen = (status: QuotaStatus): Outcome<null> => ({
+        asker,
+        counted: { quotas, status },
+        result: { kind: "answer", answer: null },
+      });
+      const status = counters.look(asker.accountNumber, quotas);
+      return status instanceof Promise ? status.then(seen) : seen(status);
+    },
     encode: (answer, encoding) => cache.bodyOf(answer, encoding),
     forgetAnswers: () => cache.clear(),
     metrics: cache.metrics,

@@ -9,6 +9,7 @@ import { addExportCommand } from "./export.ts";
 import { addImportCommands } from "./import.ts";
 import { addInstancesCommand } from "./instances.ts";
 import { addKeyCommands } from "./keys.ts";
+import { addMcpCommand } from "./mcp.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOpenapiCommand } from "./openapi.ts";
 import { addPlanCommands } from "./plans.ts";
@@ -38,4 +39,5 @@ export const commandParts: readonly AddCommands[] = [
   addRestoreCommand,
   addDoctorCommand,
   addOpenapiCommand,
+  addMcpCommand,
 ];

@@ -43,10 +43,11 @@ process.stdout.write("", () => {
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
 
-/** A server, an import and an export start without what only other commands need. */
+/** A server, an import, an export and a bridge start without what only other commands need. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
   if (command === "serve") return [(await import("./serve.ts")).addServeCommand];
   if (command === "import") return [(await import("./import.ts")).addImportCommands];
   if (command === "export") return [(await import("./export.ts")).addExportCommand];
+  if (command === "mcp") return [(await import("./mcp.ts")).addMcpCommand];
   return (await import("./command-parts.ts")).commandParts;
 }

@@ -4,13 +4,14 @@ import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
 import { internalError, Problem } from "#problems.ts";
 import { bodyTooLarge, checkRequest, factsByPath } from "./check-request.ts";
-import { clientAddress, clientOf, presentedKey } from "./client-address.ts";
+import { clientAddress, clientOf, presentedKey, presentedKeyOrBearer } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { mountHealth } from "./health.ts";
 import { logUnrouted } from "./log-requests.ts";
 import { mountAccount } from "./mount-account.ts";
+import { messageType, mountMcp } from "./mount-mcp.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
 import { mountVocabulary } from "./mount-vocabulary.ts";
@@ -111,12 +112,14 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
       request.caller = caller;
       enter(queueOf(caller));
     };
-    const caller = http.api.identify(presentedKey(request.raw), clientOf(http.config, request.raw));
+    const presented = facts.takesBearer === true ? presentedKeyOrBearer : presentedKey;
+    const caller = http.api.identify(presented(request.raw), clientOf(http.config, request.raw));
     if (caller instanceof Promise) caller.then(identified, done);
     else identified(caller);
   });
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
-    refuse(http, request, reply, problemOf(error), error);
+    const bodyType = request.operation === "mcp" ? messageType : formType;
+    refuse(http, request, reply, problemOf(error, bodyType), error);
   });
   // onRequest has thrown by then; this makes sure that Fastify's own 404 is never sent.
   const neverReached = () => {
@@ -127,6 +130,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
 
   for (const operation of http.operations) mountOperation(app, http, operation);
   mountVocabulary(app, http);
+  mountMcp(app, http);
   mountPublicPaths(app, http);
   mountHealth(app, http);
   mountAccount(app, http);
@@ -149,7 +153,8 @@ function withoutAuthority(url: string): string {
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-function problemOf(error: FastifyError | Problem | Error): Problem {
+/** @param bodyType what its path reads. */
+function problemOf(error: FastifyError | Problem | Error, bodyType = formType): Problem {
   if (error instanceof Problem) return error;
   const { code } = error as FastifyError;
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_LENGTH_PARAM_EXCEEDED")
@@ -158,8 +163,8 @@ function problemOf(error: FastifyError | Problem | Error): Problem {
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
     return new Problem(
       "unsupported-media-type",
-      `The Content-Type header names no media type; this path reads ${formType}.`,
-      { available: [formType] },
+      `The Content-Type header names no media type; this path reads ${bodyType}.`,
+      { available: [bodyType] },
     );
   // The client disconnected in the middle of a body: nobody receives this, but it is no internal error either.
   if (code === "ECONNRESET")

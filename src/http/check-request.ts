@@ -4,13 +4,13 @@ import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { nearest } from "#operations/edit-distance.ts";
 import { echo, Problem } from "#problems.ts";
-import { headerLines, preflightHeaders } from "./common-headers.ts";
+import { headerLines, mcpPreflightHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 const targetBytesMax = 8192;
-/** For a form of the account pages; the operations ignore a small body. */
+/** For a form of the account pages and a message to `/mcp`; the operations ignore a small body. */
 export const bodyBytesMax = 64 * 1024;
 
 /** What is known of the path of a request whose method has no route of its own there. */
@@ -45,7 +45,8 @@ export function checkRequest(
     refuseWhileOverloaded(http);
   if (request.is404 || facts === undefined) throw unknownPath(request.raw.url!, http, known);
   if (method === "OPTIONS" && facts.methods.includes(method)) {
-    const headers = preflightHeaders + headerLines({ allow: facts.methods.join(", ") });
+    const preflight = facts.takesBearer === true ? mcpPreflightHeaders : preflightHeaders;
+    const headers = preflight + headerLines({ allow: facts.methods.join(", ") });
     sendAnswer(http, request, reply, { status: 204, headers, body: null });
     return true;
   }

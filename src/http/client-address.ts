@@ -16,6 +16,10 @@ export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): 
 export const presentedKey = ({ headers }: IncomingMessage) =>
   headers["x-api-key"] as string | undefined;
 
+/** The same where `Authorization: Bearer` is read, too, as MCP clients send a secret; the header of ours wins. */
+export const presentedKeyOrBearer = (request: IncomingMessage): string | undefined =>
+  presentedKey(request) || /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+
 function misplacedKey({ url = "", headers }: IncomingMessage): string | undefined {
   if (keyPattern.test(url.slice(url.indexOf("?") + 1))) return "the query string";
   if (keyPattern.test(headers.authorization ?? "")) return "the header Authorization";

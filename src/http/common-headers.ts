@@ -70,12 +70,27 @@ export function commonHeaders(
   return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
+const preflight = (methods: string, headers: string) =>
+  headerLines({
+    "access-control-allow-methods": methods,
+    "access-control-allow-headers": headers,
+    "access-control-max-age": "7200",
+  });
+
+const readMethods = "GET, HEAD, OPTIONS";
+const readHeaders = "x-api-key, accept, if-none-match, x-request-id";
+
 /** What a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
-export const preflightHeaders = headerLines({
-  "access-control-allow-methods": "GET, HEAD, OPTIONS",
-  "access-control-allow-headers": "x-api-key, accept, if-none-match, x-request-id",
-  "access-control-max-age": "7200",
-});
+export const preflightHeaders = preflight(readMethods, readHeaders);
+
+/** The headers by which MCP says its revision, and since that of 2026-07-28 what a message asks for. */
+export const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
+
+/** The same on `/mcp`. */
+export const mcpPreflightHeaders = preflight(
+  `${readMethods}, POST`,
+  `${readHeaders}, authorization, content-type, ${mcpHeaders.join(", ")}`,
+);
 
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";

@@ -3,9 +3,11 @@ import { hintCodes } from "#operations/hints.ts";
 import {
   type FilterName,
   filters,
+  filterSchema,
   filtersOf,
   type Operation,
-  parameterBounds,
+  type PageParameter,
+  pageSchemas,
 } from "#operations/operation.ts";
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
@@ -47,7 +49,8 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       license: { name: "MIT", identifier: "MIT" },
       description:
         "Records of real-estate General Partners (GPs), their principals, market signals and projects. Read-only. " +
-        "Each path is also served under /v1 with identical answers.",
+        "Each path is also served under /v1 with identical answers. " +
+        "Agents ask over MCP, the Model Context Protocol, at /mcp; /docs/mcp says how.",
       contact: { name: "The operator of this service", url: "/" },
     },
     servers: [{ url: "/" }],
@@ -87,7 +90,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         ...withMeanings(records),
         VocabularyData,
         ExportedDataset,
-        ...pageSchemas,
+        ...envelopeSchemas,
         ...problemSchemas,
       },
     },
@@ -317,41 +320,26 @@ function withMeanings<T>(schema: T): T {
 }
 
 function describeFilter(name: FilterName, operation: Operation): object {
-  const { isRequired, lengthMin } = operation.filters[name]!;
-  const { meaning, lengthMax, isRepeatable } = filters[name];
-  const common = { name, in: "query", description: meaning, required: isRequired };
-  const text = { type: "string", minLength: lengthMin, maxLength: lengthMax };
-  if (!isRepeatable) return { ...common, schema: text };
-  return {
-    ...common,
-    style: "form",
-    explode: true,
-    schema: { type: "array", maxItems: parameterBounds.valuesMax, items: text },
-  };
+  const { isRequired } = operation.filters[name]!;
+  const common = { name, in: "query", description: filters[name].meaning, required: isRequired };
+  const schema = filterSchema(name, operation);
+  return filters[name].isRepeatable
+    ? { ...common, style: "form", explode: true, schema }
+    : { ...common, schema };
 }
 
-function describePaging(pageSizeMax: number): object[] {
-  const { limitDefault, offsetMax } = parameterBounds;
-  return [
-    {
-      name: "limit",
-      in: "query",
-      description: parameterMeanings.limit,
-      schema: { type: "integer", minimum: 1, maximum: pageSizeMax, default: limitDefault },
-    },
-    {
-      name: "offset",
-      in: "query",
-      description: parameterMeanings.offset,
-      schema: { type: "integer", minimum: 0, maximum: offsetMax, default: 0 },
-    },
-  ];
-}
+const describePaging = (pageSizeMax: number): object[] =>
+  Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
+    name,
+    in: "query",
+    description: parameterMeanings[name as PageParameter],
+    schema,
+  }));
 
 const whole = { type: "integer", minimum: 0 };
 
 /** The envelope of a page. */
-const pageSchemas = {
+const envelopeSchemas = {
   Pagination: {
     type: "object",
     properties: {

@@ -9,6 +9,7 @@ import { readAssets } from "#pages/assets.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { docsPage } from "#pages/docs.ts";
+import { mcpPage } from "#pages/docs-mcp.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -50,6 +51,12 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
     http,
     "/docs/vocabulary",
     page(() => vocabularyPage(publicUrl)),
+  );
+  mountDocument(
+    app,
+    http,
+    "/docs/mcp",
+    page(() => mcpPage(publicUrl)),
   );
   mountDocument(app, http, "/errors", page(errorsPage));
   for (const code of problemCodes)

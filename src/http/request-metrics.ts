@@ -1,6 +1,7 @@
 /** Metrics of requests: how many, how long they took, and which were refused. */
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { windows } from "#limits/policy.ts";
+import { mcpMessages } from "#limits/quota-problem.ts";
 import { type ReadName, readNames } from "#operations/reads.ts";
 import type { Problem } from "#problems.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
@@ -37,7 +38,7 @@ export function openRequestMetrics(): RequestMetrics {
     "operation",
     durationBounds,
   );
-  const policies = [...windows.map(({ name }) => name), "failed-keys"];
+  const policies = [...windows.map(({ name }) => name), "failed-keys", mcpMessages.name];
   const quotas = openTally(
     "gp_records_quota_refusals_total",
     "Requests refused because this quota was used up",

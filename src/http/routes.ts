@@ -11,6 +11,8 @@ export interface RouteFacts {
   methods: readonly string[];
   /** Set on the paths that need a key. */
   operation?: ReadName;
+  /** Whether the key may come in `Authorization`, too. */
+  takesBearer?: boolean;
   /** No other origin may read it. */
   isPrivate?: boolean;
   /** Also served while the service starts or drains. */

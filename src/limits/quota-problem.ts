@@ -1,7 +1,8 @@
 /** The 429: which quota is used up, and when to try again. */
 import { Problem } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
-import { type FailedKeysStatus, failedKeysQuota, failedKeysWindowSeconds } from "./failed-keys.ts";
+import { failedKeysQuota, failedKeysWindowSeconds } from "./failed-keys.ts";
+import type { LimitStatus } from "./keyed-limit.ts";
 
 /**
  * What to answer to a request that the counters refused.
@@ -29,22 +30,34 @@ export const notCountedProblem = (): Problem =>
   });
 
 /** What to answer to a wrong key from an address that sent too many. */
-export function failedKeysProblem({ retryAfterSeconds }: FailedKeysStatus): Problem {
-  const detail = `${failedKeysQuota} wrong keys came from your address within a minute.`;
-  return new Problem("quota-exceeded", `${detail} ${tryAgain(retryAfterSeconds)}`, {
-    "violated-policies": ["failed-keys"],
+export const failedKeysProblem = (status: LimitStatus): Problem =>
+  tooManyProblem(
+    `${failedKeysQuota} wrong keys came from your address within a minute.`,
+    { name: "failed-keys", quota: failedKeysQuota, window: failedKeysWindowSeconds },
+    status,
+  );
+
+/** Messages to `/mcp` that call no tool and so count against no quota, for each account. */
+export const mcpMessages = { name: "mcp-messages", quota: 120, window: 60 } as const;
+
+/** What to answer to such a message beyond them. */
+export const mcpMessagesProblem = (status: LimitStatus): Problem =>
+  tooManyProblem(
+    `${mcpMessages.quota} messages that call no tool came for your account within a minute.`,
+    mcpMessages,
+    status,
+  );
+
+const tooManyProblem = (
+  detail: string,
+  policy: { name: "failed-keys" | "mcp-messages"; quota: number; window: number },
+  { retryAfterSeconds }: LimitStatus,
+): Problem =>
+  new Problem("quota-exceeded", `${detail} ${tryAgain(retryAfterSeconds)}`, {
+    "violated-policies": [policy.name],
     retry_after: retryAfterSeconds,
-    policies: [
-      {
-        name: "failed-keys",
-        quota: failedKeysQuota,
-        window: failedKeysWindowSeconds,
-        remaining: 0,
-        reset: retryAfterSeconds,
-      },
-    ],
+    policies: [{ ...policy, remaining: 0, reset: retryAfterSeconds }],
   });
-}
 
 /** Names the window that decides how long to wait. */
 function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: number): string {

@@ -20,14 +20,19 @@ export interface Hint {
   suggestions: string[];
 }
 
-/** @param isCut whether a GP of the page has more principals or signals than it embeds. */
+/**
+ * @param known suggests what is near.
+ * @param isCut whether a GP of the page has more principals or signals than it embeds.
+ * @param kind what carries tags, themes and markets.
+ */
 export function hintsFor(
-  model: ReadModel,
-  query: Query,
+  known: Pick<ReadModel, "suggestionsFor">,
+  query: Pick<Query, "offset">,
   selection: Selection,
   isCut: boolean,
+  kind = "GP",
 ): Hint[] {
-  const hints = selection.misses.map((miss) => hintOfMiss(model, miss));
+  const hints = selection.misses.map((miss) => hintOfMiss(known, miss, kind));
   if (selection.total > 0 && query.offset >= selection.total)
     hints.push({
       code: "past_the_end",
@@ -46,7 +51,7 @@ export function hintsFor(
   return hints;
 }
 
-function hintOfMiss(model: ReadModel, miss: Miss): Hint {
+function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss, kind: string): Hint {
   const value = echo(miss.value);
   if (miss.folded === "")
     return {
@@ -61,7 +66,7 @@ function hintOfMiss(model: ReadModel, miss: Miss): Hint {
     parameter: miss.parameter,
     message: isName
       ? `No GP has a name that matches '${value}'.`
-      : `No GP carries the ${miss.parameter} '${value}'.`,
-    suggestions: model.suggestionsFor(miss),
+      : `No ${kind} carries the ${miss.parameter} '${value}'.`,
+    suggestions: known.suggestionsFor(miss),
   };
 }

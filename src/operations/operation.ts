@@ -104,3 +104,28 @@ export function parametersOf(operation: Operation): readonly ParameterName[] {
 }
 
 export const filtersOf = ({ filters }: Operation) => Object.keys(filters) as FilterName[];
+
+/** What a filter takes on an operation, as JSON Schema. */
+export function filterSchema(name: FilterName, operation: Operation) {
+  const { lengthMax, isRepeatable } = filters[name];
+  const text = {
+    type: "string",
+    minLength: operation.filters[name]!.lengthMin,
+    maxLength: lengthMax,
+  } as const;
+  return isRepeatable
+    ? ({ type: "array", maxItems: parameterBounds.valuesMax, items: text } as const)
+    : text;
+}
+
+/** The same of `limit` and `offset`. @param pageSizeMax the operator's largest page. */
+export const pageSchemas = (pageSizeMax: number) =>
+  ({
+    limit: {
+      type: "integer",
+      minimum: 1,
+      maximum: pageSizeMax,
+      default: parameterBounds.limitDefault,
+    },
+    offset: { type: "integer", minimum: 0, maximum: parameterBounds.offsetMax, default: 0 },
+  }) as const satisfies Record<PageParameter, object>;

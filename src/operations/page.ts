@@ -59,6 +59,15 @@ export const metaOf = ({ version, updatedAt }: DatasetParts, hints: readonly Hin
   hints,
 });
 
+/** One record, as it stands in `data`. */
+export function recordText(parts: DatasetParts, kind: Operation["kind"], position: number): string {
+  const { bytes, starts, lengths } = parts.documents[kind];
+  const body = beginBody(bytes);
+  if (kind === "gp") writeGp(body, parts, position);
+  else body.copy(starts[position]!, lengths[position]!);
+  return body.finish().toString();
+}
+
 /** How many records of each kind a dataset has. */
 export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
   gp: documentCount(documents.gp),

@@ -1,8 +1,8 @@
-/** What is asked with a key: the operations, and what stands beside them. */
+/** What is asked with a key: the operations, and what stands beside them; `mcp` is a message to `/mcp`, whatever it asks for. */
 import { operations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 
-const otherReads = ["vocabulary", "exports"] as const;
+const otherReads = ["vocabulary", "exports", "mcp"] as const;
 
 /** What a request with a key is counted, logged and recorded under. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];

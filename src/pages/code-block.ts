@@ -27,7 +27,11 @@ export const jsonBlock = (label: string, value: unknown): Html =>
  * @param target path and query, without characters that are special between double quotes in a shell.
  */
 export const curlLine = (publicUrl: string | null, target: string): Html =>
-  html`curl -H "x-api-key: YOUR_KEY" "${origin(publicUrl)}${target}"`;
+  html`curl -H "x-api-key: YOUR_KEY" "${serviceOrigin(publicUrl)}${target}"`;
 
-const origin = (publicUrl: string | null): Part =>
-  publicUrl ?? html`<span data-origin>https://YOUR_HOST</span>`;
+/** Stands for the origin where only the browser knows it. */
+export const unknownOrigin = "https://YOUR_HOST";
+
+/** @param publicUrl of the service; if null, a script inserts the origin of the page. */
+export const serviceOrigin = (publicUrl: string | null): Part =>
+  publicUrl ?? html`<span data-origin>${unknownOrigin}</span>`;

@@ -55,6 +55,7 @@ export function landingPage(facts: ServiceFacts): string {
           <a href="/docs/vocabulary">Vocabulary</a> says which values records carry, and how to list
           them.
         </li>
+        <li><a href="/docs/mcp">Agents</a> says how a program asks over MCP.</li>
         <li><a href="/errors">Errors</a> has a page for each code an answer may carry.</li>
         <li><a href="/changelog">Changelog</a> says what each version added.</li>
       </ul>`,

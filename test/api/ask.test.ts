@@ -47,6 +47,7 @@ async function openTestApi(t: TestContext, otherwise: Partial<ApiDependencies> =
         steps.push("quota");
         return counters.take(number, quotas);
       },
+      look: counters.look,
     },
     model() {
       steps.push("dataset");
@@ -122,8 +123,9 @@ test("the embedded counters and keys cost no promise", async (t) => {
 
 test("counters and keys that are asked over a network give the same outcomes", async (t) => {
   const memory = openMemoryCounters({ dir: null, clock: fixedClock(), onFault() {} });
-  const counters: Pick<Counters, "take"> = {
+  const counters: Pick<Counters, "take" | "look"> = {
     take: async (number, quotas) => memory.take(number, quotas),
+    look: async (number, quotas) => memory.look(number, quotas),
   };
   const far = await openTestApi(t, {
     counters,
@@ -134,6 +136,12 @@ test("counters and keys that are asked over a network give the same outcomes", a
     const [one, other] = [await far.ask(text), await near.ask(text)];
     assert.deepEqual(one.counted, other.counted);
     assert.equal(codeOf(one.result), codeOf(other.result));
+    const [seen, alsoSeen] = [await far.api.look({ account }), await near.api.look({ account })];
+    assert.deepEqual(seen.counted, alsoSeen.counted);
+    assert.deepEqual(
+      seen.counted!.status.windows.map(({ remaining }) => remaining),
+      one.counted!.status.windows.map(({ remaining }) => remaining),
+    );
   }
   const refused = await far.api.identify("gpr_x", nobody);
   assert.ok(refused.key instanceof Problem);
@@ -141,7 +149,10 @@ test("counters and keys that are asked over a network give the same outcomes", a
 
 test("a request that cannot be counted is refused, and known by its account", async (t) => {
   const { ask } = await openTestApi(t, {
-    counters: { take: () => Promise.reject(new Error("The counters are away.")) },
+    counters: {
+      take: () => Promise.reject(new Error("The counters are away.")),
+      look: () => Promise.reject(new Error("Nobody looks.")),
+    },
   });
   const { asker, counted, result } = await ask("gp_name=kkr");
   assert.deepEqual([asker?.accountNumber, counted], [account.accountNumber, null]);

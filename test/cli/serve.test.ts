@@ -57,6 +57,11 @@ test("a plain serve loads no driver of a database, and nothing that only several
   assert.match(loaded(), /node_modules\/kysely\//);
   assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|iovalkey)\//);
   assert.doesNotMatch(loaded(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
+  // What answers agents comes with the first message of one.
+  assert.doesNotMatch(
+    loaded(),
+    /node_modules\/(?:@modelcontextprotocol|zod)\/|src\/mcp\/|listings/,
+  );
 });
 
 test("the thread that answers loads no query builder, which is more files than all else, where the stores are there already", async (t) => {

@@ -83,6 +83,9 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
       take() {
         throw new Error("counted");
       },
+      look() {
+        throw new Error("looked at");
+      },
     },
   });
   for (const path of ["/fetch-gp?gp_name=kkr", "/v1/fetch-signals?limit=0", "/nowhere"]) {

@@ -6,6 +6,7 @@ import { readAssets } from "#pages/assets.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { type DocsFacts, docsPage } from "#pages/docs.ts";
+import { mcpPage } from "#pages/docs-mcp.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -44,6 +45,7 @@ export const publicPages = (): Map<string, string> =>
     ["/", landingPage(serviceFacts)],
     ["/docs", docsPage(docsFacts)],
     ["/docs/vocabulary", vocabularyPage(null)],
+    ["/docs/mcp", mcpPage(null)],
     ["/errors", errorsPage()],
     ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
     ["/changelog", changelogPage(apiVersions)],

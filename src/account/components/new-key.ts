@@ -3,6 +3,7 @@ import type { MemberRequest } from "#account/request.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { IssuedKey } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
+import { agentSettings } from "#pages/agent-settings.ts";
 import { copyBlock } from "#pages/code-block.ts";
 import { exampleTarget } from "#pages/example-query.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -82,6 +83,19 @@ function newKeyPage(view: NewKeyView): string {
         <h2>Keep it beside your program</h2>
         <p>In a file <code>.env</code> that no repository takes in:</p>
         ${copyBlock("Line for .env", lines.environment)}
+        <h2>Give it to an agent</h2>
+        <p>
+          Programs that speak MCP take these settings; <a href="/docs/mcp">Agents</a> says what they
+          can ask.
+        </p>
+        ${agentSettings({ base, key }).map(
+          ({ name, place, text }) =>
+            html`<details>
+              <summary>${name}</summary>
+              <p>In ${place}:</p>
+              ${copyBlock(`Settings of ${name}`, text)}
+            </details>`,
+        )}
       </div>
       <h2>Ask with it</h2>
       <h3>TypeScript</h3>

@@ -1,0 +1,183 @@
+/** Serves `/mcp`: checks origin, key and body, and hands the message to the `mcp` module, which is loaded with the first one. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ownOrigin } from "#account/request.ts";
+import { compress, encodedBytesMin } from "#api/answer-cache.ts";
+import { openKeyedLimit } from "#limits/keyed-limit.ts";
+import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
+import type { Mcp, McpReply } from "#mcp/answer-message.ts";
+import { Problem } from "#problems.ts";
+import { bodyBytesMax } from "./check-request.ts";
+import { headerLines, mcpHeaders } from "./common-headers.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { quotaHeaders } from "./mount-operation.ts";
+import { preferredEncoding } from "./negotiate.ts";
+import { routeConfig } from "./routes.ts";
+import { refuse, reportProblem, sendAnswer } from "./send-answer.ts";
+
+/** The type of a message. */
+export const messageType = "application/json";
+
+export function mountMcp(app: FastifyInstance, http: HttpDependencies): void {
+  const serve = openMessages(http);
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    const parsing = { parseAs: "string", bodyLimit: bodyBytesMax } as const;
+    scope.addContentTypeParser("*", parsing, (_request, body, done) => done(null, body));
+    scope.route({
+      method: ["GET", "HEAD", "POST", "OPTIONS"],
+      url: "/mcp",
+      config: routeConfig({ methods: ["POST", "OPTIONS"], operation: "mcp", takesBearer: true }),
+      handler: serve,
+    });
+  });
+}
+
+function openMessages(http: HttpDependencies) {
+  let mcp: Promise<Mcp> | undefined;
+  const uncounted = openKeyedLimit<number>({
+    clock: http.clock,
+    quota: mcpMessages.quota,
+    windowSeconds: mcpMessages.window,
+    namesMax: 10_000,
+  });
+
+  /** Checks the key of what counts against no quota. @throws Problem where it is refused. */
+  async function admitUncounted(request: FastifyRequest): Promise<void> {
+    const { asker, counted, result } = await http.api.look(request.caller!);
+    if (result.kind === "problem") throw result.problem;
+    request.quotaHeaders = quotaHeaders(counted!);
+    const status = uncounted.take(asker!.accountNumber);
+    if (!status.admitted) throw mcpMessagesProblem(status);
+  }
+
+  return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    refuseForeignOrigin(http, request);
+    const message = readMessage(request);
+    if (!isCall(message)) await admitUncounted(request);
+    if (message instanceof Problem) throw message;
+    const headers: Record<string, string> = {};
+    for (const name of mcpHeaders) {
+      const value = request.headers[name];
+      if (typeof value === "string") headers[name] = value;
+    }
+    mcp ??= loadMcp(http);
+    const answered = await (
+      await mcp
+    ).answer({
+      message,
+      caller: request.caller!,
+      headers,
+      requestId: request.id,
+    });
+    if (answered.called !== null) {
+      const refusal = noteCall(http, request, answered.called);
+      if (refusal !== null) return refuse(http, request, reply, refusal);
+    } else if (isCall(message)) await admitUncounted(request);
+    await send(http, request, reply, answered);
+  };
+}
+
+const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
+  const { openMcp } = await import("#mcp/answer-message.ts");
+  const { api, operations, config, model, log } = http;
+  return openMcp({ api, operations, pageSizeMax: config.pageSizeMax, model }, (error) =>
+    log.debug({ err: error }, "a message to /mcp was refused"),
+  );
+};
+
+/**
+ * A page of another site that a browser shows may send nothing here, whatever it was told (MCP, "Security Warning" of the
+ * Streamable HTTP transport); programs send no `Origin`.
+ */
+function refuseForeignOrigin({ config }: HttpDependencies, { headers }: FastifyRequest): void {
+  const { origin, host } = headers;
+  if (origin === undefined) return;
+  const { corsOrigins } = config;
+  if (corsOrigins !== "*" && corsOrigins.includes(origin)) return;
+  const own = ownOrigin(config, { headers: host === undefined ? {} : { host } });
+  if (own?.origin === origin) return;
+  throw new Problem(
+    "access-denied",
+    "Pages of this origin may not call /mcp; the operator can list it in CORS_ORIGINS. Programs send no Origin.",
+    { reason: "origin" },
+  );
+}
+
+/** More than a message needs, and few enough for whatever walks through it. */
+const depthMax = 32;
+/** It comes back with the answer, which is of limited size. */
+const idLengthMax = 128;
+
+/** @returns a Problem where the body is no message, to be thrown once the key is known. */
+function readMessage({ headers, body }: FastifyRequest): unknown {
+  const type = (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+  if (type !== messageType)
+    return new Problem("unsupported-media-type", `A message to /mcp is ${messageType}.`, {
+      available: [messageType],
+    });
+  let message: unknown;
+  try {
+    message = JSON.parse(typeof body === "string" ? body : "");
+  } catch {
+    return malformed("The body is not JSON.");
+  }
+  if (Array.isArray(message))
+    return malformed("The body is an array; send one message of JSON-RPC a request.");
+  if (isDeeper(message, depthMax))
+    return malformed(`The body is nested deeper than ${depthMax} levels.`);
+  const { id = null } = (message ?? {}) as { id?: unknown };
+  if (JSON.stringify(id).length > idLengthMax)
+    return malformed(`The id of the message has more than ${idLengthMax} characters.`);
+  return message;
+}
+
+const malformed = (detail: string) => new Problem("malformed-request", detail);
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1)));
+
+const isCall = (message: unknown): boolean =>
+  typeof message === "object" &&
+  message !== null &&
+  (message as { method?: unknown }).method === "tools/call";
+
+/** @returns why the caller is refused; what else is wrong with a call is an error of the tool, for the model to read. */
+function noteCall(
+  http: HttpDependencies,
+  request: FastifyRequest,
+  { asker, counted, result }: NonNullable<McpReply["called"]>,
+): Problem | null {
+  request.asker = asker;
+  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
+  if (result.kind === "answer") {
+    request.datasetVersion = result.answer.datasetVersion;
+    if (result.answer.datasetVersion === null) request.problemCode = "invalid-parameters";
+  }
+  if (result.kind !== "problem") return null;
+  if (asker === null) return result.problem;
+  request.problemCode = result.problem.code;
+  reportProblem(http, result.problem, request.id, result.cause);
+  return null;
+}
+
+async function send(
+  http: HttpDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, content }: McpReply,
+): Promise<void> {
+  const body = Buffer.from(content?.text ?? "");
+  const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
+  const isEncoded = encoding !== null && body.length > encodedBytesMin;
+  sendAnswer(http, request, reply, {
+    status,
+    headers: headerLines({
+      "cache-control": "no-store",
+      ...(content !== null && { "content-type": content.type }),
+      ...(isEncoded && { "content-encoding": encoding }),
+    }),
+    body: isEncoded ? await compress(body, encoding) : body,
+  });
+}

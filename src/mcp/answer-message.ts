@@ -1,0 +1,178 @@
+/** Answers one message of an MCP client, with the official server package; loaded with the first message. */
+import {
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from "@modelcontextprotocol/server";
+import type { Outcome } from "#api/ask.ts";
+import type { Caller } from "#api/caller.ts";
+import { nearest } from "#operations/edit-distance.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { echo, problemBody } from "#problems.ts";
+import { faultsDetail } from "./arguments.ts";
+import { guideName, guideText, guideUri } from "./guide.ts";
+import { makeTools, type Tool, type ToolAnswer, type ToolDependencies } from "./tools.ts";
+import { asText, dataNotice } from "./write-answer.ts";
+
+interface McpMessage {
+  /** One message of JSON-RPC, parsed; no array of some. */
+  message: unknown;
+  caller: Caller;
+  /** Those of its headers that belong to the protocol. */
+  headers: Readonly<Record<string, string>>;
+  requestId: string;
+}
+
+export interface McpReply {
+  status: number;
+  /** Null where there is nothing to answer, as to a notification. */
+  content: { type: string; text: string } | null;
+  /** Of a call of a tool; null where none was called. */
+  called: Outcome<ToolAnswer> | null;
+}
+
+export interface Mcp {
+  /** Never rejects: what is wrong with a message is an error of JSON-RPC, what is wrong with a call an error of the tool. */
+  answer(message: McpMessage): Promise<McpReply>;
+}
+
+/** @param onFault is told of what goes wrong in the server package. */
+export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) => void): Mcp {
+  const tools = makeTools(dependencies);
+  const listed = tools.map(describe);
+  return {
+    async answer({ message, caller, headers, requestId }) {
+      let called: McpReply["called"] = null;
+      const call = async (name: string, given: Arguments) => {
+        const tool = tools.find((one) => one.name === name);
+        called = await (tool?.call(caller, given) ?? countUnknown(dependencies, caller, name));
+        if (tool === undefined && called.result.kind === "answer") throw unknownTool(name, tools);
+        return resultOf(called, requestId);
+      };
+      // A server for each message, which nothing outlives: any instance answers any message.
+      const handler = createMcpHandler(() => makeServer(listed, call), {
+        keepAliveMs: 0,
+        onerror: onFault,
+      });
+      const request = new Request("http://localhost/mcp", {
+        method: "POST",
+        headers: { ...headers, "content-type": json, accept: `${json}, ${eventStream}` },
+      });
+      const response = await handler.fetch(request, { parsedBody: message });
+      const text = await response.text();
+      const type = response.headers.get("content-type") ?? "";
+      const content = text === "" ? null : onlyMessage(type, text);
+      return { status: response.status, content, called };
+    },
+  };
+}
+
+/** A call of a tool that does not exist counts like any other. */
+const countUnknown = ({ api }: ToolDependencies, caller: Caller, name: string) =>
+  api.count<ToolAnswer>(caller, () => ({
+    kind: "answer",
+    answer: {
+      datasetVersion: null,
+      faults: [
+        { parameter: "name", code: "unknown_value", detail: `No tool is named ${echo(name)}.` },
+      ],
+    },
+  }));
+
+function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
+  const names = tools.map((tool) => tool.name);
+  const near = nearest(name.replaceAll("-", "_"), names);
+  const help = near === undefined ? "" : ` Did you mean ${near}?`;
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${echo(name)}.${help} There are ${names.join(", ")}.`,
+  );
+}
+
+const json = "application/json";
+const eventStream = "text/event-stream";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A stream of one message is sent as that message: every client reads both. */
+function onlyMessage(type: string, text: string): McpReply["content"] {
+  const [first, ...others] = text.match(/(?<=^data: ).*$/gm) ?? [];
+  return type.startsWith(eventStream) && first !== undefined && others.length === 0
+    ? { type: json, text: first }
+    : { type, text };
+}
+
+const instructions = `Records of real-estate General Partners (GPs), their principals, market signals and projects; read-only. \
+Begin with list_gps, list_signals or list_projects for what is in a market, carries a tag or happened in a time, with fetch_gp for a GP by name. \
+The id of a GP as gp_name means that GP alone. Each call of a tool counts against a quota; after an error with retry_after wait so many seconds. \
+The resource ${guideUri} explains the members. ${dataNotice}`;
+
+function makeServer(
+  tools: readonly object[],
+  call: (name: string, given: Arguments) => Promise<object>,
+): Server {
+  const server = new Server(
+    { name: "gp-records", version: apiVersion },
+    { capabilities: { tools: {}, resources: {} }, instructions },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: tools as never[] }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const { name, arguments: given = {} } = params;
+    return (await call(name, given)) as never;
+  });
+  server.setRequestHandler("resources/list", () => ({
+    resources: [{ uri: guideUri, ...guideName, mimeType: "text/markdown" }],
+  }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/read", ({ params: { uri } }) => {
+    if (uri !== guideUri)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no resource ${echo(uri)}; there is ${guideUri}.`,
+      );
+    return { contents: [{ uri, mimeType: "text/markdown", text: guideText() }] };
+  });
+  return server;
+}
+
+const describe = ({ name, title, description, inputSchema, outputSchema }: Tool) => ({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+});
+
+function resultOf({ result }: Outcome<ToolAnswer>, requestId: string): object {
+  switch (result.kind) {
+    case "answer":
+      return result.answer.datasetVersion === null
+        ? failure({
+            code: "invalid-parameters",
+            detail: faultsDetail(result.answer.faults),
+            request_id: requestId,
+            errors: result.answer.faults,
+          })
+        : {
+            content: [{ type: "text", text: asText(result.answer.content) }],
+            structuredContent: JSON.parse(result.answer.content) as object,
+          };
+    case "problem":
+      return failure(problemBody(result.problem, requestId));
+    case "unchanged":
+      throw new Error("A tool sends no tags.");
+  }
+}
+
+/** A problem as over HTTP, for the model to read: `detail` says what to do, `retry_after` how many seconds to wait. */
+const failure = (problem: object) => ({
+  content: [{ type: "text", text: JSON.stringify(problem) }],
+  isError: true,
+});

@@ -1,0 +1,198 @@
+/** Reads the arguments of a tool call by the schema that the tool declares, and names the right one for each that is wrong. */
+import { nearest } from "#operations/edit-distance.ts";
+import { echo, listedMax, type ParameterFault } from "#problems.ts";
+
+/** The kinds of argument that tools take, as JSON Schema. */
+type TextSchema = {
+  readonly type: "string";
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly default?: string;
+};
+type ListSchema = {
+  readonly type: "array";
+  readonly description?: string;
+  readonly items: TextSchema;
+  readonly maxItems: number;
+};
+type WholeSchema = {
+  readonly type: "integer";
+  readonly description?: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+};
+
+export interface ArgumentsSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, TextSchema | ListSchema | WholeSchema>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+export interface ArgumentFault extends Omit<ParameterFault, "code"> {
+  code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date";
+}
+
+/** What an argument was given or is by default: a text, a list of texts or a whole number. */
+export type ArgumentValue = string | readonly string[] | number;
+
+interface Reading {
+  values: Readonly<Record<string, ArgumentValue>>;
+  /** In the order of the arguments, missing ones last; at most `listedMax`. */
+  faults: readonly ArgumentFault[];
+}
+
+/** @param given an object of any values, as it came. */
+export function readArguments(
+  tool: string,
+  schema: ArgumentsSchema,
+  given: Readonly<Record<string, unknown>>,
+): Reading {
+  const { properties, required } = schema;
+  const allowed = Object.keys(properties);
+  const values: Record<string, ArgumentValue> = {};
+  const faults: ArgumentFault[] = [];
+  for (const [name, { default: byDefault }] of Object.entries<TextSchema | WholeSchema>(
+    properties as Record<string, TextSchema | WholeSchema>,
+  ))
+    if (byDefault !== undefined) values[name] = byDefault;
+  for (const [name, value] of Object.entries(given)) {
+    if (faults.length === listedMax) break;
+    const rule = Object.hasOwn(properties, name) ? properties[name]! : undefined;
+    // Some programs send null for what they leave out.
+    if (rule !== undefined && value === null) continue;
+    const fault = rule === undefined ? unknown(tool, name, allowed) : faultOf(name, value, rule);
+    if (fault !== undefined) faults.push(fault);
+    else values[name] = value as ArgumentValue;
+  }
+  for (const name of required)
+    if ((given[name] ?? null) === null)
+      faults.push({
+        parameter: name,
+        code: "missing",
+        detail: `Required: ${meaningOf(properties[name]!)}`,
+      });
+  return { values, faults };
+}
+
+const meaningOf = ({ description = "see the tool." }: { description?: string }) => description;
+
+/** The faults in one sentence each, as the `detail` of an error. */
+export function faultsDetail(faults: readonly ArgumentFault[]): string {
+  const count = faults.length === 1 ? "1 problem" : `${faults.length} problems`;
+  return `${count}: ${faults.map(({ parameter, detail }) => `'${parameter}': ${detail}`).join(" ")}`;
+}
+
+function unknown(tool: string, name: string, allowed: readonly string[]): ArgumentFault {
+  const suggestion = nearest(name, allowed);
+  const help = suggestion === undefined ? "" : ` Did you mean '${suggestion}'?`;
+  return {
+    parameter: echo(name),
+    code: "unknown_parameter",
+    detail: `Not an argument of ${tool}.${help} It takes ${allowed.join(", ")}.`,
+    ...(suggestion !== undefined && { suggestion }),
+    allowed,
+  };
+}
+
+function faultOf(
+  parameter: string,
+  value: unknown,
+  rule: TextSchema | ListSchema | WholeSchema,
+): ArgumentFault | undefined {
+  switch (rule.type) {
+    case "integer":
+      return faultOfWhole(parameter, value, rule);
+    case "array":
+      return faultOfList(parameter, value, rule);
+    case "string":
+      return faultOfText(parameter, value, rule);
+  }
+}
+
+function faultOfWhole(
+  parameter: string,
+  value: unknown,
+  { minimum, maximum }: WholeSchema,
+): ArgumentFault | undefined {
+  const detail = `Must be a whole number from ${minimum} to ${maximum}, such as ${Math.min(20, maximum)}, without quotes.`;
+  if (!Number.isInteger(value))
+    return { parameter, code: "not_an_integer", detail, minimum, maximum };
+  const isInRange = Number(value) >= minimum && Number(value) <= maximum;
+  return isInRange ? undefined : { parameter, code: "out_of_range", detail, minimum, maximum };
+}
+
+function faultOfList(
+  parameter: string,
+  value: unknown,
+  { items, maxItems }: ListSchema,
+): ArgumentFault | undefined {
+  if (!Array.isArray(value)) {
+    const example = JSON.stringify([items.enum?.[0] ?? "value"]);
+    return {
+      parameter,
+      code: "wrong_type",
+      detail: `Must be a list of texts, such as ${example}.`,
+    };
+  }
+  if (value.length > maxItems)
+    return {
+      parameter,
+      code: "too_many_values",
+      detail: `May hold at most ${maxItems} values.`,
+      maximum: maxItems,
+    };
+  for (const item of value) {
+    const fault = faultOfText(parameter, item, items);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const controlCharacter = /\p{Cc}/u;
+
+function faultOfText(
+  parameter: string,
+  value: unknown,
+  { enum: values, minLength = 1, maxLength, pattern }: TextSchema,
+): ArgumentFault | undefined {
+  if (typeof value !== "string") return { parameter, code: "wrong_type", detail: "Must be text." };
+  if (values !== undefined)
+    return values.includes(value) ? undefined : unlisted(parameter, value, values);
+  if (pattern !== undefined) return new RegExp(pattern).test(value) ? undefined : noDate(parameter);
+  if (controlCharacter.test(value) || !value.isWellFormed())
+    return {
+      parameter,
+      code: "invalid_encoding",
+      detail: "Must be Unicode text without control characters.",
+    };
+  const length = [...value.normalize().trim()].length;
+  const detail = `Must have ${minLength} to ${maxLength} characters.`;
+  if (length === 0) return { parameter, code: "empty_value", detail };
+  if (length < minLength) return { parameter, code: "too_short", detail, minimum: minLength };
+  if (maxLength !== undefined && length > maxLength)
+    return { parameter, code: "too_long", detail, maximum: maxLength };
+  return undefined;
+}
+
+function unlisted(parameter: string, value: string, allowed: readonly string[]): ArgumentFault {
+  const suggestion = nearest(value.toLowerCase().replaceAll(/[\s-]+/g, "_"), allowed);
+  const help = suggestion === undefined ? "" : ` Did you mean '${suggestion}'?`;
+  return {
+    parameter,
+    code: "unknown_value",
+    detail: `'${echo(value)}' is not one of its values.${help} They are ${allowed.join(", ")}.`,
+    ...(suggestion !== undefined && { suggestion }),
+    allowed,
+  };
+}
+
+const noDate = (parameter: string): ArgumentFault => ({
+  parameter,
+  code: "not_a_date",
+  detail: "Must be a date: YYYY, YYYY-MM or YYYY-MM-DD.",
+});

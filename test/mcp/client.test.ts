@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hasOutside, importOutside } from "../outside/outside.ts";
+import { startService } from "../support/service.ts";
+
+/** What is used of `@modelcontextprotocol/client`. */
+interface ClientPackage {
+  Client: new (
+    info: { name: string; version: string },
+    options: object,
+  ) => {
+    connect(transport: object): Promise<void>;
+    close(): Promise<void>;
+    getProtocolEra(): string;
+    listTools(): Promise<{ tools: { name: string }[] }>;
+    listResources(): Promise<{ resources: { uri: string }[] }>;
+    readResource(request: { uri: string }): Promise<{ contents: { text: string }[] }>;
+    callTool(request: { name: string; arguments: object }): Promise<any>;
+  };
+  StreamableHTTPClientTransport: new (url: URL, options: object) => object;
+}
+
+for (const mode of ["legacy", "auto"])
+  test(`the client package of others lists the tools and calls each, with what it gives as declared (${mode})`, async (t) => {
+    if (!hasOutside(t, "@modelcontextprotocol/client")) return;
+    const { Client, StreamableHTTPClientTransport } = await importOutside<ClientPackage>(
+      "@modelcontextprotocol/client",
+    );
+    const service = await startService(t);
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { authorization: `Bearer ${service.key}` } };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit }),
+    );
+    t.after(() => client.close());
+    assert.equal(client.getProtocolEra(), mode === "auto" ? "modern" : "legacy");
+    const { tools } = await client.listTools();
+    const argsOf: Record<string, object> = {
+      fetch_gp: { gp_name: "northwind" },
+      vocabulary: { list: "enums" },
+    };
+    for (const { name } of tools)
+      for (const detail of name === "vocabulary"
+        ? [{}]
+        : [{ detail: "brief" }, { detail: "full" }]) {
+        // It holds what comes to the declared schema, and throws where it does not fit.
+        const { structuredContent, isError } = await client.callTool({
+          name,
+          arguments: { ...argsOf[name], ...detail },
+        });
+        assert.ok(isError !== true && structuredContent.data.length > 0, name);
+      }
+    const refused = await client.callTool({ name: "fetch_gp", arguments: { gp_nme: "x" } });
+    assert.equal(refused.isError, true);
+    assert.match(refused.content[0].text, /Did you mean 'gp_name'/);
+    const { resources } = await client.listResources();
+    const { contents } = await client.readResource({ uri: resources[0]!.uri });
+    assert.match(contents[0]!.text, /^# The records/);
+  });

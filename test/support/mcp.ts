@@ -1,0 +1,80 @@
+/** Sends messages to `/mcp` of a service as an MCP client does, without a library. */
+import type { TestService } from "./service.ts";
+
+export const modernRevision = "2026-07-28";
+
+/** What a message of that revision says of its client. */
+export const envelope = {
+  "io.modelcontextprotocol/protocolVersion": modernRevision,
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+};
+
+interface McpAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body read as JSON; undefined where there is none. */
+  body: any;
+}
+
+/** @param headers `x-api-key: ""` sends no key. */
+export async function post(
+  { url, key }: Pick<TestService, "url" | "key">,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<McpAnswer> {
+  const sent = new Headers({ "content-type": "application/json", "x-api-key": key, ...headers });
+  for (const name of Object.keys(headers)) if (headers[name] === "") sent.delete(name);
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: sent,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** A message of the revision of 2026-07-28. */
+export const modern = (
+  service: Pick<TestService, "url" | "key">,
+  method: string,
+  params: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<McpAnswer> => {
+  const name = params["name"] ?? params["uri"];
+  return post(
+    service,
+    { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: envelope } },
+    {
+      "mcp-protocol-version": modernRevision,
+      "mcp-method": method,
+      ...(typeof name === "string" && { "mcp-name": name }),
+      ...headers,
+    },
+  );
+};
+
+/** The result of a tool. */
+export interface Called {
+  content: { type: string; text: string }[];
+  structuredContent?: any;
+  isError?: boolean;
+}
+
+/** @throws Error where the answer is no result. */
+export async function callTool(
+  service: Pick<TestService, "url" | "key">,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<Called> {
+  const { status, text, body } = await modern(service, "tools/call", { name, arguments: args });
+  if (status !== 200 || body.result === undefined) throw new Error(`${status} ${text}`);
+  return body.result;
+}
