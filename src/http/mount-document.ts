@@ -10,7 +10,7 @@ import { answeredMethods, routeConfig } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /** One representation of a document, chosen by the media type that the client accepts. */
-export interface Form {
+interface Form {
   accept: string;
   contentType: string;
   /** Called for each request, since the text may change with the dataset. */

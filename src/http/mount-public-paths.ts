@@ -10,20 +10,31 @@ import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { docsPage } from "#pages/docs.ts";
 import { mcpPage } from "#pages/docs-mcp.ts";
+import { samplesPage } from "#pages/docs-samples.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
+import { llmsText } from "#pages/llms-text.ts";
+import { markdownOf } from "#pages/markdown.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";
 import { problemCodes } from "#problems.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
-import { type Form, immutable, mountDocument } from "./mount-document.ts";
+import { immutable, mountDocument } from "./mount-document.ts";
 
 export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): void {
   const { publicUrl, pageSizeMax } = http.config;
-  const page = (make: () => string): Form[] => [
-    { accept: "text/html", contentType: html, content: once(make) },
-  ];
+  /** A page for people, and as Markdown for programs that read text: under its own address, or by `Accept`. */
+  const mountPage = (path: string, make: () => string) => {
+    const page = { accept: "text/html", contentType: html, content: once(make) };
+    const text = {
+      accept: "text/markdown",
+      contentType: markdown,
+      content: once(() => markdownOf(page.content())),
+    };
+    mountDocument(app, http, path, [page, text]);
+    mountDocument(app, http, `${path}.md`, [text]);
+  };
   mountDocument(app, http, "/", [
     { accept: "text/html", contentType: html, content: () => landingPage(factsOf(http)) },
     {
@@ -45,33 +56,20 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
       formats: formats.map(({ mediaType }) => mediaType),
       ...keyFactsOf(http),
     });
-  mountDocument(app, http, "/docs", page(docs));
-  mountDocument(
-    app,
-    http,
-    "/docs/vocabulary",
-    page(() => vocabularyPage(publicUrl)),
-  );
-  mountDocument(
-    app,
-    http,
-    "/docs/mcp",
-    page(() => mcpPage(publicUrl)),
-  );
-  mountDocument(app, http, "/errors", page(errorsPage));
-  for (const code of problemCodes)
-    mountDocument(
-      app,
-      http,
-      `/errors/${code}`,
-      page(() => errorPage(code)),
-    );
-  mountDocument(
-    app,
-    http,
-    "/changelog",
-    page(() => changelogPage(apiVersions)),
-  );
+  mountPage("/docs", docs);
+  mountPage("/docs/samples", () => samplesPage(publicUrl));
+  mountPage("/docs/vocabulary", () => vocabularyPage(publicUrl));
+  mountPage("/docs/mcp", () => mcpPage(publicUrl));
+  mountPage("/errors", errorsPage);
+  for (const code of problemCodes) mountPage(`/errors/${code}`, () => errorPage(code));
+  mountPage("/changelog", () => changelogPage(apiVersions));
+  mountDocument(app, http, "/llms.txt", [
+    {
+      accept: "text/plain",
+      contentType: plainText,
+      content: once(() => llmsText(publicUrl, quotas)),
+    },
+  ]);
   const description = () => JSON.stringify(describeApi(http.operations, pageSizeMax));
   mountDocument(app, http, "/openapi.json", [
     { accept: "application/json", contentType: json, content: once(description) },
@@ -81,6 +79,9 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
     mountDocument(app, http, path, [form], immutable);
   }
 }
+
+const markdown = "text/markdown; charset=utf-8";
+const plainText = "text/plain; charset=utf-8";
 
 /** Rendered on the first request, so that the start does not wait for pages that few ask for. */
 function once(make: () => string): () => string {

@@ -26,7 +26,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "Errors as `application/problem+json`, every fault of a request at once, with a page for each code.",
       "Quotas for a minute, an hour and a day, told on every answer by `RateLimit` and `RateLimit-Policy`.",
       "`ETag` and `If-None-Match`; answers compressed with `br` or `gzip`.",
-      "A description of the API at `/openapi.json`.",
+      "A description of the API at `/openapi.json`; for programs that read text `/llms.txt`, and each page of the docs as Markdown at its address with `.md`.",
     ],
   },
 ];

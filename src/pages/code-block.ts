@@ -32,6 +32,11 @@ export const curlLine = (publicUrl: string | null, target: string): Html =>
 /** Stands for the origin where only the browser knows it. */
 export const unknownOrigin = "https://YOUR_HOST";
 
+const originMark = html`<span data-origin>${unknownOrigin}</span>`;
+
 /** @param publicUrl of the service; if null, a script inserts the origin of the page. */
-export const serviceOrigin = (publicUrl: string | null): Part =>
-  publicUrl ?? html`<span data-origin>${unknownOrigin}</span>`;
+export const serviceOrigin = (publicUrl: string | null): Part => publicUrl ?? originMark;
+
+/** Code in which a script replaces the unknown origin. */
+export const withOrigin = (code: string): Part =>
+  code.split(unknownOrigin).flatMap((text, i) => [i > 0 && originMark, bodyText(text)]);

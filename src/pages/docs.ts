@@ -52,6 +52,10 @@ export const docsPage = ({
           ${authenticationSection(keyFacts)}
           <section>
             <h2 id="operations">Operations</h2>
+            <p>
+              <a href="/docs/samples">Samples</a> call each of them from a shell, TypeScript, Python
+              and Bruno.
+            </p>
             ${operations.map((operation) => operationSection(operation, pageSizeMax, publicUrl))}
           </section>
           ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}

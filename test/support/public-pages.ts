@@ -7,6 +7,7 @@ import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { type DocsFacts, docsPage } from "#pages/docs.ts";
 import { mcpPage } from "#pages/docs-mcp.ts";
+import { samplesPage } from "#pages/docs-samples.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -44,6 +45,7 @@ export const publicPages = (): Map<string, string> =>
   new Map([
     ["/", landingPage(serviceFacts)],
     ["/docs", docsPage(docsFacts)],
+    ["/docs/samples", samplesPage(null)],
     ["/docs/vocabulary", vocabularyPage(null)],
     ["/docs/mcp", mcpPage(null)],
     ["/errors", errorsPage()],

@@ -8,7 +8,7 @@ import { copyBlock } from "#pages/code-block.ts";
 import { exampleTarget } from "#pages/example-query.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { callLines } from "./call-lines.ts";
+import { callLines } from "#pages/call-lines.ts";
 import { accountPage, type Frame, framed } from "./frame.ts";
 import { exactTime, relativeTime } from "./relative.ts";
 import { wordPage } from "./word.ts";

@@ -1,5 +1,5 @@
 /** The explorer: a form for each operation, its live answer, and the lines that send the same call from elsewhere. */
-import { callLines, type CallLines } from "#account/components/call-lines.ts";
+import { callLines, type CallLines } from "#pages/call-lines.ts";
 import { fitting } from "#account/components/fitting.ts";
 import { faultNote, hidden } from "#account/components/form-fields.ts";
 import { accountPage, type Frame, framed } from "#account/components/frame.ts";

@@ -1,0 +1,72 @@
+/** The page at `/docs/samples`: the example of each operation as a shell, TypeScript, Python and Bruno send it. */
+import { operations } from "#operations/index.ts";
+import type { Operation } from "#operations/operation.ts";
+import { brunoRequest, callLines } from "./call-lines.ts";
+import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
+import { exampleTarget } from "./example-query.ts";
+import { bodyText, html, type Html } from "./html.ts";
+import { layout } from "./layout.ts";
+
+export const samplesPage = (publicUrl: string | null): string =>
+  layout({
+    title: "Samples",
+    description: "Requests to the gp-records API from a shell, TypeScript, Python and Bruno.",
+    path: "/docs/samples",
+    main: html`<p><a href="/docs">Docs</a></p>
+      <h1>How do I call it from a program?</h1>
+      <p class="lede">
+        Each operation with curl, in TypeScript, in Python and as a request of Bruno. The programs
+        need nothing installed and read your key from the environment variable
+        <code>GP_RECORDS_KEY</code>; a key in code ends up where others see it.
+      </p>
+      <div class="with-contents">
+        <nav class="contents" aria-label="On this page">
+          <ul>
+            ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
+          </ul>
+        </nav>
+        <div>
+          ${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
+          <section>
+            <h2 id="bruno">The Bruno collection</h2>
+            <p>
+              Save each request as a file beside <code>bruno.json</code>. Its environment sets
+              <code>baseUrl</code>, the address of this service, and <code>apiKey</code>, your key,
+              as a secret.
+            </p>
+            ${copyBlock("The file bruno.json", bodyText(collection))}
+          </section>
+        </div>
+      </div>`,
+  });
+
+/** What marks a folder as a collection. */
+export const collection = `{
+  "version": "1",
+  "name": "gp-records",
+  "type": "collection"
+}
+`;
+
+function section(operation: Operation, place: number, publicUrl: string | null): Html {
+  const { name, path, summary } = operation;
+  const { curl, typescript, python } = callLines({
+    base: publicUrl ?? unknownOrigin,
+    target: exampleTarget(operation),
+  });
+  const samples = [
+    ["curl", withOrigin(curl)],
+    ["TypeScript", withOrigin(typescript)],
+    ["Python", withOrigin(python)],
+    ["Bruno", bodyText(brunoRequest(operation, place))],
+  ] as const;
+  return html`<section>
+    <h2 id="${name}"><code>GET ${path}</code></h2>
+    <p>${summary} <a href="/docs#${name}">Its parameters and members</a></p>
+    ${samples.map(
+      ([language, code]) =>
+        html`<h3>${language}</h3>
+          ${copyBlock(`The request to ${path}: ${language}`, code)}`,
+    )}
+  </section>`;
+}
