@@ -50,9 +50,9 @@ export async function copyInstallation(order: CopyOrder): Promise<Copied | null>
   const { source: from, target: to } = order;
   if (isSame(from, to))
     throw new DomainError("conflict", "COPY_TO names the installation itself. Name another place.");
-  const source = await openSide(from);
+  const source = await openSide(from, "DATABASE_URL");
   try {
-    const target = await openSide(to);
+    const target = await openSide(to, "COPY_TO");
     try {
       // Held until the end: one copy at a time.
       await target.lockImports();
@@ -276,7 +276,7 @@ export async function undoCopy(
   installation: Installation,
   isForced: boolean,
 ): Promise<{ source: string; other: string }> {
-  const side = await openSide(installation);
+  const side = await openSide(installation, "DATABASE_URL");
   try {
     const mark = await side.readMark();
     if (mark === null)

@@ -69,8 +69,12 @@ async function untilStopped(isDone: () => Promise<boolean>, message: () => strin
   }
 }
 
-export const openSide = async ({ dataDir, databaseUrl }: Installation): Promise<Side> =>
-  databaseUrl === null ? openFolderSide(resolve(dataDir!)) : openDatabaseSide(databaseUrl);
+/** @param setting that names it where it is a database. @throws DomainError `conflict` where its schema or the role in its URL does not do. */
+export const openSide = async (
+  { dataDir, databaseUrl }: Installation,
+  setting: "DATABASE_URL" | "COPY_TO",
+): Promise<Side> =>
+  databaseUrl === null ? openFolderSide(resolve(dataDir!)) : openDatabaseSide(databaseUrl, setting);
 
 function openFolderSide(dataDir: string): Side {
   const locks = new Map<string, Lock>();
@@ -198,7 +202,7 @@ const filledTables = [
 /** Their triggers would change one row for each row that is copied; servers read all keys at their start anyway. */
 const watchedTables = ["api_key", "account", "plan"];
 
-async function openDatabaseSide(url: string): Promise<Side> {
+async function openDatabaseSide(url: string, setting: string): Promise<Side> {
   const { connectPostgres, placeName } = await import("#store/postgres.ts");
   const { refuseUnfit } = await import("#store/refuse-unfit.ts");
   const { readPostgresMark, readSchema } = await import("#store/postgres-schema.ts");
@@ -217,6 +221,17 @@ async function openDatabaseSide(url: string): Promise<Side> {
         `${name} has another schema than this program. Run \`gp-records migrate\` with DATABASE_URL set to it.`,
       );
   };
+  /** It marks, seals and fills the tables, of which a server may do nothing. */
+  const refuseOtherRole = async () => {
+    const [table] = await session.query<{ owner: string; role: string }>(
+      "select tableowner as owner, current_user as role from pg_tables where schemaname = current_schema() and tablename = 'move' and not pg_has_role(tableowner, 'usage')",
+    );
+    if (table !== undefined)
+      throw new DomainError(
+        "conflict",
+        `The tables of ${name} are those of the role '${table.owner}', and ${setting} names the role '${table.role}'. Only the owner can move an installation: put that role and its password there for this command.`,
+      );
+  };
   const close = async () => {
     await lock?.release();
     lock = null;
@@ -225,6 +240,7 @@ async function openDatabaseSide(url: string): Promise<Side> {
   };
   try {
     await refuseOtherSchema();
+    await refuseOtherRole();
   } catch (error) {
     await close();
     throw error;
