@@ -38,14 +38,20 @@ const slowSeconds = 3;
 /** What is promised is 2 s; a busy machine may be late by as much. */
 const patienceMilliseconds = 4000;
 
-/** Makes these calls of these processes, and of those they start, take longer, until what it resolves to is called. */
-async function slowDown(
-  t: TestContext,
-  pids: readonly number[],
-  calls: string,
-  seconds: number,
-  file?: string,
-): Promise<() => Promise<void>> {
+interface Slow {
+  pids: readonly number[];
+  /** The system calls that take longer. */
+  calls: string;
+  seconds: number;
+  /** Only on this one. */
+  file?: string;
+}
+
+/** Makes calls of processes, and of those they start, take longer while `act` runs, and whatever becomes of it no longer than that. */
+async function whileSlow<R>(
+  { pids, calls, seconds, file }: Slow,
+  act: () => Promise<R>,
+): Promise<R> {
   const inject = ["-e", `trace=${calls}`, "-e", `inject=${calls}:delay_enter=${1e6 * seconds}`];
   const ofFile = file === undefined ? [] : ["-P", file];
   const traced = pids.flatMap((pid) => ["-p", String(pid)]);
@@ -54,22 +60,28 @@ async function slowDown(
       stdio: ["ignore", "ignore", "inherit"],
     }),
   );
-  const end = async () => {
-    if (tracer.exitCode !== null || tracer.signalCode !== null) return;
-    const ended = once(tracer, "exit");
+  const ended = once(tracer, "exit");
+  try {
+    await eventually(() => {
+      for (const pid of pids) assert.ok(isTraced(pid, tracer.pid!), String(pid));
+    });
+    return await act();
+  } finally {
     // It lets go of them.
     tracer.kill("SIGINT");
     await ended;
-  };
-  t.after(end);
-  await eventually(() => {
-    for (const pid of pids)
-      assert.match(
-        readFileSync(`/proc/${pid}/status`, "utf8"),
-        new RegExp(`^TracerPid:\t${tracer.pid}$`, "m"),
-      );
-  });
-  return end;
+  }
+}
+
+/** True also of a process that has ended, as one of a connection may have. */
+function isTraced(pid: number, tracer: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return new RegExp(`^(?:State:\tZ|TracerPid:\t${tracer}$)`, "m").test(status);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return true;
+  }
 }
 
 async function admitted(instances: readonly Instance[], key: string): Promise<number> {
@@ -87,8 +99,13 @@ async function answeredBeside(
   act: (answered: () => number) => Promise<unknown>,
 ): Promise<void> {
   const streams = instances.map(({ port }) => stream({ port, path, key }, 50));
-  await act(() => streams.reduce((sum, { books }) => sum + books.milliseconds.length, 0));
-  const books = await Promise.all(streams.map((one) => one.end()));
+  const answered = () => streams.reduce((sum, { books }) => sum + books.milliseconds.length, 0);
+  // Ended in any case, or nothing else could end.
+  const end = () => Promise.all(streams.map((one) => one.end()));
+  const books = await act(answered).then(end, async (error: unknown) => {
+    await end();
+    throw error;
+  });
   for (const one of books) assert.equal(othersThan200(one), "");
   const milliseconds = books.flatMap((one) => one.milliseconds);
   t.diagnostic(
@@ -126,8 +143,8 @@ test(
     const children = readFileSync(`/proc/${first}/task/${first}/children`, "utf8");
     const pids = [first!, ...children.split(" ").filter(Boolean).map(Number)];
     let all = 0;
-    await answeredBeside(t, instances, key, async () => {
-      const makeFast = await slowDown(t, pids, "fsync,fdatasync", slowSeconds);
+    const slow = { pids, calls: "fsync,fdatasync", seconds: slowSeconds };
+    const beside = async () => {
       const refusal = await ask({ port: instances[0]!.port, path, key: makeKey() });
       assert.ok(refusal.status === 401 || refusal.status === 503, `${refusal.status}`);
       assert.ok(refusal.milliseconds < patienceMilliseconds);
@@ -143,8 +160,8 @@ test(
           assert.equal((await ask({ port, path, key: revoked })).status, 401);
       }, 20_000);
       t.diagnostic(`refused after ${Math.round(performance.now() - startedAt)} ms`);
-      await makeFast();
-    });
+    };
+    await answeredBeside(t, instances, key, () => whileSlow(slow, beside));
     assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
     await Promise.all(instances.map(untilShared));
     assert.equal(await admitted(instances, counted), 0);
@@ -153,10 +170,10 @@ test(
 );
 
 /** Its process, and the file that it writes counts to. */
-async function placeOf({ ask: askRedis }: RedisServer): Promise<{ pid: number; file: string }> {
+async function placeOf({ ask: askRedis }: RedisServer): Promise<Pick<Slow, "pids" | "file">> {
   const [, pid] = /^process_id:(\d+)/m.exec(String(await askRedis("INFO", "server")))!;
   const [, folder] = (await askRedis("CONFIG", "GET", "dir")) as [string, string];
-  return { pid: Number(pid), file: join(folder, "appendonlydir/appendonly.aof.1.incr.aof") };
+  return { pids: [Number(pid)], file: join(folder, "appendonlydir/appendonly.aof.1.incr.aof") };
 }
 
 test(
@@ -177,16 +194,15 @@ test(
     const key = await newSharedKey(shared, roomy);
     const counted = await newSharedKey(shared, { minute: minuteQuota });
     for (const { port } of instances) assert.equal((await ask({ port, path, key })).status, 200);
-    const { pid, file } = await placeOf(redis);
+    const slow = { ...(await placeOf(redis)), calls: "write,fdatasync", seconds: 0.5 };
     let all = 0;
-    await answeredBeside(t, instances, key, async (answered) => {
-      const makeFast = await slowDown(t, [pid], "write,fdatasync", 0.5, file);
+    const beside = async (answered: () => number) => {
       await eventually(async () => assert.equal(await instances[0]!.countersMode(), "local"));
       all = await admitted(instances, counted);
       await eventually(() => assert.ok(answered() > 500), 60_000);
       all += await admitted(instances, counted);
-      await makeFast();
-    });
+    };
+    await answeredBeside(t, instances, key, (answered) => whileSlow(slow, () => beside(answered)));
     assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
     await Promise.all(instances.map(untilShared));
     assert.equal(await admitted(instances, counted), 0);
@@ -218,21 +234,22 @@ async function forgotten(
       (await engine.decide([{ account, quotas: roomy, requests }]))[0]!;
     const engine = await redis.openEngine();
     await engine.connect(() => {});
-    const { pid, file } = await placeOf(redis);
-    const makeFast = await slowDown(t, [pid], "fdatasync", seconds, file);
+    const slow = { ...(await placeOf(redis)), calls: "fdatasync", seconds };
     let acknowledged = 0;
-    const clients = Array.from({ length: 8 }, async () => {
+    const client = async () => {
       for (;;) {
         const decision = await decide(together, engine).catch(() => null);
         if (decision === null) return;
         acknowledged += decision.admitted;
       }
+    };
+    await whileSlow(slow, async () => {
+      const clients = Array.from({ length: 8 }, client);
+      // Not always at the same moment of a flush.
+      await wait(2000 + 70 * account);
+      await redis.end();
+      await Promise.all(clients);
     });
-    // Not always at the same moment of a flush.
-    await wait(2000 + 70 * account);
-    await redis.end();
-    await makeFast();
-    await Promise.all(clients);
     engine.disconnect();
     await redis.start();
     const again = await redis.openEngine();

@@ -24,7 +24,7 @@ export async function openInstance(
 ): Promise<Instance> {
   const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
   const counters = await openSharedCounters({
-    engine,
+    engine: { ...engine, connect: (onLost) => connectAgain(engine, onLost) },
     outage: "local",
     clock,
     onFault,
@@ -35,6 +35,18 @@ export async function openInstance(
     take: async (account, quotas, requests) => counters.take(account, quotas, requests),
     look: async (account, quotas) => counters.look(account, quotas),
   };
+}
+
+const connectTries = 10;
+
+/** A connection to PostgreSQL is given up after 1.5 s, which a busy machine may take. */
+async function connectAgain(engine: Engine, onLost: (fault: Error) => void): Promise<void> {
+  for (let left = connectTries - 1; ; left--)
+    try {
+      return await engine.connect(onLost);
+    } catch (error) {
+      if (left === 0) throw error;
+    }
 }
 
 /** Two instances, of which any may get the next request; the server's clock is the wall clock of the world. */
