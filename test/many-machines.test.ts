@@ -4,19 +4,24 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test, type TestContext } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
 import { postgresSteps } from "#store/postgres-steps.ts";
 import { cast } from "./support/cast.ts";
 import { mainPath, outcomeOf } from "./support/command-line.ts";
+import { importRecords } from "./support/dataset.ts";
 import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
 import { hasTool } from "./support/installed-tool.ts";
 import { otherProgram, programWithStep } from "./support/other-program.ts";
+import { newKey } from "./support/own-process.ts";
 import { freshDatabase, hasPostgres, runSql, startPostgres } from "./support/postgres.ts";
 import { startService } from "./support/service.ts";
 import { importShared } from "./support/shared-datasets.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const page = readFileSync("docs/running.md", "utf8");
+/** The user of a server, whom a machine that tests need not have. */
+const asServer = "runuser -u gp-records -- ";
 const way = page.slice(
   page.indexOf("## From one machine to many"),
   page.indexOf("## The first month"),
@@ -28,6 +33,7 @@ const [
   settings = "",
   makeDatabase = "",
   migrate = "",
+  move = "",
   fill = "",
   serve = "",
   compare = "",
@@ -46,7 +52,7 @@ const statementsOf = (text: string) =>
     .filter((one) => /^(?:create|revoke|grant|alter)\b/.test(one));
 
 test("what docs/running.md has the superuser and the owner type is what docs/scaling.md explains", () => {
-  assert.equal(blocks.length, 12);
+  assert.equal(blocks.length, 13);
   assert.match(install, /^apt-get install --yes postgresql redis-server curl openssl\n$/);
   const typed = (makeDatabase + migrate)
     .replaceAll(/^.*(?:<<SQL|^SQL|\\connect.*)$/gm, ";")
@@ -169,6 +175,9 @@ test("docs/running.md leads from one machine to many as it is written: dump and 
     );
   const value = async (name: string) => (await type(`echo "$${name}"`)).trim();
 
+  const old = join(folder, "old");
+  await importRecords(openCatalogue(join(old, "datasets")), cast);
+  const movedKey = await newKey(old, "Readers");
   const own: Record<string, string> = {
     "127.0.0.1:5432": `127.0.0.1:${port}`,
     "127.0.0.1:6379": `127.0.0.1:${redisPort}`,
@@ -176,6 +185,7 @@ test("docs/running.md leads from one machine to many as it is written: dump and 
     "TWO=8082": `TWO=${ports.TWO}`,
     "THREE=8083": `THREE=${ports.THREE}`,
     "PROGRAM=/opt/gp-records ": `PROGRAM=${resolve(".")} `,
+    "OLD=/var/lib/gp-records": `OLD=${old}`,
     "NEW=/opt/gp-records-new": `NEW=${programWithStep(t, { name: "9001-colour", isAdditive: true, sql: "alter table account add column colour text" })}`,
   };
   await type(
@@ -186,19 +196,22 @@ test("docs/running.md leads from one machine to many as it is written: dump and 
   );
   await type(makeDatabase);
   await type(migrate);
+  assert.ok(move.includes(asServer));
+  assert.match(await type(move.replace(asServer, "")), /^Moved .*\/old to PostgreSQL at /m);
   await type(fill);
   await type(serve);
   const key = await value("KEY");
   assert.match(key, /^gpr_\w{36}$/);
   await type(compare);
   const path = "/fetch-gp?gp_name=fernhill";
-  const ask = async (name: keyof typeof ports) => {
+  const ask = async (name: keyof typeof ports, presented = key) => {
     const answer = await fetch(`http://127.0.0.1:${ports[name]}${path}`, {
-      headers: { "x-api-key": key },
+      headers: { "x-api-key": presented },
     });
     const [, remaining] = /"day";r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "") ?? [];
     return { status: answer.status, text: await answer.text(), remaining: Number(remaining) };
   };
+  assert.equal((await ask("ONE", movedKey)).status, 200);
   const first = await ask("ONE");
   assert.equal(JSON.parse(first.text).data[0].name, "Fernhill Residential");
   // One that got no answer from Redis within 50 ms counts by itself, and shares its counts again soon.
