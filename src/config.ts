@@ -77,6 +77,8 @@ export interface Config {
   exports: boolean;
   /** Licence of the records, a text or a URL; null where the operator does not state it. */
   licence: string | null;
+  /** How long it is kept what publications changed; 0 for not at all. */
+  changesDays: number;
   /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
   signUp: (typeof signUps)[number];
   /** The mail server; null for none. The URL may contain a password. */
@@ -162,6 +164,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     datasetsKeep: read("DATASETS_KEEP", wholeNumber(0, 100_000)),
     exports: read("EXPORTS", onOrOff),
     licence: textOf("DATA_LICENCE") || null,
+    changesDays: read("CHANGES_DAYS", wholeNumber(0, 3650)),
     signUp: read("SIGN_UP", oneOf(signUps)),
     smtpUrl: read("SMTP_URL", parseSmtpUrl),
     mailFrom: read("MAIL_FROM", parseMailFrom),

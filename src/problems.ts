@@ -119,7 +119,7 @@ const kinds = {
   "access-denied": {
     status: 403,
     title: "The key may not do this",
-    members: { reason: reason(["account_suspended", "origin"]) },
+    members: { reason: reason(["account_suspended", "plan", "origin"]) },
   },
   "unknown-path": {
     status: 404,
@@ -127,6 +127,9 @@ const kinds = {
     members: {
       suggestion: orNull(path("The nearest path there is, or `null`.")),
       operations: list("Paths of the operations.", Type.String()),
+      kept: Type.Optional(
+        list("On `/changes`: paths of the newest steps that are kept.", Type.String()),
+      ),
     },
   },
   "method-not-allowed": {

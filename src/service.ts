@@ -8,6 +8,7 @@ import { openAccountWorker } from "#account/account-worker.ts";
 import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
+import { openPublications } from "#datasets/publications.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { ExportOffers } from "#exports/offers.ts";
 import { openAdmin } from "#http/admin.ts";
@@ -175,6 +176,7 @@ export async function openService(
     operations,
     api,
     model: datasets.model,
+    changes: openPublications(join(dataDir, "datasets")),
     afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,
     now,

@@ -857,6 +857,8 @@ class ApiKeyRevokedProblem(TypedDict):
 
 AccessDeniedProblemReason = str | Literal[
     "account_suspended",
+    "plan",
+    "origin",
 ]
 
 
@@ -898,6 +900,8 @@ class UnknownPathProblem(TypedDict):
     suggestion: str | None
     # Paths of the operations.
     operations: list[str]
+    # On `/changes`: paths of the newest steps that are kept.
+    kept: NotRequired[list[str]]
 
 
 class MethodNotAllowedProblem(TypedDict):
@@ -1074,6 +1078,7 @@ QuotaName = str | Literal[
     "hour",
     "day",
     "failed-keys",
+    "mcp-messages",
 ]
 
 
@@ -1106,7 +1111,7 @@ QuotaExceededProblem = TypedDict(
         "code": Literal["quota-exceeded"],
         # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
         "request_id": str,
-        # Which quotas are used up: `minute`, `hour`, `day`, or `failed-keys` for too many wrong keys from your address.
+        # Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool.
         "violated-policies": list[QuotaName],
         # Whole seconds until a request is worth trying.
         "retry_after": int,

@@ -12,6 +12,8 @@ export interface Plan {
   name: string;
   /** What is null comes from the plan `default`, or from the service. */
   quotas: Quotas;
+  /** Whether its accounts may read what changed; null as the plan `default` says, which else lets them. */
+  changes: boolean | null;
   /** How many accounts are on it by name. */
   accounts: number;
   createdAt: string;
@@ -22,7 +24,7 @@ const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const noPlan = "none";
 
 /**
- * Makes the plan, or changes the windows that are given.
+ * Makes the plan, or changes what is given.
  * @throws DomainError `invalid` for a name or a quota that cannot be used.
  */
 export async function setPlan(
@@ -30,9 +32,16 @@ export async function setPlan(
   {
     name,
     quotas,
+    changes,
     actor = operator,
     now,
-  }: { name: string; quotas: Partial<Quotas>; actor?: Actor; now: number },
+  }: {
+    name: string;
+    quotas: Partial<Quotas>;
+    changes?: Plan["changes"];
+    actor?: Actor;
+    now: number;
+  },
 ): Promise<Plan> {
   if (!nameShape.test(name) || name === noPlan)
     throw new DomainError(
@@ -43,13 +52,23 @@ export async function setPlan(
   return control.write(async (transaction) => {
     const present = await findPlan(transaction, name);
     const all: Quotas = { minute: null, hour: null, day: null, ...present?.quotas, ...quotas };
-    const columns = { per_minute: all.minute, per_hour: all.hour, per_day: all.day };
+    const mayReadChanges = changes === undefined ? (present?.changes ?? null) : changes;
+    const columns = {
+      per_minute: all.minute,
+      per_hour: all.hour,
+      per_day: all.day,
+      changes: mayReadChanges === null ? null : Number(mayReadChanges),
+    };
     await transaction
       .insertInto("plan")
       .values({ name, ...columns, created_at: new Date(now).toISOString() })
       .onConflict((conflict) => conflict.column("name").doUpdateSet(columns))
       .execute();
-    const detail = { former: present?.quotas ?? null, limits: all };
+    const detail = {
+      former: present?.quotas ?? null,
+      limits: all,
+      ...(mayReadChanges !== (present?.changes ?? null) && { changes: mayReadChanges }),
+    };
     await writeAudit(transaction, { actor, action: "plan.set", subject: name, detail, now });
     return (await findPlan(transaction, name))!;
   });
@@ -58,9 +77,10 @@ export async function setPlan(
 /** By name. */
 export async function listPlans(database: Kysely<ControlTables>): Promise<Plan[]> {
   const rows = await plansQuery(database).orderBy("name").execute();
-  return rows.map(({ created_at: createdAt, name, accounts, ...quotas }) => ({
+  return rows.map(({ created_at: createdAt, name, accounts, changes, ...quotas }) => ({
     name,
     quotas: quotasOf(quotas),
+    changes: changes === null ? null : changes === 1,
     accounts: Number(accounts),
     createdAt,
   }));
@@ -120,6 +140,21 @@ export async function listQuotasInForce(
 ): Promise<Map<number, FullQuotas>> {
   const rows = await quotasQuery(database).select("account.number").execute();
   return new Map(rows.map((row) => [row.number, fullQuotasOf(row)]));
+}
+
+/** Whether the plan of an account lets it read what changed. @param account its number. */
+export async function mayReadChanges(
+  database: Kysely<ControlTables>,
+  account: number,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom("account")
+    .leftJoin("plan", "plan.name", "account.plan")
+    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
+    .select((select) => select.fn.coalesce("plan.changes", "usual.changes").as("changes"))
+    .where("account.number", "=", account)
+    .executeTakeFirstOrThrow();
+  return row.changes !== 0;
 }
 
 const quotasQuery = (database: Kysely<ControlTables>) =>

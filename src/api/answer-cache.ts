@@ -1,6 +1,6 @@
 /** Caches answers of the current dataset, in each encoding that was asked for, up to a number of bytes. */
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import type { Format } from "#operations/formats.ts";
@@ -118,6 +118,12 @@ const levels = { br: 4, gzip: 6 };
 
 /** A hundred times as slow for a fifth less: for what is compressed once and sent often. */
 export const brotliQualityMax = 11;
+
+/** For what is not in memory as a whole. */
+export const compressor = (encoding: Encoding) =>
+  encoding === "br"
+    ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: levels.br } })
+    : createGzip({ level: levels.gzip });
 
 export function compress(
   body: Buffer,

@@ -69,8 +69,14 @@ export interface Api {
   /**
    * For what is no operation: checks the key and takes the quota as `ask` does, then leaves the rest to `find`. A Problem
    * that it throws is the result.
+   * @param cost how many requests it counts, at most `greatestRequest`, or why the key may not ask it, which counts none;
+   *   1 if left out. Called once the key was accepted.
    */
-  count<A>(caller: Caller, find: () => Found<A>): Outcome<A> | Promise<Outcome<A>>;
+  count<A>(
+    caller: Caller,
+    find: () => Found<A>,
+    cost?: (quotas: Quotas) => number | Problem,
+  ): Outcome<A> | Promise<Outcome<A>>;
   /** Checks the key as `ask` does and tells the account's quota status, but counts nothing. */
   look(caller: Caller): Outcome<null> | Promise<Outcome<null>>;
   /** The body of an answer in an encoding: at once where it is cached, else compressed once. */
@@ -114,11 +120,32 @@ export function openApi(dependencies: ApiDependencies): Api {
         )
       : settle(question, find, asker, quotas, status);
   }
+  async function countSeveral<A>(
+    caller: Caller,
+    find: () => Found<A>,
+    cost: (quotas: Quotas) => number | Problem,
+  ): Promise<Outcome<A>> {
+    const asker = admit(dependencies, caller);
+    if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
+    const quotas = wholeQuotas(asker.quotas);
+    const requests = cost(quotas);
+    try {
+      if (requests instanceof Problem) {
+        const status = await counters.look(asker.accountNumber, quotas);
+        return { asker, counted: { quotas, status }, result: refused(requests) };
+      }
+      const status = await counters.take(asker.accountNumber, quotas, requests);
+      return settle({ caller }, find, asker, quotas, status, requests);
+    } catch {
+      return { asker, counted: null, result: refused(notCountedProblem()) };
+    }
+  }
   const findAnswer = (question: Question) => find(sources, question);
   return {
     identify: (presented, client) => identify(dependencies, presented, client),
     ask: (question) => count(question, findAnswer),
-    count: (caller, find) => count({ caller }, find),
+    count: (caller, find, cost) =>
+      cost === undefined ? count({ caller }, find) : countSeveral(caller, find, cost),
     look(caller) {
       const asker = admit(dependencies, caller);
       if (asker instanceof Problem) return { asker: null, counted: null, result: refused(asker) };
@@ -149,10 +176,11 @@ const settle = <Q, A>(
   asker: Asker,
   quotas: Quotas,
   status: QuotaStatus,
+  requests = 1,
 ): Outcome<A> => ({
   asker,
   counted: { quotas, status },
-  result: status.admitted ? attempt(question, find) : refused(quotaProblem(status)),
+  result: status.admitted ? attempt(question, find) : refused(quotaProblem(status, requests)),
 });
 
 function attempt<Q, A>(question: Q, find: (question: Q) => Found<A> | Refusal): Found<A> | Refusal {

@@ -15,9 +15,12 @@ const examplesMax = 3;
 export function addDiff(datasets: Command, context: CliContext): void {
   datasets
     .command("diff")
-    .description("what was added, removed and changed from one dataset to another")
-    .argument("<from>", "version, as `datasets list` shows it")
-    .argument("<to>", "version")
+    .description("what was added, changed, removed and merged from one dataset to another")
+    .argument(
+      "[from]",
+      "version, as `datasets list` shows it; that before the current one if left out",
+    )
+    .argument("[to]", "version; the current one if left out")
     .addOption(
       new Option(
         "--ndjson",
@@ -25,9 +28,12 @@ export function addDiff(datasets: Command, context: CliContext): void {
       ).conflicts("json"),
     )
     .option(...jsonOption)
-    .action((from: string, to: string, options: DiffOptions) =>
+    .action((givenFrom: string | undefined, givenTo: string | undefined, options: DiffOptions) =>
       lookAtDatasets(context, async (datasets) => {
         const { diffGenerations } = await import("#datasets/diff.ts");
+        const { chosenBefore } = await import("#datasets/choose.ts");
+        const from = givenFrom ?? chosenBefore(datasets).version;
+        const to = givenTo ?? datasets.currentVersion()!;
         for (const version of [from, to]) await datasets.fetch(version);
         const sideOf = (version: string): Side => ({
           generation: datasets.find(version),
@@ -49,7 +55,7 @@ async function summarize(
   sides: { from: string; to: string },
   changes: Iterable<Change>,
 ): Promise<void> {
-  const { openChangeCounts } = await import("#datasets/diff.ts");
+  const { changeKinds, openChangeCounts } = await import("#datasets/diff.ts");
   const counts = openChangeCounts();
   const shown = new Map<string, Change[]>();
   for (const change of changes) {
@@ -58,8 +64,11 @@ async function summarize(
     const examples = shown.get(key) ?? [];
     if (examples.length < examplesMax) shown.set(key, [...examples, change]);
   }
-  const examples = [...shown.values()].flat();
   const rows = counts.rows();
+  const records = new Set(rows.map(({ record }) => record));
+  const examples = [...records].flatMap((record) =>
+    changeKinds.flatMap((change) => shown.get(`${record} ${change}`) ?? []),
+  );
   printResult(context, options, { ...sides, counts: rows, examples }, () =>
     rows.length === 0
       ? "The two datasets have the same records."
@@ -69,15 +78,18 @@ async function summarize(
 
 const countTable = (rows: readonly CountRow[]) =>
   table(
-    ["record", "source", "added", "removed", "changed"],
+    ["record", "source", "added", "changed", "removed", "merged"],
     rows.map(({ record, source, ...counts }) => [
       record,
       source,
-      ...[counts.added, counts.removed, counts.changed].map((one) => one.toLocaleString("en-US")),
+      ...[counts.added, counts.changed, counts.removed, counts.merged].map((one) =>
+        one.toLocaleString("en-US"),
+      ),
     ]),
   );
 
-function exampleText({ change, record, id, name, members }: Change): string {
-  const which = members === undefined ? "" : `: ${Object.keys(members).join(", ")}`;
+function exampleText({ change, record, id, name, members, into }: Change): string {
+  const now = into === undefined ? "" : ` into ${into}`;
+  const which = members === undefined ? now : `: ${Object.keys(members).join(", ")}`;
   return onOneLine(`${change} ${record} ${id} ${name}${which}`);
 }

@@ -6,7 +6,7 @@ import { readConfig } from "#config.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { type Lock, takeLock } from "#store/lock.ts";
+import { isRunning, type Lock, takeLock } from "#store/lock.ts";
 import { refuseMovedFolder } from "#store/move-mark.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/store-fault.ts";
@@ -57,7 +57,8 @@ export const changeDatasets = <R>(context: CliContext, change: Work<R>): Promise
   withDatasets(context, change, true);
 
 async function withDatasets<R>(context: CliContext, work: Work<R>, isChange: boolean): Promise<R> {
-  const { dataDir, databaseUrl } = readConfig(context.environment);
+  const { dataDir, databaseUrl, changesDays } = readConfig(context.environment);
+  const warn = (sentence: string) => context.reportError(`warning: ${sentence}.`);
   const catalogue = openDatasets(dataDir);
   // With a database the lock is there, and holds for all machines.
   const isOwnLock = isChange && databaseUrl === null;
@@ -67,13 +68,12 @@ async function withDatasets<R>(context: CliContext, work: Work<R>, isChange: boo
     if (databaseUrl === null) {
       refuseMovedFolder(dataDir);
       const { folderDatasets } = await import("#datasets/datasets.ts");
-      return await work(folderDatasets(catalogue));
+      return await work(folderDatasets(catalogue, { changesDays, warn }));
     }
     const { refuseMovedDatabase } = await import("#store/postgres-schema.ts");
     await refuseMovedDatabase({ url: databaseUrl });
     const { withSharedDatasets } = await import("#datasets/shared-datasets.ts");
-    const warn = (sentence: string) => context.reportError(`warning: ${sentence}.`);
-    const order = { url: databaseUrl, folder: catalogue.folder, isChange, warn };
+    const order = { url: databaseUrl, folder: catalogue.folder, isChange, changesDays, warn };
     return await withSharedDatasets(order, work);
   } catch (error) {
     throw dataFolderFault(error, dataDir);
@@ -111,15 +111,6 @@ export function readHolder(path: string): LockHolder | null {
     return isRunning(holder.pid) ? holder : null;
   } catch {
     return null;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Another user's process, which may not be signalled, but it runs.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

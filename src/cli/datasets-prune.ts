@@ -31,9 +31,11 @@ export function addPrune(datasets: Command, context: CliContext): void {
     .action(async (options: PruneOptions) => {
       const isDryRun = options.dryRun === true;
       const keep = options.keep ?? readConfig(context.environment).datasetsKeep;
-      const pruned = await changeDatasets(context, (datasets) =>
-        datasets.prune({ keep, isDryRun, nowMilliseconds: context.now() }),
-      );
+      const pruned = await changeDatasets(context, async (datasets) => {
+        const nowMilliseconds = context.now();
+        if (!isDryRun) await datasets.forgetSteps(nowMilliseconds);
+        return datasets.prune({ keep, isDryRun, nowMilliseconds });
+      });
       if (!isDryRun) await notePruned(context, pruned, operator);
       const json = {
         removed: pruned.removed.map(({ version }) => version),
@@ -121,7 +123,7 @@ export interface Cleared {
 }
 
 /**
- * Deletes what DATASETS_KEEP no longer covers. The publication is done, so a failure here is a warning and the command
+ * Deletes what DATASETS_KEEP and CHANGES_DAYS no longer cover. The publication is done, so a failure here is a warning and the command
  * still succeeds. The caller holds the import lock.
  */
 export async function pruneAfterPublication(
@@ -129,6 +131,7 @@ export async function pruneAfterPublication(
   datasets: Datasets,
 ): Promise<Cleared> {
   const { datasetsKeep: keep } = readConfig(context.environment);
+  await tryToForgetSteps(context, datasets);
   if (keep === 0) return { versions: [], text: "" };
   const pruned = await tryToPrune(context, datasets, keep);
   await notePruned(context, pruned, service);
@@ -138,6 +141,16 @@ export async function pruneAfterPublication(
       ? ""
       : `Deleted ${countText(pruned)} beyond the newest ${keep} (DATASETS_KEEP), which freed ${bytesText(pruned)}.`;
   return { versions, text };
+}
+
+async function tryToForgetSteps(context: CliContext, datasets: Datasets): Promise<void> {
+  try {
+    await datasets.forgetSteps(context.now());
+  } catch (error) {
+    context.reportError(
+      `warning: what old publications changed could not be deleted: ${(error as Error).message}. The next publication tries again, or 'gp-records datasets prune'.`,
+    );
+  }
 }
 
 async function tryToPrune(context: CliContext, datasets: Datasets, keep: number): Promise<Pruned> {

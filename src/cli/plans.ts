@@ -1,5 +1,5 @@
 /** `gp-records plans`: quotas with a name, which any number of accounts share. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { listPlans, type Plan, removePlan, setPlan } from "#accounts/plans.ts";
 import type { CliContext } from "./context.ts";
 import { withControl } from "./data-dir.ts";
@@ -16,18 +16,25 @@ export function addPlanCommands(program: Command, context: CliContext): void {
 function addSet(plans: Command, context: CliContext): void {
   const command = plans
     .command("set")
-    .description("make a plan, or change the quotas that are given, from the next request on")
+    .description("make a plan, or change what is given of it, from the next request on")
     .argument("<name>", "up to 40 of a-z, 0-9 and -");
   withQuotaOptions(command)
+    .addOption(
+      new Option("--changes <say>", "whether its accounts may read /changes").choices(says),
+    )
     .option(...jsonOption)
-    .action(async (name: string, options: QuotaOptions & OutputOptions) => {
-      const order = { name, quotas: quotasFrom(options), now: context.now() };
+    .action(async (name: string, options: PlanOptions) => {
+      const quotas = quotasFrom(options);
+      const { changes: said } = options;
+      const changes = said === undefined ? {} : { changes: changesOf[said] };
+      const order = { name, quotas, ...changes, now: context.now() };
       const plan = await withControl(context, (control) => setPlan(control, order));
       printResult(
         context,
         options,
         planJson(plan),
-        () => `${plan.name}: ${quotasText(plan.quotas)}; ${accountsText(plan)} on it.`,
+        () =>
+          `${plan.name}: ${quotasText(plan.quotas)}; changes ${sayOf(plan)}; ${accountsText(plan)} on it.`,
       );
     });
 }
@@ -55,9 +62,20 @@ function addRemove(plans: Command, context: CliContext): void {
     });
 }
 
-const planJson = ({ name, quotas, accounts, createdAt }: Plan) => ({
+/** What `--changes` takes. */
+const changesOf = { yes: true, no: false, default: null } as const;
+type Say = keyof typeof changesOf;
+const says = Object.keys(changesOf) as Say[];
+const sayOf = ({ changes }: Plan): Say => says.find((say) => changesOf[say] === changes)!;
+
+interface PlanOptions extends QuotaOptions, OutputOptions {
+  changes?: Say;
+}
+
+const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
   name,
   limits: quotas,
+  changes,
   accounts,
   created_at: createdAt,
 });
@@ -67,14 +85,15 @@ function plansText(plans: readonly Plan[]): string {
     return "No plan yet. Make one: gp-records plans set NAME --per-minute N --per-hour N --per-day N";
   const number = (requests: number | null) => String(requests ?? "default");
   return table(
-    ["name", "per minute", "per hour", "per day", "accounts", "created"],
-    plans.map(({ name, quotas, accounts, createdAt }) => [
-      name,
-      number(quotas.minute),
-      number(quotas.hour),
-      number(quotas.day),
-      String(accounts),
-      timeText(createdAt),
+    ["name", "per minute", "per hour", "per day", "changes", "accounts", "created"],
+    plans.map((plan) => [
+      plan.name,
+      number(plan.quotas.minute),
+      number(plan.quotas.hour),
+      number(plan.quotas.day),
+      sayOf(plan),
+      String(plan.accounts),
+      timeText(plan.createdAt),
     ]),
   );
 }

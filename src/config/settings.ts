@@ -123,6 +123,11 @@ export const settings = [
     help: "Licence of the records, as text or URL, for workbooks that are exported; empty: not stated.",
   },
   {
+    name: "CHANGES_DAYS",
+    byDefault: "400",
+    help: "Days for which it is kept what each publication changed; 0 keeps nothing, and nothing is written.",
+  },
+  {
     name: "SIGN_UP",
     byDefault: "closed",
     help: "Who may make an account on the account pages: `closed`, `invite` or `open`.",

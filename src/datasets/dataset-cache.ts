@@ -10,6 +10,7 @@ import {
   utimesSync,
 } from "node:fs";
 import { join } from "node:path";
+import { isRunning } from "#store/lock.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { sizeOf } from "./disk-space.ts";
@@ -139,12 +140,4 @@ function markAsCache({ folder, versions }: Catalogue): void {
 export function endCache(folder: string): void {
   rmSync(join(folder, markName), { force: true });
   syncPath(folder);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -1,10 +1,11 @@
-/** Compares two generations record by record: what was added, removed and changed, and in which members. */
-import { recordKinds, type RecordKind } from "#records/canonical.ts";
+/** Compares two generations for people: what was added, changed, removed and merged, in which members, and from which source. */
+import type { RecordKind } from "#records/canonical.ts";
+import type { ChangeKind } from "#records/publication.ts";
+import { compareGenerations, type Difference, type StoredRecord } from "./compare.ts";
 import type { Generation } from "./generation.ts";
-import { immutableUri, openPublished } from "./open-generation.ts";
+import { openPublished } from "./open-generation.ts";
 
-const changeKinds = ["added", "removed", "changed"] as const;
-type ChangeKind = (typeof changeKinds)[number];
+export { changeKinds } from "#records/publication.ts";
 
 export interface Change {
   change: ChangeKind;
@@ -15,6 +16,8 @@ export interface Change {
   name: string;
   /** The members that differ, each with both its values; `updated_at` only where nothing else does. */
   members?: Record<string, { from: unknown; to: unknown }>;
+  /** Of a merged GP, the one that it is now. */
+  into?: string;
 }
 
 /** A generation and where its file is. */
@@ -24,52 +27,37 @@ export interface Side {
 }
 
 /**
- * Kind by kind, and within a kind what was added, removed, changed, each in display order.
+ * Kind by kind, and within a kind by id.
  * @throws DatasetFault where a file is not what was built, or cannot be read.
  */
 export function* diffGenerations(from: Side, to: Side): Generator<Change, void> {
-  openPublished(from.path, from.generation).db.close();
-  const { db } = openPublished(to.path, to.generation);
+  for (const { path, generation } of [from, to]) openPublished(path, generation).db.close();
+  const comparison = compareGenerations(from.path, to.path);
   try {
-    db.prepare("attach ? as former").run(immutableUri(from.path));
-    for (const record of recordKinds)
-      for (const change of changeKinds)
-        for (const row of db.prepare(queries[change](record)).iterate())
-          yield changeOf(change, record, row as unknown as Row);
+    for (const difference of comparison.differences()) {
+      const isGone = difference.change === "removed" || difference.change === "merged";
+      const shown = isGone ? comparison.before(difference) : comparison.after(difference);
+      const before = difference.change === "changed" ? comparison.before(difference) : null;
+      yield changeOf(difference, before, shown);
+    }
   } finally {
-    db.close();
+    comparison.close();
   }
 }
 
-interface Row {
-  id: string;
-  source: string;
-  /** Null where it has none on this side. */
-  before: string | null;
-  after: string | null;
-}
-
-const onlyIn = (schema: string, other: string, kind: RecordKind, columns: string) =>
-  `select o.id, o.source, ${columns} from ${schema}.${kind} o
-   where o.id not in (select id from ${other}.${kind}) order by o.position`;
-
-const queries: Readonly<Record<ChangeKind, (kind: RecordKind) => string>> = {
-  added: (kind) => onlyIn("main", "former", kind, "null as before, o.document as after"),
-  removed: (kind) => onlyIn("former", "main", kind, "o.document as before, null as after"),
-  changed: (kind) =>
-    `select n.id, n.source, o.document as before, n.document as after
-     from main.${kind} n join former.${kind} o on o.id = n.id
-     where o.content_hash <> n.content_hash or o.updated_at <> n.updated_at order by n.position`,
-};
-
 type Members = Readonly<Record<string, unknown>>;
 
-function changeOf(change: ChangeKind, record: RecordKind, row: Row): Change {
-  const shown = JSON.parse((row.after ?? row.before)!) as Members;
-  const name = shown[record === "signal" ? "title" : "name"] as string;
-  const what = { change, record, id: row.id, source: row.source, name };
-  if (change !== "changed") return what;
-  return { ...what, members: differing(JSON.parse(row.before!) as Members, shown) };
+function changeOf(
+  { change, kind, id, into }: Difference,
+  before: StoredRecord | null,
+  { source, document }: StoredRecord,
+): Change {
+  const shown = JSON.parse(document) as Members;
+  const name = shown[kind === "signal" ? "title" : "name"] as string;
+  const what = { change, record: kind, id, source, name };
+  if (into !== null) return { ...what, into };
+  if (before === null) return what;
+  return { ...what, members: differing(JSON.parse(before.document) as Members, shown) };
 }
 
 /** Documents of one kind have the same members. */
@@ -89,7 +77,8 @@ export function openChangeCounts() {
   return {
     add({ change, record, source }: Change) {
       const key = `${record} ${source}`;
-      const row = counts.get(key) ?? { record, source, added: 0, removed: 0, changed: 0 };
+      const none = { added: 0, changed: 0, removed: 0, merged: 0 };
+      const row = counts.get(key) ?? { record, source, ...none };
       row[change]++;
       counts.set(key, row);
     },

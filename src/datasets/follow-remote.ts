@@ -1,5 +1,8 @@
 /** Keeps the folder of a server equal to the shared datasets: fetches what was added, and points at what is current. */
+import { rmSync } from "node:fs";
+import type { Publication } from "#records/publication.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
+import { openPublications } from "./publications.ts";
 import type { DatasetRemote, SharedGeneration, SharedState } from "./remote.ts";
 import { comingNext, versionsToKeep } from "./shared-datasets.ts";
 
@@ -36,6 +39,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
   let fetching: { version: string; abort: AbortController } | null = null;
   let retryMilliseconds = firstRetryMilliseconds;
   let retryAt = Infinity;
+  const steps = openPublications(cache.catalogue.folder);
   const damaged = new Set<string>();
   const faults = { looking: "", fetching: "" };
   let isClosed = false;
@@ -77,9 +81,28 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     if (cache.point(current) || isFetched) onPointed();
   }
 
+  async function fetchStep({ from, version, step }: Publication): Promise<void> {
+    if (from === null || step === null || steps.openStep(from, version) !== null) return;
+    const path = steps.temporaryPath();
+    try {
+      await remote.publications.pullStep(path, from, version);
+      steps.adoptStep(path, from, version);
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
   async function work({ current, generations }: SharedState): Promise<void> {
-    if (current !== null) await point(current, await fetch(current));
+    const isFetched = current !== null && (await fetch(current));
+    const publications = await remote.publications.list();
+    // With the dataset comes the step that leads to it; where that is damaged, the dataset comes all the same.
+    const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
+    steps.write(publications);
+    steps.clear(publications);
+    if (current !== null) await point(current, isFetched);
+    if (newest?.status === "rejected") throw newest.reason;
     for (const generation of comingNext(current, generations)) await fetch(generation);
+    for (const one of publications.toReversed()) if (!isClosed && !isAgain) await fetchStep(one);
     const list = { ...cache.catalogue, ...listOf(current, generations) };
     cache.prune(versionsToKeep(list, { change: 0, current, generations, readAt: 0 }), Date.now());
   }

@@ -5,7 +5,7 @@ import { findImporter } from "./import-lock.ts";
 import { openInstances, type SeenInstance } from "./instances.ts";
 import { ownFormat, type SharedGeneration, type SharedState } from "./remote.ts";
 import { readShared } from "./shared-rows.ts";
-import { partLimits, storedParts } from "./stored-parts.ts";
+import { datasetFile, partLimits, storedParts } from "./stored-parts.ts";
 
 interface SharedInspection {
   state: SharedState;
@@ -26,7 +26,7 @@ export async function inspectShared(url: string, isThorough: boolean): Promise<S
   const session = await connectPostgres({ url }, { limits: partLimits });
   const faultOf = async (generation: SharedGeneration) => {
     try {
-      for await (const _ of storedParts(session, generation));
+      for await (const _ of storedParts(session, datasetFile(generation)));
       return [];
     } catch (error) {
       if (!(error instanceof DatasetFault)) throw error;

@@ -11,6 +11,7 @@ import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
 import { lockImports } from "./import-lock.ts";
 import { openInstances } from "./instances.ts";
+import { nameOf, openSharedPublications } from "./shared-publications.ts";
 import {
   type DatasetRemote,
   ownFormat,
@@ -18,7 +19,15 @@ import {
   type SharedState,
 } from "./remote.ts";
 import { type DatasetRow, datasetColumns, generationOf, readShared } from "./shared-rows.ts";
-import { checkParts, pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
+import {
+  checkParts,
+  datasetFile,
+  pack,
+  partLimits,
+  pullParts,
+  pushParts,
+  unpack,
+} from "./stored-parts.ts";
 import { writeSynced } from "./whole-file.ts";
 
 const lookEveryMilliseconds = 500;
@@ -36,6 +45,7 @@ export function openPostgresRemote(
   const main = openLastingSession(place, channel);
   const { query } = main;
   const publisher = `process ${process.pid} on ${hostname()}`;
+  const publications = openSharedPublications(main, place);
   let seen: SharedState | null = null;
 
   const read = () => readShared(main);
@@ -75,7 +85,7 @@ export function openPostgresRemote(
       const path = cache!.temporaryPath();
       try {
         signal?.throwIfAborted();
-        await pullParts(session, generation, path);
+        await pullParts(session, datasetFile(generation), path);
         signal?.throwIfAborted();
         return cache!.adopt(path, generation);
       } catch (error) {
@@ -91,14 +101,14 @@ export function openPostgresRemote(
     push: (path, generation, status) =>
       storing(async (session) => {
         await insertRow(session, generation, status, publisher);
-        await pushParts(session, path, generation);
+        await pushParts(session, path, datasetFile(generation));
         await session.query(`${raiseChange} returning pg_notify('${channel}', '')`);
       }),
     take: (path, generation, format) =>
       storing(async (session) => {
         await insertRow(session, generation, "staged", publisher, format);
-        await pushParts(session, path, generation);
-        await checkParts(session, generation);
+        await pushParts(session, path, datasetFile(generation));
+        await checkParts(session, datasetFile(generation));
         await session.query(agreeSql, agreedValues(generation));
       }),
     agree: (generations, current) =>
@@ -111,10 +121,13 @@ export function openPostgresRemote(
         ]);
         await session.query("delete from dataset where version <> all($1::text[])", [versions]);
       }),
-    async publish(version, expected) {
+    async publish(version, expected, step = null) {
+      const name = step?.step == null ? null : nameOf(expected!, version);
+      const noted = [name, step?.step ?? null, step?.hash ?? null];
+      if (expected !== null) await publications.noteBase(expected, step?.from_hash ?? null);
       let rows: DatasetRow[];
       try {
-        rows = await query<DatasetRow>(publishSql, [version, expected, publisher]);
+        rows = await query<DatasetRow>(publishSql, [version, expected, publisher, ...noted]);
       } catch (error) {
         if (postgresCodeOf(error) === foreignKeyViolation) throw gone(version);
         if (!(error instanceof StoreFault)) throw error;
@@ -192,6 +205,7 @@ export function openPostgresRemote(
     },
     lock: () => lockImports(place, publisher),
     instances: openInstances(main),
+    publications,
     close: main.close,
   };
 }
@@ -206,6 +220,11 @@ const publishSql = `
   with moved as (
     update dataset_state set current = $1, change = change + 1
     where current is not distinct from $2 returning current
+  ), noted as (
+    insert into dataset_publication (version, published_at, previous, step, facts, hash)
+    select current, date_trunc('second', now()), $2, $4, $5::jsonb,
+      coalesce($6, (select max(hash) from dataset_publication where version = $1))
+    from moved where current is distinct from $2
   ), d as (
     update dataset set status = 'published', published_at = date_trunc('second', now()), publisher = $3,
       published_after = case when published_at is null then $2 else published_after end

@@ -3,6 +3,8 @@ import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import type { Instances } from "./instances.ts";
+import type { MadeStep } from "./keep-steps.ts";
+import type { SharedPublications } from "./shared-publications.ts";
 
 /** The format and the fold of a dataset, such as `2.1`: a program reads those it writes. */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
@@ -60,9 +62,14 @@ export interface DatasetRemote {
   /**
    * Makes a version the current one for all machines.
    * @param expected the version that is current, as far as the caller knows.
+   * @param step that leads there, stored already; null where there is none.
    * @throws DatasetFault where it is not, or the version is gone.
    */
-  publish(version: string, expected: string | null): Promise<SharedGeneration>;
+  publish(
+    version: string,
+    expected: string | null,
+    step?: MadeStep | null,
+  ): Promise<SharedGeneration>;
   pin(version: string, isPinned: boolean): Promise<SharedGeneration>;
   /** @throws DatasetFault for the current one. */
   remove(version: string): Promise<void>;
@@ -81,5 +88,6 @@ export interface DatasetRemote {
   /** One import at a time. @throws StoreFault `busy` naming who holds it. */
   lock(): Promise<RemoteLock>;
   instances: Instances;
+  publications: SharedPublications;
   close(): void;
 }

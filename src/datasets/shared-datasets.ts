@@ -7,8 +7,10 @@ import type { Datasets } from "./datasets.ts";
 import type { Generation } from "./generation.ts";
 import type { SeenInstance } from "./instances.ts";
 import { openPublished } from "./open-generation.ts";
+import { makeStep, type MadeStep, noStep, type Warn } from "./keep-steps.ts";
 import { openPostgresRemote } from "./postgres-remote.ts";
 import { findSpare, type Pruned } from "./prune.ts";
+import { openPublications } from "./publications.ts";
 import { importSource, type ImportTarget } from "./publish.ts";
 import {
   type DatasetRemote,
@@ -25,8 +27,9 @@ interface SharedRequest {
   folder: string;
   /** Whether the command changes anything, and so has to be the only one. */
   isChange: boolean;
-  /** What did not go well and is no reason to fail; without a full stop. */
-  warn: (sentence: string) => void;
+  /** As `StepKeeping` has them. */
+  changesDays: number;
+  warn: Warn;
 }
 
 /**
@@ -34,7 +37,7 @@ interface SharedRequest {
  *   DatasetFault where the folder is no cache.
  */
 export async function withSharedDatasets<R>(
-  { url, folder, isChange, warn }: SharedRequest,
+  { url, folder, isChange, changesDays, warn }: SharedRequest,
   work: (datasets: Datasets) => R | Promise<R>,
 ): Promise<R> {
   const cache = openCache(folder);
@@ -44,7 +47,7 @@ export async function withSharedDatasets<R>(
     lock = isChange ? await remote.lock() : null;
     if (isChange) await remote.removeAdded();
     const state = await remote.read();
-    const datasets = sharedDatasets({ remote, cache, lock, state, warn });
+    const datasets = sharedDatasets({ remote, cache, lock, state, changesDays, warn });
     const result = await work(datasets);
     cache.prune(versionsToKeep(datasets, state), Date.now());
     return result;
@@ -69,11 +72,12 @@ interface Shared {
   cache: DatasetCache;
   lock: RemoteLock | null;
   state: SharedState;
-  warn: SharedRequest["warn"];
+  changesDays: number;
+  warn: Warn;
 }
 
 function sharedDatasets(shared: Shared): Datasets {
-  const { remote, cache, lock, warn } = shared;
+  const { remote, cache, lock, changesDays, warn } = shared;
   const { catalogue } = cache;
   let { state } = shared;
   const refresh = async () => void (state = await remote.read());
@@ -99,18 +103,46 @@ function sharedDatasets(shared: Shared): Datasets {
     if (state.current !== null && cache.has(state.current)) cache.point(state.current);
   }
 
-  async function publish(version: string): Promise<Generation> {
+  /** @param path of its file. */
+  async function publish(generation: Generation, path: string): Promise<Generation> {
     lock?.check();
-    const published = await remote.publish(version, currentVersion());
+    const step = changesDays === 0 ? null : await storeStep(generation, path);
+    lock?.check();
+    const published = await remote.publish(generation.version, currentVersion(), step);
     await pointAtCurrent();
     return published;
+  }
+
+  /** Null where there is none to store, or it cannot be: no publication fails for it. */
+  async function storeStep(to: Generation, path: string): Promise<MadeStep | null> {
+    const from = state.current;
+    if (from === null || from.version === to.version) return null;
+    const publications = openPublications(catalogue.folder);
+    try {
+      await fetch(from.version);
+      const noted = await remote.publications.list();
+      const sides = {
+        from: { generation: from, path: catalogue.pathOf(from.version) },
+        to: { generation: to, path },
+      };
+      const made = makeStep({ publications, noted, ...sides, warn });
+      if (made !== null) {
+        const stepPath = publications.stepPath(from.version, to.version);
+        await remote.publications.pushStep(stepPath, from.version, to.version);
+      }
+      return made;
+    } catch (error) {
+      warn(noStep(from.version, to.version, error as Error));
+      return null;
+    }
   }
 
   /** Reads it first, so that no server is told to load one that was damaged since it was built. */
   async function makeCurrent(version: string): Promise<Generation> {
     await fetch(version);
-    openPublished(catalogue.pathOf(version), find(version)).db.close();
-    return publish(version);
+    const path = catalogue.pathOf(version);
+    openPublished(path, find(version)).db.close();
+    return publish(find(version), path);
   }
 
   const target: ImportTarget = {
@@ -132,7 +164,7 @@ function sharedDatasets(shared: Shared): Datasets {
     async publishDraft(draftPath, generation) {
       lock?.check();
       await remote.push(draftPath, generation, "added");
-      const published = await publish(generation.version).catch(async (error: unknown) => {
+      const published = await publish(generation, draftPath).catch(async (error: unknown) => {
         // Where this fails, too, the next import removes it. Where it became current all the same, nothing does.
         await remote.remove(generation.version).catch(() => {});
         throw error;
@@ -187,6 +219,10 @@ function sharedDatasets(shared: Shared): Datasets {
         }
       await refresh();
       return pruned;
+    },
+    async forgetSteps() {
+      await remote.publications.forget(changesDays);
+      openPublications(catalogue.folder).clear(await remote.publications.list());
     },
     async *check(versions) {
       for (const version of versions)

@@ -20,12 +20,35 @@ const zstdOptions = {
 export const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 export const unpack = promisify(zstdDecompress);
 
+/** A file in parts, or one that is to be. */
+interface StoredFile {
+  of: "dataset" | "step";
+  /** Version of the dataset, or FROM..TO of the step. */
+  name: string;
+  sha256: string;
+  bytes: number;
+}
+
+export const datasetFile = ({ version: name, sha256, bytes }: Generation): StoredFile => ({
+  of: "dataset",
+  name,
+  sha256,
+  bytes,
+});
+
+const tables = {
+  dataset: { table: "dataset_part", column: "version" },
+  step: { table: "dataset_step_part", column: "name" },
+} as const;
+
 /** A part is compressed while the one before it is on its way. */
 export async function pushParts(
   session: PostgresSession,
   path: string,
-  { version, sha256 }: Generation,
+  { of, name, sha256 }: Omit<StoredFile, "bytes">,
 ): Promise<void> {
+  const { table, column } = tables[of];
+  const sql = `insert into ${table} (${column}, number, bytes) values ($1, $2, $3)`;
   const digest = createHash("sha256");
   const file = await open(path, "r");
   try {
@@ -38,8 +61,7 @@ export async function pushParts(
       digest.update(part);
       const bytes = await pack(part);
       await sent;
-      const sql = "insert into dataset_part (version, number, bytes) values ($1, $2, $3)";
-      sent = session.query(sql, [version, number, bytes]);
+      sent = session.query(sql, [name, number, bytes]);
       // Awaited in the next round, where it throws.
       sent.catch(() => {});
     }
@@ -59,12 +81,13 @@ export async function pushParts(
  */
 export async function* storedParts(
   session: PostgresSession,
-  { version, bytes, sha256 }: Generation,
+  { of, name, bytes, sha256 }: StoredFile,
 ): AsyncGenerator<Buffer, void> {
+  const { table, column } = tables[of];
+  const sql = `select bytes from ${table} where ${column} = $1 and number = $2`;
   const count = Math.ceil(bytes / partBytes);
   const fetchPart = (number: number) => {
-    const sql = "select bytes from dataset_part where version = $1 and number = $2";
-    const rows = session.query<{ bytes: Buffer }>(sql, [version, number]);
+    const rows = session.query<{ bytes: Buffer }>(sql, [name, number]);
     rows.catch(() => {});
     return rows;
   };
@@ -73,32 +96,32 @@ export async function* storedParts(
   for (let number = 0; number < count; number++) {
     const [row] = await next;
     if (number + 1 < count) next = fetchPart(number + 1);
-    const name = `Part ${number + 1} of ${count} of the stored dataset ${version}`;
+    const what = `Part ${number + 1} of ${count} of the stored ${of} ${name}`;
     if (row === undefined)
-      throw new DatasetFault(`${name} is missing: it was removed. ${storedRemedy}`);
+      throw new DatasetFault(`${what} is missing: it was removed. ${storedRemedy}`);
     const part = await unpack(row.bytes).catch((error: Error) => {
-      throw new DatasetFault(`${name} is damaged: ${error.message}. ${storedRemedy}`);
+      throw new DatasetFault(`${what} is damaged: ${error.message}. ${storedRemedy}`);
     });
     if (part.length !== Math.min(partBytes, bytes - number * partBytes))
-      throw new DatasetFault(`${name} is damaged: it has ${part.length} bytes. ${storedRemedy}`);
+      throw new DatasetFault(`${what} is damaged: it has ${part.length} bytes. ${storedRemedy}`);
     digest.update(part);
     yield part;
   }
   if (digest.digest("hex") !== sha256)
     throw new DatasetFault(
-      `The stored dataset ${version} is damaged: its SHA-256 differs. ${storedRemedy}`,
+      `The stored ${of} ${name} is damaged: its SHA-256 differs. ${storedRemedy}`,
     );
 }
 
 /** Writes them into a new file at `path`, which is whole only where this does not throw. */
 export async function pullParts(
   session: PostgresSession,
-  generation: Generation,
+  stored: StoredFile,
   path: string,
 ): Promise<void> {
   const file = openSync(path, "wx", 0o600);
   try {
-    for await (const part of storedParts(session, generation))
+    for await (const part of storedParts(session, stored))
       for (let at = 0; at < part.length;) at += writeSync(file, part, at);
   } finally {
     closeSync(file);
@@ -106,8 +129,8 @@ export async function pullParts(
 }
 
 /** Reads them, whole and as they should be, and keeps nothing. @throws as `pullParts`. */
-export async function checkParts(session: PostgresSession, generation: Generation): Promise<void> {
-  for await (const _ of storedParts(session, generation));
+export async function checkParts(session: PostgresSession, stored: StoredFile): Promise<void> {
+  for await (const _ of storedParts(session, stored));
 }
 
 const storedRemedy =

@@ -11,6 +11,7 @@ import { guardConnections, type GuardedConnections } from "./guard-connections.t
 import { mountHealth } from "./health.ts";
 import { logUnrouted } from "./log-requests.ts";
 import { mountAccount } from "./mount-account.ts";
+import { mountChanges } from "./mount-changes.ts";
 import { messageType, mountMcp } from "./mount-mcp.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
@@ -131,6 +132,7 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   for (const operation of http.operations) mountOperation(app, http, operation);
   mountVocabulary(app, http);
   mountMcp(app, http);
+  mountChanges(app, http);
   mountPublicPaths(app, http);
   mountHealth(app, http);
   mountAccount(app, http);

@@ -20,7 +20,8 @@ export function factsByPath(
 ): RouteFacts | undefined {
   if (is404 || escapedSlash.test(raw.url!)) return undefined;
   const path = `/${(params as { "*": string })["*"]}`;
-  return known.get(path) ?? known.get(path.replace(/(?<=^\/(?:account|exports))\/.+$/, "/*"));
+  const pattern = path.replace(/(?<=^\/(?:account|exports|(?:v1\/)?changes))\/.+$/, "/*");
+  return known.get(path) ?? known.get(pattern);
 }
 
 /** The router treats an escaped slash as part of a name, and unescapes it in what `*` matches. */
@@ -176,7 +177,11 @@ function unknownPath(
   const path = url.split("?", 1)[0]!;
   // One slash only: a pattern for several would take quadratic time on a run of them elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
-  const suggestion = nearest(tidy, [...known.keys()]) ?? null;
+  const suggestion =
+    nearest(
+      tidy,
+      [...known.keys()].filter((one) => !/[:*]/.test(one)),
+    ) ?? null;
   return new Problem("unknown-path", `There is nothing at ${echo(path)}.`, {
     suggestion,
     operations: operations.map((operation) => operation.path),

@@ -4,6 +4,7 @@ import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import type { Api } from "#api/ask.ts";
 import type { Config } from "#config.ts";
 import type { Clock } from "#limits/clocks.ts";
+import type { ChangesSource } from "#operations/changes.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AfterCommit } from "./commit-barrier.ts";
@@ -17,6 +18,7 @@ export interface HttpDependencies {
   api: Api;
   /** The dataset that is served; null while there is none. */
   model(): ReadModel | null;
+  changes: ChangesSource;
   /** Logs, counts and records a request once its response is sent. */
   recordRequest(request: FinishedRequest): void;
   /** Delays the responses to counted requests. */

@@ -20,6 +20,7 @@ import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
 import { valuesOf } from "#records/value-lists.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
+import { changesSchemas, changesTag, describeChanges } from "./described-changes.ts";
 import { headerComponents, headersOn } from "./described-headers.ts";
 import { problemAnswers, problemResponses, problemSchemas } from "./described-problems.ts";
 
@@ -61,6 +62,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         name: exportsTag,
         description: "Whole datasets as files; only where the operator offers them, else a 404.",
       },
+      { name: changesTag, description: "What changed from dataset to dataset." },
     ],
     security: [{ apiKey: [] }],
     paths: {
@@ -73,6 +75,11 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       [vocabularyPath]: { get: vocabulary },
       [exportsPath]: { get: listOfExports },
       [`${exportsPath}/{version}/{file}`]: { get: exportedFile },
+      ...describeChanges({
+        paging: describePaging(pageSizeMax),
+        ifNoneMatch: { $ref: "#/components/parameters/IfNoneMatch" },
+        otherAnswers,
+      }),
     },
     components: {
       securitySchemes: {
@@ -91,6 +98,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         VocabularyData,
         ExportedDataset,
         ...envelopeSchemas,
+        ...changesSchemas,
         ...problemSchemas,
       },
     },

@@ -10,7 +10,7 @@ interface Header {
 }
 
 /** Statuses of responses to counted requests. */
-const counted = [200, 206, 304, 400, 404, 406, 416, 429, 500, 503];
+const counted = [200, 206, 304, 400, 403, 404, 406, 416, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({
   description,

@@ -124,7 +124,11 @@ export const answerHeaders = ({ config }: HttpDependencies, answer: Answer): Hea
 
 /** @param publicUrl null for references relative to the request's host. */
 export function pageLinks(
-  { operation, query, total }: Pick<Answer, "operation" | "query" | "total">,
+  {
+    operation,
+    query,
+    total,
+  }: Pick<Answer, "query" | "total"> & { operation: { readonly path: string } },
   publicUrl: string | null,
 ): string {
   const base = publicUrl ?? "";

@@ -12,6 +12,8 @@ export interface LiveKey {
   readonly accountNumber: number;
   /** The account's own numbers or those of its plan; the same object until the store changes. */
   readonly quotas: Quotas;
+  /** Whether its plan lets it read what changed. */
+  readonly mayReadChanges: boolean;
   /** A demo's key; never to be accepted from a request that came through a proxy. */
   readonly isDemo: boolean;
 }
@@ -39,6 +41,7 @@ function knownKey(row: KeyRow): KnownKey {
       hint: row.hint,
       accountNumber: row.account_number,
       quotas: quotasOf(row),
+      mayReadChanges: row.changes === 1,
       isDemo: row.is_demo === 1,
     },
     revokedAt: row.revoked_at,

@@ -91,10 +91,10 @@ export const everyFilter = Object.fromEntries(
   filterNames.map((name) => [name, optional]),
 ) as Readonly<Record<FilterName, FilterRule>>;
 
-const namesOf = new WeakMap<Operation, readonly ParameterName[]>();
+const namesOf = new WeakMap<Pick<Operation, "filters">, readonly ParameterName[]>();
 
 /** Names an operation takes, in the order they are documented; the same array on every call. */
-export function parametersOf(operation: Operation): readonly ParameterName[] {
+export function parametersOf(operation: Pick<Operation, "filters">): readonly ParameterName[] {
   let names = namesOf.get(operation);
   if (names === undefined) {
     names = [...filtersOf(operation), ...pageParameters];
@@ -103,7 +103,8 @@ export function parametersOf(operation: Operation): readonly ParameterName[] {
   return names;
 }
 
-export const filtersOf = ({ filters }: Operation) => Object.keys(filters) as FilterName[];
+export const filtersOf = ({ filters }: Pick<Operation, "filters">) =>
+  Object.keys(filters) as FilterName[];
 
 /** What a filter takes on an operation, as JSON Schema. */
 export function filterSchema(name: FilterName, operation: Operation) {

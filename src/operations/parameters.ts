@@ -16,16 +16,23 @@ import {
   type Query,
 } from "./operation.ts";
 
+/** An operation, or what is read like one. */
+interface TakesParameters extends Pick<Operation, "filters"> {
+  readonly path: string;
+}
+
 /**
  * @param text what follows the first `?` of the request, undecoded.
  * @param all every operation, to tell where else a parameter is known.
+ * @param limitDefault what `limit` is where it is left out.
  * @throws Problem invalid-parameters with the first faults in the order of the query, missing ones last, and their number.
  */
 export function readQuery(
-  operation: Operation,
+  operation: TakesParameters,
   text: string,
   pageSizeMax: number,
   all: readonly Operation[],
+  limitDefault: number = parameterBounds.limitDefault,
 ): Query {
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
@@ -56,7 +63,7 @@ export function readQuery(
   for (const name of filtersOf(operation))
     if (operation.filters[name]!.isRequired && !read.has(name)) add(() => missing(name, operation));
   if (faultCount > 0) throw invalidParameters(operation.path, faults, faultCount);
-  return queryFrom(values);
+  return queryFrom(values, limitDefault);
 }
 
 /**
@@ -73,7 +80,10 @@ export function refuseParameters(path: string, text: string, all: readonly Opera
   throw invalidParameters(path, faults, names.size);
 }
 
-function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query {
+function queryFrom(
+  values: ReadonlyMap<ParameterName, readonly string[]>,
+  limitDefault: number,
+): Query {
   const listOf = (name: FacetName) =>
     [...new Set(values.get(name)?.map((value) => value.normalize()))].toSorted();
   const numberOf = (name: PageParameter, byDefault: number) =>
@@ -82,7 +92,7 @@ function queryFrom(values: ReadonlyMap<ParameterName, readonly string[]>): Query
   for (const name of facetNames) filter[name] = listOf(name);
   return {
     filter,
-    limit: numberOf("limit", parameterBounds.limitDefault),
+    limit: numberOf("limit", limitDefault),
     offset: numberOf("offset", 0),
   };
 }
@@ -146,7 +156,7 @@ function repeated(name: ParameterName, read: ReadonlySet<string>): ParameterFaul
 function faultOfValue(
   name: ParameterName,
   value: string,
-  operation: Operation,
+  operation: TakesParameters,
   pageSizeMax: number,
 ): ParameterFault | undefined {
   switch (name) {
@@ -179,7 +189,7 @@ function faultOfNumber(
 function faultOfText(
   name: FilterName,
   value: string,
-  operation: Operation,
+  operation: TakesParameters,
 ): ParameterFault | undefined {
   const { lengthMin } = operation.filters[name]!;
   const { lengthMax } = filters[name];
@@ -201,7 +211,7 @@ const tooMany = (name: ParameterName): ParameterFault => ({
   maximum: parameterBounds.valuesMax,
 });
 
-function missing(name: FilterName, { filters: rules }: Operation): ParameterFault {
+function missing(name: FilterName, { filters: rules }: TakesParameters): ParameterFault {
   const { lengthMin } = rules[name]!;
   const atLeast = `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`;
   return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
@@ -214,7 +224,7 @@ const summarisedMax = 5;
  * @param errors the first of the faults, at most `listedMax`.
  * @param count of all faults.
  */
-function invalidParameters(
+export function invalidParameters(
   path: string,
   errors: readonly ParameterFault[],
   count: number,

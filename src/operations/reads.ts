@@ -2,7 +2,7 @@
 import { operations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 
-const otherReads = ["vocabulary", "exports", "mcp"] as const;
+const otherReads = ["vocabulary", "exports", "changes", "mcp"] as const;
 
 /** What a request with a key is counted, logged and recorded under. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];

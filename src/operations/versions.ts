@@ -20,6 +20,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "Tools for agents at `/mcp`, over MCP: the four operations, lists of GPs, signals and projects by what they carry and by date, and the vocabulary.",
       "`/vocabulary` lists every tag, theme and market with its number of GPs, and what each value of a closed list means.",
       "`/exports`, where the operator offers it, has whole datasets as NDJSON, CSV and Parquet, with ranges.",
+      "`/changes` lists the publications of datasets, each with a step of what it added, changed, removed and merged; `/changes.atom` is a feed of them.",
       "Pages by `limit` and `offset`, with an exact total and a `Link` header to the pages around.",
       "Answers name the dataset they come from, in `meta.dataset_version`; records have stable ids and say where they come from in `provenance`.",
       "`meta.hints` says why an answer is empty or cut, and suggests what is near.",

@@ -17,7 +17,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
   "api-key-revoked":
     "Somebody with access to the account, or the operator, revoked the key at `revoked_at`. Use another key of the account, or ask the operator.",
   "access-denied":
-    "`account_suspended`: the operator has suspended the account of the key; ask them. `origin`: a page of another site called `/mcp`; the operator can list its origin.",
+    "`account_suspended`: the operator has suspended the account of the key; ask them. `plan`: the plan of the account does not include what was asked for; ask the operator. `origin`: a page of another site called `/mcp`; the operator can list its origin.",
   "unknown-path":
     "`operations` lists the paths of all operations, and `suggestion` names the nearest one. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
   "method-not-allowed":

@@ -29,6 +29,8 @@ interface PlanTable {
   per_minute: number | null;
   per_hour: number | null;
   per_day: number | null;
+  /** Whether they may read what changed, 1 or 0; null as the plan `default` says, which else lets them. */
+  changes: number | null;
   created_at: Time;
 }
 

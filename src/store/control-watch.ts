@@ -12,6 +12,8 @@ export type KeyRow = Pick<
 > &
   Pick<AccountTable, "per_minute" | "per_hour" | "per_day" | "suspended_at"> & {
     account_number: number;
+    /** Whether its plan lets it read what changed: 1 or 0. */
+    changes: number;
   };
 
 /** A call throws a DomainError where the store cannot be read now; the next one tries again. */
@@ -33,6 +35,7 @@ export const keyRows = `
   select k.id, k.digest, k.hint, k.is_demo, k.expires_at, k.revoked_at,
          a.number as account_number,
          ${quota("per_minute")}, ${quota("per_hour")}, ${quota("per_day")},
+         coalesce(p.changes, (select changes from plan where name = '${defaultPlan}'), 1) as changes,
          coalesce(a.closed_at, a.suspended_at) as suspended_at
   from api_key k join account a on a.number = k.account
   left join plan p on p.name = a.plan`;

@@ -55,6 +55,36 @@ export const datasetTables = `
   );
 `;
 
+/** Publications of shared datasets, and the steps between them, which outlive the datasets. */
+export const publicationTables = `
+  create table dataset_step (
+    -- FROM..TO
+    name text collate "C" primary key,
+    sha256 text not null,
+    bytes bigint not null
+  );
+  create table dataset_step_part (
+    name text collate "C" not null references dataset_step on delete cascade,
+    number integer not null,
+    -- As those of a dataset.
+    bytes bytea not null,
+    primary key (name, number)
+  );
+  alter table dataset_step_part alter column bytes set storage external;
+  create table dataset_publication (
+    number bigint generated always as identity primary key,
+    version text collate "C" not null,
+    published_at timestamptz not null,
+    -- The version that was current before, and the step from there.
+    previous text collate "C",
+    step text collate "C" references dataset_step,
+    -- What the step has.
+    facts jsonb,
+    -- Of the records of the version.
+    hash text
+  );
+`;
+
 /** SQL for a time as RFC 3339, to the second in UTC. */
 export const timeText = (expression: string, name: string): string =>
   `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;

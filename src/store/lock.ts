@@ -40,3 +40,12 @@ function lockFault(error: unknown, path: string, busyMessage: string): unknown {
     { cause: error },
   );
 }
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process, which may not be signalled, but it runs.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,5 +1,5 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
-import { datasetTables } from "./dataset-tables.ts";
+import { datasetTables, publicationTables } from "./dataset-tables.ts";
 import { moveTables } from "./move-tables.ts";
 import { postgresCountsSql, postgresWholesSql } from "./postgres-counts-sql.ts";
 import { postgresUsageSql } from "./postgres-usage-sql.ts";
@@ -166,6 +166,9 @@ create trigger key_change after insert or update or delete on plan
   for each row execute function note_key_change();
 `;
 
+/** Whether accounts on a plan may read what changed; null as the plan `default` says. */
+const planChanges = "alter table plan add column changes integer;";
+
 export const postgresSteps: readonly PostgresStep[] = [
   { name: "0001-control", isAdditive: false, sql: control },
   { name: "0002-counts", isAdditive: true, sql: postgresCountsSql },
@@ -173,4 +176,5 @@ export const postgresSteps: readonly PostgresStep[] = [
   { name: "0004-usage", isAdditive: true, sql: postgresUsageSql },
   { name: "0005-move", isAdditive: true, sql: moveTables },
   { name: "0006-weights", isAdditive: true, sql: postgresWholesSql },
+  { name: "0007-changes", isAdditive: true, sql: planChanges + publicationTables },
 ];

@@ -79,6 +79,7 @@ test("plans are listed by name with the number of accounts on each", async (t) =
   assert.deepEqual(gold, {
     name: "gold",
     quotas: { minute: null, hour: null, day: null },
+    changes: null,
     accounts: 0,
     createdAt: "2026-11-21T12:00:00.000Z",
   });

@@ -19,23 +19,41 @@ async function twoDatasets(t: TestContext) {
     ...["a", "b", "c", "d", "e"].map((id) => gp(id)),
   ]);
   const args = ["datasets", "diff", from!.version, to!.version];
-  return { args, from: from!.version, to: to!.version, ...datasetCommands(dataDir) };
+  return { dataDir, args, from: from!.version, to: to!.version, ...datasetCommands(dataDir) };
 }
 
 test("a difference is told in counts by kind and source, with the first examples", async (t) => {
   const { args, text } = await twoDatasets(t);
-  const lines = (await text(...args)).split("\n").map((line) => line.replaceAll(/gp_\w+/g, "ID"));
+  const lines = (await text(...args))
+    .split("\n")
+    .map((line) => line.replaceAll(/gp_\w+/g, "ID").replace(/GP [a-e]$/, "GP x"));
   assert.deepEqual(lines.slice(0, 2), [
-    "RECORD  SOURCE  ADDED  REMOVED  CHANGED",
-    "gp      own     5      1        1",
+    "RECORD  SOURCE  ADDED  CHANGED  REMOVED  MERGED",
+    "gp      own     5      1        1        0",
   ]);
   assert.deepEqual(lines.slice(3, 8), [
-    "added gp ID GP a",
-    "added gp ID GP b",
-    "added gp ID GP c",
-    "removed gp ID GP gone",
+    "added gp ID GP x",
+    "added gp ID GP x",
+    "added gp ID GP x",
     "changed gp ID GP moved: hq_city, hq_state",
+    "removed gp ID GP gone",
   ]);
+});
+
+test("without versions the current dataset is compared with the one before, and merged GPs are told with the one they are now", async (t) => {
+  const { dataDir, from, to, text, json } = await twoDatasets(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, [
+    gp("moved", { former_ids: ["a"], hq_city: "Reno", hq_state: "NV" }),
+    ...["b", "c", "d", "e"].map((id) => gp(id)),
+  ]);
+  const merge = await json("datasets", "diff");
+  assert.deepEqual([merge.from, merge.to], [to, published!.version]);
+  assert.deepEqual(merge.counts, [
+    { record: "gp", source: "own", added: 0, changed: 1, removed: 0, merged: 1 },
+  ]);
+  assert.match(await text("datasets", "diff"), /\nmerged gp gp_\w+ GP a into gp_\w+\n/);
+  assert.equal((await json("datasets", "diff", from)).to, published!.version);
 });
 
 test("--json gives the counts and the examples, --ndjson every change on a line", async (t) => {
@@ -43,7 +61,7 @@ test("--json gives the counts and the examples, --ndjson every change on a line"
   const summary = await json(...args);
   assert.deepEqual([summary.from, summary.to], [from, to]);
   assert.deepEqual(summary.counts, [
-    { record: "gp", source: "own", added: 5, removed: 1, changed: 1 },
+    { record: "gp", source: "own", added: 5, changed: 1, removed: 1, merged: 0 },
   ]);
   assert.equal(summary.examples.length, 5);
   const all = (await text(...args, "--ndjson"))
@@ -51,7 +69,7 @@ test("--json gives the counts and the examples, --ndjson every change on a line"
     .split("\n")
     .map((line) => JSON.parse(line));
   assert.equal(all.length, 7);
-  assert.deepEqual(all.at(-1).members, {
+  assert.deepEqual(all.find(({ change }) => change === "changed").members, {
     hq_city: { from: null, to: "Reno" },
     hq_state: { from: null, to: "NV" },
   });

@@ -12,6 +12,7 @@ test("plans are set, listed and removed, and an account is put on one and taken 
   const gold = {
     name: "gold",
     limits: { minute: 600, hour: null, day: null },
+    changes: null,
     accounts: 0,
     created_at: since,
   };
@@ -20,11 +21,11 @@ test("plans are set, listed and removed, and an account is put on one and taken 
   assert.equal((await json("accounts", "plan", "acme", "gold")).plan, "gold");
   assert.equal(
     await text("plans", "set", "gold", "--per-hour", "5"),
-    "gold: 600 a minute, 5 an hour, default a day; 1 account is on it.\n",
+    "gold: 600 a minute, 5 an hour, default a day; changes default; 1 account is on it.\n",
   );
   const [headings, row] = (await text("plans", "list")).split("\n");
-  assert.match(headings!, /^NAME +PER MINUTE +PER HOUR +PER DAY +ACCOUNTS +CREATED$/);
-  assert.match(row!, /^gold +600 +5 +default +1 +2026-11-21T12:00:00Z$/);
+  assert.match(headings!, /^NAME +PER MINUTE +PER HOUR +PER DAY +CHANGES +ACCOUNTS +CREATED$/);
+  assert.match(row!, /^gold +600 +5 +default +default +1 +2026-11-21T12:00:00Z$/);
   const refused = await refusal(exitCodes.conflict, "plans", "remove", "gold");
   assert.match(refused, /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/);
   assert.equal(
@@ -34,6 +35,18 @@ test("plans are set, listed and removed, and an account is put on one and taken 
   assert.deepEqual(await json("plans", "remove", "gold"), { name: "gold", removed: true });
   assert.match(await refusal(exitCodes.conflict, "accounts", "plan", "acme", "gold"), /no plan/);
   assert.match(await refusal(exitCodes.usage, "plans", "set", "none"), /name of a plan/);
+});
+
+test("a plan says whether its accounts may read what changed, else the plan default says it, else they may", async (t) => {
+  const { text, json } = await commandsOnStore(t);
+  await text("plans", "set", "gold", "--changes", "no", "--per-minute", "600");
+  const [gold] = await json("plans", "list");
+  assert.deepEqual([gold.changes, gold.limits.minute], [false, 600]);
+  // What is not given stays.
+  assert.match(await text("plans", "set", "gold", "--per-hour", "5"), /; changes no;/);
+  assert.match(await text("plans", "set", "default", "--changes", "no"), /; changes no;/);
+  assert.match(await text("plans", "set", "gold", "--changes", "yes"), /; changes yes;/);
+  assert.match(await text("plans", "set", "gold", "--changes", "default"), /; changes default;/);
 });
 
 test("accounts list shows the quotas in force: an account's own, else its plan's, else the plan default's", async (t) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { diffGenerations, openChangeCounts } from "#datasets/diff.ts";
+import type { ChangeKind } from "#records/publication.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { day, gp, idOf, importDaily, principal, signal } from "./published.ts";
@@ -11,7 +12,11 @@ function changes(catalogue: Catalogue) {
   const sides = catalogue
     .list()
     .map((generation) => ({ generation, path: catalogue.pathOf(generation.version) }));
-  return [...diffGenerations(sides[0]!, sides.at(-1)!)];
+  const order = ["removed", "changed", "added"];
+  // Which of two ids comes first says nothing to a reader.
+  return [...diffGenerations(sides[0]!, sides.at(-1)!)].toSorted((a, b) =>
+    a.record === b.record ? order.indexOf(a.change) - order.indexOf(b.change) : 0,
+  );
 }
 
 test("every record that was added, removed or changed is listed once, with the members that differ", async (t) => {
@@ -77,10 +82,9 @@ test("the difference of two datasets is what the import between them counted", a
   });
   const counts = openChangeCounts();
   for (const change of changes(catalogue)) counts.add(change);
-  const sum = (kind: "added" | "changed" | "removed") =>
-    counts.rows().reduce((total, row) => total + row[kind], 0);
+  const sum = (kind: ChangeKind) => counts.rows().reduce((total, row) => total + row[kind], 0);
   assert.deepEqual(
-    { added: sum("added"), updated: sum("changed"), removed: sum("removed") },
+    { added: sum("added"), updated: sum("changed"), removed: sum("removed") + sum("merged") },
     counted,
   );
   assert.ok(counted.added > 0 && counted.updated > 0 && counted.removed > 0);

@@ -6,6 +6,7 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { isStaged, publishVersion, rollBack } from "#datasets/choose.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { prune } from "#datasets/prune.ts";
+import { openPublications } from "#datasets/publications.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -13,7 +14,7 @@ import { day, gp } from "./published.ts";
 
 const preload = import.meta.resolve("../support/kill-at-change.ts");
 /** More changes of files than any of these commands makes. */
-const changesMax = 20;
+const changesMax = 30;
 
 interface Killed {
   catalogue: Catalogue;
@@ -47,6 +48,10 @@ async function killAtEachChange(
     assert.deepEqual([exitCode, err], [null, ""]);
     const current = catalogue.current()!;
     assert.equal(hashFile(catalogue.pathOf(current.version)).sha256, current.sha256);
+    // Of what was noted for it nothing is told unless it came about.
+    const told = openPublications(catalogue.folder).list(current.version);
+    if (current.version !== older) assert.equal(told.at(-1)?.from, older);
+    assert.ok([undefined, current.version].includes(told.at(-1)?.version), "never published");
     const newer = catalogue.list().findLast(({ version }) => version !== older)?.version;
     await look({
       catalogue,
@@ -70,7 +75,9 @@ const importing =
 /** Files of the folder that belong to no dataset. */
 function strayFiles(catalogue: Catalogue): string[] {
   const known = catalogue.list().flatMap(({ version }) => [`${version}.sqlite`, `${version}.json`]);
-  return readdirSync(catalogue.folder).filter((name) => ![...known, "current"].includes(name));
+  return readdirSync(catalogue.folder).filter(
+    (name) => ![...known, "current", "changes"].includes(name),
+  );
 }
 
 test("an import killed at any of its changes leaves no dataset that looks staged, and the next import or prune clears the rest", async (t) => {

@@ -5,6 +5,7 @@ import { Compile } from "typebox/compile";
 import { describeApi, exportsPath } from "#http/describe-api.ts";
 import { operations } from "#operations/index.ts";
 import { filtersOf, parametersOf } from "#operations/operation.ts";
+import { changesPath, stepPath } from "#operations/changes.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { exampleProblemBody } from "#pages/errors.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
@@ -40,6 +41,8 @@ test("each operation is described under its path, by its name, with all its para
     vocabularyPath,
     exportsPath,
     `${exportsPath}/{version}/{file}`,
+    changesPath,
+    stepPath,
   ]);
   for (const operation of operations) {
     const { get } = description.paths[operation.path];

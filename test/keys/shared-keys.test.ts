@@ -67,6 +67,7 @@ function openFarStore() {
         per_hour: null,
         per_day: null,
         suspended_at: null,
+        changes: 1,
       };
       rows.set(digestText(digest), row);
       return digestText(digest);

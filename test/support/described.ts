@@ -61,7 +61,8 @@ export function assertDescribed({ status, headers, json, path = "" }: SentAnswer
 function readOf(path: string, sent: ReadonlyMap<string, string>): string {
   if (path.startsWith("/exports/")) return "exports/{version}/{file}";
   if (path.startsWith("/exports")) return "exports";
-  const [, operation] = /<[^>]*\/(fetch-[a-z]+)\?/.exec(sent.get("link") ?? "") ?? [];
+  if (/^(?:\/v1)?\/changes\//.test(path)) return "changes/{from}..{to}.ndjson";
+  const [, operation] = /<[^>]*\/(fetch-[a-z]+|changes)\?/.exec(sent.get("link") ?? "") ?? [];
   return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");
 }
 

@@ -32,6 +32,7 @@ export async function openHttpServer(
     accountNumber: 1,
     accountId: "ac_1",
     quotas: { minute: null, hour: null, day: null },
+    mayReadChanges: true,
     isDemo: false,
   };
   const config = otherwise.config ?? readConfig({});
@@ -58,6 +59,7 @@ export async function openHttpServer(
     operations,
     api,
     model: () => model,
+    changes: { list: () => [], stepPath: () => "", openStep: () => null },
     recordRequest: openRequestRecorder({ config, log: logger, metrics, record }),
     accountWorker: () => Promise.reject(new Error("There is no account worker in this test.")),
     now: clock.now,

@@ -158,7 +158,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
       if (sent.get("x-api-key") === "") sent.delete("x-api-key");
       const response = await fetch(url + path, { method, headers: sent });
       const text = await response.text();
-      const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
+      const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "") && text !== "";
       const body = isJson ? JSON.parse(text) : undefined;
       const { status, headers: received } = response;
       assertDescribed({ status, headers: received, json: body, path });

@@ -803,6 +803,8 @@ export interface ApiKeyRevokedProblem {
 
 export type AccessDeniedProblemReason =
   | "account_suspended"
+  | "plan"
+  | "origin"
   | (string & {});
 
 /** The key may not do this. */
@@ -841,6 +843,8 @@ export interface UnknownPathProblem {
   suggestion: string | null;
   /** Paths of the operations. */
   operations: string[];
+  /** On `/changes`: paths of the newest steps that are kept. */
+  kept?: string[];
 }
 
 /** This method is not allowed here. */
@@ -1008,6 +1012,7 @@ export type QuotaName =
   | "hour"
   | "day"
   | "failed-keys"
+  | "mcp-messages"
   | (string & {});
 
 /** Request cannot be satisfied as assigned quota has been exceeded. */
@@ -1024,7 +1029,7 @@ export interface QuotaExceededProblem {
   code: "quota-exceeded";
   /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
   request_id: string;
-  /** Which quotas are used up: `minute`, `hour`, `day`, or `failed-keys` for too many wrong keys from your address. */
+  /** Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool. */
   "violated-policies": QuotaName[];
   /** Whole seconds until a request is worth trying. */
   retry_after: number;

@@ -6,6 +6,7 @@ import { json, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { type Account, findAccount } from "#accounts/find-account.ts";
+import { mayReadChanges } from "#accounts/plans.ts";
 import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
@@ -44,7 +45,10 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
   return page(
     usagePage({
       frame: framed(request),
-      plan: planWords((await findAccount(services.control.database, account.id))!),
+      plan: planWords(
+        (await findAccount(services.control.database, account.id))!,
+        await mayReadChanges(services.control.database, account.number),
+      ),
       gauges: await readGauges(services, number),
       hours: await readBars(services.usage, {
         account: number,
@@ -59,10 +63,11 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
   );
 }
 
-function planWords({ plan, quotas }: Account): string {
+function planWords({ plan, quotas }: Account, mayRead: boolean): string {
   const words = plan === null ? "Your account is on the usual plan" : `Your plan is ${plan}`;
   const hasOwn = Object.values(quotas).some((quota) => quota !== null);
-  return hasOwn ? `${words}, with numbers of its own from the operator.` : `${words}.`;
+  const numbers = hasOwn ? ", with numbers of its own from the operator." : ".";
+  return `${words}${numbers}${mayRead ? "" : " It does not include /changes."}`;
 }
 
 async function keyRows({ services, account, now }: MemberRequest, span: Span): Promise<UsageRow[]> {

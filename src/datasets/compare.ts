@@ -1,0 +1,147 @@
+/** Compares two generations record by record, in the order of a step: by kind, then by id. */
+import { createHash, hash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import type { ChangeKind } from "#records/publication.ts";
+import { openGeneration } from "./open-generation.ts";
+import { arraysOf } from "./rows.ts";
+
+/** A record that is not the same in both. */
+export interface Difference {
+  change: ChangeKind;
+  kind: RecordKind;
+  id: string;
+  /** Of a merged GP, the one that it is now. */
+  into: string | null;
+}
+
+export interface StoredRecord {
+  source: string;
+  document: string;
+}
+
+/** Two generations that are open. */
+export interface Comparison {
+  /** Each record that differs, once. Only ids and hashes of one kind are in memory. */
+  differences(): Generator<Difference, void>;
+  /** The record of a difference as it was; asked where it was there. */
+  before(difference: Difference): StoredRecord;
+  after(difference: Difference): StoredRecord;
+  /** Hash of the records of the newer one, as docs/changes.md defines it; once all differences were read. */
+  hash(): string;
+  close(): void;
+}
+
+/**
+ * Files that are not what was built are for the caller to refuse.
+ * @throws DatasetFault where one cannot be read.
+ */
+export function compareGenerations(fromPath: string, toPath: string): Comparison {
+  const from = openSorted(fromPath);
+  let to: DatabaseSync;
+  try {
+    to = openSorted(toPath);
+  } catch (error) {
+    from.close();
+    throw error;
+  }
+  const total = createHash("sha256");
+  let digest: string | null = null;
+  const before = openRecords(from);
+  const after = openRecords(to);
+  const mergedInto = to.prepare(
+    "select g.id from former_id f join gp g on g.id = f.gp_id where f.former_id = ?",
+  );
+  const goneOf = (kind: RecordKind, id: string): Difference => {
+    const gp = kind === "gp" ? mergedInto.get(id) : undefined;
+    return gp === undefined
+      ? { change: "removed", kind, id, into: null }
+      : { change: "merged", kind, id, into: gp["id"] as string };
+  };
+  return {
+    *differences() {
+      for (const kind of recordKinds) {
+        const old = sortedStates(from, kind)[Symbol.iterator]();
+        let one = old.next();
+        for (const [id, state, sha256] of digestedStates(to, kind)) {
+          total.update(sha256);
+          for (; one.done !== true && one.value[0] < id; one = old.next())
+            yield goneOf(kind, one.value[0]);
+          if (one.done === true || one.value[0] !== id) {
+            yield { change: "added", kind, id, into: null };
+            continue;
+          }
+          if (one.value[1] !== state) yield { change: "changed", kind, id, into: null };
+          one = old.next();
+        }
+        for (; one.done !== true; one = old.next()) yield goneOf(kind, one.value[0]);
+      }
+    },
+    before,
+    after,
+    hash: () => (digest ??= total.digest("hex")),
+    close() {
+      from.close();
+      to.close();
+    },
+  };
+}
+
+/** The hash of the records of one generation. @throws DatasetFault where it cannot be read. */
+export function hashOfRecords(path: string): string {
+  const db = openSorted(path);
+  const total = createHash("sha256");
+  try {
+    for (const kind of recordKinds)
+      for (const [, , sha256] of digestedStates(db, kind)) total.update(sha256);
+    return total.digest("hex");
+  } finally {
+    db.close();
+  }
+}
+
+function openSorted(path: string): DatabaseSync {
+  const { db } = openGeneration(path);
+  // What is sorted stays in memory: a temporary file would need a folder that can be written.
+  db.exec("pragma temp_store = memory");
+  return db;
+}
+
+/** Where two are equal, so are the documents. */
+const state = "hex(content_hash) || updated_at";
+
+/** By the unary plus the table is read in its own order and then sorted: through its index each row would be looked up by itself. */
+const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string, state: string]> =>
+  arraysOf(db, `select id, ${state} from ${kind} order by +id`);
+
+const digestBytes = 32;
+
+/** The same with the SHA-256 of each document, which is too long to be sorted with it. */
+function* digestedStates(
+  db: DatabaseSync,
+  kind: RecordKind,
+): Generator<[id: string, state: string, sha256: Uint8Array], void> {
+  const { n } = db.prepare(`select count(*) as n from ${kind}`).get()!;
+  const ids: string[] = [];
+  const states: string[] = [];
+  const digests = Buffer.alloc(digestBytes * Number(n));
+  const rows = arraysOf<[string, string, string]>(db, `select id, ${state}, document from ${kind}`);
+  for (const [id, stateOf, document] of rows) {
+    digests.write(hash("sha256", document, "binary"), digestBytes * ids.length, "latin1");
+    ids.push(id);
+    states.push(stateOf);
+  }
+  const order = Uint32Array.from(ids.keys()).sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
+  for (const i of order)
+    yield [ids[i]!, states[i]!, digests.subarray(digestBytes * i, digestBytes * (i + 1))];
+}
+
+function openRecords(db: DatabaseSync): (difference: Difference) => StoredRecord {
+  const find = Object.fromEntries(
+    recordKinds.map((kind) => [
+      kind,
+      db.prepare(`select source, document from ${kind} where id = ?`),
+    ]),
+  );
+  return ({ kind, id }) => find[kind]!.get(id) as unknown as StoredRecord;
+}

@@ -1,0 +1,160 @@
+/** The publications of a folder of datasets, and the steps between them, which outlive the datasets. */
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Publication, StoredStep } from "#records/publication.ts";
+import { isRunning } from "#store/lock.ts";
+import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts";
+
+export interface Publications {
+  /**
+   * Oldest first. What was noted of a publication that was interrupted is left out.
+   * @param current the version that is current, or that is served.
+   */
+  list(current: string | null): readonly Publication[];
+  /** The path of a step, whether it is there or not. */
+  stepPath(from: string, to: string): string;
+  /** Null where it is not kept. */
+  openStep(from: string, to: string): StoredStep | null;
+  /** A new file for a step. */
+  temporaryPath(): string;
+  /** Takes over the file of a step; null where there is one already. */
+  adoptStep(temporaryPath: string, from: string, to: string): void;
+  /** Replaces what is noted, whole or not at all. */
+  write(publications: readonly Publication[]): void;
+  /** Deletes the files of steps that no publication of these has, and what killed processes left. */
+  clear(kept: readonly Publication[]): void;
+}
+
+const listName = "publications.json";
+const stepShape = /^changes-(.+)\.\.(.+)\.(?:ndjson|index)$/;
+
+/** @param folder of the datasets; the folder below it is made by the first who writes. */
+export function openPublications(datasetsFolder: string): Publications {
+  const folder = join(datasetsFolder, "changes");
+  const listPath = join(folder, listName);
+  const nameOf = (from: string, to: string) => `changes-${from}..${to}`;
+  const stepPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.ndjson`);
+  const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
+  const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
+  let made = 0;
+  /** Read once for as long as the file is the same, which may have a year of publications. */
+  let known: { stamp: string; publications: readonly Publication[] } | null = null;
+  return {
+    list(current) {
+      const stats = statSync(listPath, { throwIfNoEntry: false });
+      if (stats === undefined) return [];
+      const stamp = `${stats.ino} ${stats.mtimeMs} ${stats.size} ${current}`;
+      if (known?.stamp === stamp) return known.publications;
+      const noted = JSON.parse(readIfThere(listPath) ?? "[]") as Publication[];
+      const publications = confirmed(noted, current);
+      known = { stamp, publications };
+      return publications;
+    },
+    stepPath,
+    openStep(from, to) {
+      if (!existsSync(stepPath(from, to))) return null;
+      return openIndex(indexPath(from, to));
+    },
+    temporaryPath() {
+      makeFolder();
+      return join(folder, `.step.${process.pid}.${++made}.tmp`);
+    },
+    adoptStep(temporaryPath, from, to) {
+      // First, so that a step which is there has its index.
+      writeSynced(indexPath(from, to), indexOf(temporaryPath));
+      renameSync(temporaryPath, stepPath(from, to));
+      syncPath(folder);
+    },
+    write(publications) {
+      makeFolder();
+      replaceFile(listPath, `${JSON.stringify(publications)}\n`);
+    },
+    clear(kept) {
+      if (!existsSync(folder)) return;
+      const names = new Set(
+        kept.flatMap(({ from, version, step }) => (step === null ? [] : nameOf(from!, version))),
+      );
+      for (const name of readdirSync(folder)) {
+        const isGone = stepShape.test(name) && !names.has(name.replace(/\.\w+$/, ""));
+        if (isGone || isAbandoned(name)) rmSync(join(folder, name), { force: true });
+      }
+    },
+  };
+}
+
+function isAbandoned(name: string): boolean {
+  const [, pid] = /^(?:\.step|publications\.json)\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
+  return pid !== undefined && !isRunning(Number(pid));
+}
+
+/**
+ * A publication is noted before the pointer moves, and the next one begins where the pointer is. So what comes after the
+ * last one of the current version never came about. Where none is of the current version, an older program published it.
+ */
+function confirmed(noted: readonly Publication[], current: string | null): readonly Publication[] {
+  if (current === null) return [];
+  const last = noted.findLastIndex(({ version }) => version === current);
+  return last === -1 ? noted : noted.slice(0, last + 1);
+}
+
+const numberBytes = 8;
+const newline = 10;
+
+/** Where each change begins, and where the last one ends: doubles, little-endian. */
+function indexOf(path: string): Uint8Array {
+  const piece = Buffer.allocUnsafe(1024 * 1024);
+  const file = openSync(path, "r");
+  try {
+    let starts = new Float64Array(1024);
+    let lines = 0;
+    let at = 0;
+    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
+      const read = piece.subarray(0, length);
+      for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1)) {
+        if (lines === starts.length) {
+          const more = new Float64Array(2 * lines);
+          more.set(starts);
+          starts = more;
+        }
+        starts[lines++] = at + end + 1;
+      }
+      at += length;
+    }
+    const bytes = Buffer.alloc(numberBytes * lines);
+    for (let line = 0; line < lines; line++) bytes.writeDoubleLE(starts[line]!, numberBytes * line);
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openIndex(path: string): StoredStep {
+  const changes = statSync(path).size / numberBytes - 1;
+  const startOf = (change: number) => {
+    const file = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(numberBytes);
+      readSync(file, bytes, 0, numberBytes, numberBytes * change);
+      return bytes.readDoubleLE();
+    } finally {
+      closeSync(file);
+    }
+  };
+  return {
+    changes,
+    placeOf(offset, limit) {
+      const start = offset === 0 ? 0 : startOf(Math.min(offset, changes));
+      return { start, end: startOf(Math.min(offset + limit, changes)) };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** The publications of shared datasets and the steps between them, as PostgreSQL keeps them. */
+import type { Publication } from "#records/publication.ts";
+import { timeText } from "#store/dataset-tables.ts";
+import { connectPostgres, type PostgresPlace, type PostgresSession } from "#store/postgres.ts";
+import { DatasetFault } from "./dataset-fault.ts";
+import { hashFile } from "./file-hash.ts";
+import { partLimits, pullParts, pushParts } from "./stored-parts.ts";
+
+/** Each call throws a StoreFault where the database is away. */
+export interface SharedPublications {
+  /** Oldest first. */
+  list(): Promise<Publication[]>;
+  /** Stores the file of a step, whole or not at all, where it is not there yet. */
+  pushStep(path: string, from: string, to: string): Promise<void>;
+  /** Brings the file of a step into a new file. @throws DatasetFault naming what is missing or damaged. */
+  pullStep(path: string, from: string, to: string): Promise<void>;
+  /** Notes the version that is current, where an older program published it. @param hash null where it is not known. */
+  noteBase(version: string, hash: string | null): Promise<void>;
+  /** Removes what is older than so many days, but the newest publication; 0 removes that, too. */
+  forget(days: number): Promise<void>;
+}
+
+export const openSharedPublications = (
+  { query }: Pick<PostgresSession, "query">,
+  place: PostgresPlace,
+): SharedPublications => ({
+  async list() {
+    const rows = await query<Row>(listSql);
+    return rows.map(({ version, published_at, previous, facts, hash }) => {
+      return { version, published_at, from: previous, hash, step: facts };
+    });
+  },
+  async pushStep(path, from, to) {
+    const name = nameOf(from, to);
+    const { sha256, bytes } = hashFile(path);
+    const sql =
+      "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
+    const session = await connectPostgres(place, { limits: partLimits });
+    try {
+      await session.inTransaction(async () => {
+        const added = await session.query(sql, [name, sha256, bytes]);
+        if (added.length > 0) await pushParts(session, path, { of: "step", name, sha256 });
+      });
+    } finally {
+      session.close();
+    }
+  },
+  async pullStep(path, from, to) {
+    const name = nameOf(from, to);
+    const session = await connectPostgres(place, { limits: partLimits });
+    try {
+      const sql = "select sha256, bytes from dataset_step where name = $1";
+      const [row] = await session.query<{ sha256: string; bytes: number }>(sql, [name]);
+      if (row === undefined)
+        throw new DatasetFault(`The stored step ${name} is missing: it was removed.`);
+      await pullParts(session, { of: "step", name, ...row }, path);
+    } finally {
+      session.close();
+    }
+  },
+  async noteBase(version, hash) {
+    await query(noteBaseSql, [version, hash]);
+  },
+  async forget(days) {
+    await query(forgetSql, [days]);
+    await query(forgetStepsSql);
+  },
+});
+
+/** The name of a step, as the database has it. */
+export const nameOf = (from: string, to: string) => `${from}..${to}`;
+
+interface Row {
+  version: string;
+  published_at: string;
+  previous: string | null;
+  facts: Publication["step"];
+  hash: string | null;
+}
+
+const listSql = `select version, ${timeText("published_at", "published_at")}, previous, facts, hash
+  from dataset_publication order by number`;
+
+const noteBaseSql = `
+  with known as (
+    update dataset_publication set hash = coalesce(hash, $2) where version = $1 returning number
+  )
+  insert into dataset_publication (version, published_at, hash)
+  select version, published_at, $2 from dataset
+  where version = $1 and published_at is not null and not exists (select from known)`;
+
+const forgetSql = `
+  with gone as (
+    delete from dataset_publication where $1::integer = 0 or (
+      published_at < now() - make_interval(days => $1)
+      and number < (select max(number) from dataset_publication)
+    ) returning number
+  )
+  update dataset_state set change = change + 1 where exists (select from gone)`;
+
+/** A step that was stored for a publication which then failed is among them. */
+const forgetStepsSql = `delete from dataset_step
+  where name not in (select step from dataset_publication where step is not null)`;

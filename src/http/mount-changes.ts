@@ -1,0 +1,240 @@
+/** Serves `/changes`, the steps below it and the feed, with the checks of an operation in the same order. */
+import { createReadStream } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { compressor, type Encoding, encodedBytesMin, type SentBody } from "#api/answer-cache.ts";
+import { type Found, noDataset, notAcceptable, type Outcome } from "#api/ask.ts";
+import { answerTag, isUnchanged } from "#api/entity-tag.ts";
+import { greatestRequest, type Quotas } from "#limits/policy.ts";
+import {
+  changesPath,
+  feedPath,
+  findStep,
+  publicationPage,
+  readListQuery,
+  type StepPart,
+} from "#operations/changes.ts";
+import { json } from "#operations/formats.ts";
+import type { Query } from "#operations/operation.ts";
+import { changesFeed } from "#pages/changes-feed.ts";
+import { Problem } from "#problems.ts";
+import type { Publication } from "#records/publication.ts";
+import { headerLines, type HeaderLines } from "./common-headers.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { mountDocument } from "./mount-document.ts";
+import {
+  descriptionLink,
+  pageLinks,
+  queryText,
+  quotaHeaders,
+  sendOutcome,
+  validators,
+} from "./mount-operation.ts";
+import { preferredEncoding, preferredType } from "./negotiate.ts";
+import { answeredMethods, routeConfig } from "./routes.ts";
+import { sendAnswer } from "./send-answer.ts";
+
+const ndjson = "application/x-ndjson";
+const facts = { methods: ["GET", "HEAD", "OPTIONS"], operation: "changes" } as const;
+
+/** Under their own paths, and under `/v1` with identical answers. */
+export function mountChanges(app: FastifyInstance, http: HttpDependencies): void {
+  for (const url of [changesPath, `/v1${changesPath}`]) {
+    app.route({
+      method: answeredMethods,
+      url,
+      config: routeConfig(facts),
+      async handler(request, reply) {
+        const cost = () => planRefusal(request) ?? 1;
+        const outcome = await http.api.count(request.caller!, () => findList(http, request), cost);
+        return sendOutcome(http, outcome, listHeaders, request, reply);
+      },
+    });
+    app.route({
+      method: answeredMethods,
+      url: `${url}/*`,
+      config: routeConfig(facts),
+      handler: (request, reply) => serveStep(http, request, reply),
+    });
+  }
+  mountFeed(app, http);
+}
+
+/** Not counted, as other refusals of a key are not. */
+function planRefusal({ caller }: FastifyRequest): Problem | undefined {
+  const { key } = caller!;
+  if (key === null || key instanceof Problem || key.mayReadChanges) return undefined;
+  return new Problem("access-denied", "The plan of this account does not include /changes.", {
+    reason: "plan",
+  });
+}
+
+interface List extends SentBody {
+  operation: { path: string };
+  query: Query;
+  total: number;
+}
+
+/** @throws Problem in the order of the contract: format, parameters, dataset. */
+function findList(http: HttpDependencies, request: FastifyRequest): Found<List> {
+  const { accept, "if-none-match": knownTags } = request.headers;
+  if (preferredType(accept, [json.mediaType]) === undefined) throw notAcceptable([json.mediaType]);
+  const query = readListQuery(queryText(request), http.config.pageSizeMax, http.operations);
+  const dataset = http.model();
+  if (dataset === null) throw noDataset();
+  const { parts } = dataset;
+  const datasetVersion = parts.version;
+  const publications = http.changes.list(datasetVersion);
+  const { limit, offset } = query;
+  // Of one dataset the list may become another: when it is served again, and when what is old is removed.
+  const state = `${publications[0]?.published_at} ${publications.at(-1)?.published_at} ${publications.length}`;
+  const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
+  if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
+  const page = publicationPage(publications, parts, query);
+  const answer = {
+    operation: { path: changesPath },
+    query,
+    total: publications.length,
+    tag,
+    datasetVersion,
+    body: Buffer.from(JSON.stringify(page)),
+    encoded: {},
+    headers: null,
+  };
+  return { kind: "answer", answer };
+}
+
+const listHeaders = ({ config }: HttpDependencies, list: List): HeaderLines =>
+  headerLines({
+    ...validators(list),
+    "content-type": json.contentType,
+    "x-total-count": String(list.total),
+    link: pageLinks(list, config.publicUrl),
+  });
+
+interface TaggedPart extends StepPart {
+  tag: string;
+}
+
+async function serveStep(
+  http: HttpDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  let find: () => Found<TaggedPart>;
+  const cost = (quotas: Quotas): number | Problem => {
+    const refusal = planRefusal(request);
+    if (refusal !== undefined) return refusal;
+    try {
+      const part = askedPart(http, request, quotas);
+      const { from, to, limit, offset } = part;
+      const tag = answerTag(to, "changes", `${from} ${limit} ${offset}`, ndjson);
+      if (isUnchanged(request.headers["if-none-match"], tag)) {
+        find = () => ({ kind: "unchanged", tag, datasetVersion: to });
+        return 1;
+      }
+      const isHead = request.method === "HEAD";
+      find = () => ({ kind: "answer", answer: { ...part, tag } });
+      return isHead ? 1 : part.requests;
+    } catch (error) {
+      find = () => {
+        throw error;
+      };
+      return 1;
+    }
+  };
+  const outcome = await http.api.count(request.caller!, () => find(), cost);
+  const { result, ...rest } = outcome;
+  if (result.kind === "answer") sendPart(http, rest, result.answer, request, reply);
+  else await sendOutcome(http, { ...rest, result }, listHeaders, request, reply);
+}
+
+/** @throws Problem in the order of the contract: format, path, parameters. */
+function askedPart(http: HttpDependencies, request: FastifyRequest, quotas: Quotas): StepPart {
+  if (preferredType(request.headers.accept, [ndjson]) === undefined) throw notAcceptable([ndjson]);
+  const dataset = http.model();
+  if (dataset === null) throw noDataset();
+  return findStep(http.changes, dataset.parts.version, {
+    name: (request.params as { "*": string })["*"],
+    queryText: queryText(request),
+    greatestRequest: greatestRequest(quotas),
+    operations: http.operations,
+  });
+}
+
+function sendPart(
+  http: HttpDependencies,
+  { asker, counted }: Pick<Outcome, "asker" | "counted">,
+  part: TaggedPart,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { to: datasetVersion, tag, path, total, limit, offset, start, end } = part;
+  request.asker = asker;
+  request.quotaHeaders = quotaHeaders(counted!);
+  request.datasetVersion = datasetVersion;
+  const { publicUrl } = http.config;
+  const query = { filter: {}, limit: limit ?? 0, offset };
+  const encoding =
+    end - start <= encodedBytesMin
+      ? null
+      : preferredEncoding(request.headers["accept-encoding"] as string | undefined);
+  const headers = headerLines({
+    ...validators({ tag, datasetVersion }),
+    "content-type": `${ndjson}; charset=utf-8`,
+    ...(encoding === null
+      ? { "content-length": String(end - start) }
+      : { "content-encoding": encoding }),
+    "x-total-count": String(total),
+    link:
+      limit === null
+        ? descriptionLink(publicUrl)
+        : pageLinks({ operation: { path }, query, total }, publicUrl),
+  });
+  const isEmpty = request.method === "HEAD" || start === end;
+  sendAnswer(http, request, reply, {
+    status: 200,
+    headers,
+    body: null,
+    ...(!isEmpty && { stream: (response) => pipePart(part, encoding, response) }),
+  });
+}
+
+/** @returns the bytes that were sent. */
+async function pipePart(
+  { file, start, end }: StepPart,
+  encoding: Encoding | null,
+  response: ServerResponse,
+): Promise<number> {
+  const content = createReadStream(file, { start, end: end - 1 });
+  const sent = encoding === null ? content : content.pipe(compressor(encoding));
+  let bytes = 0;
+  sent.on("data", (piece: Buffer) => void (bytes += piece.length));
+  // The client may leave, or the step be gone since: a connection that ends early says so.
+  content.on("error", () => response.destroy());
+  await pipeline(sent, response).catch(() => response.destroy());
+  content.destroy();
+  return bytes;
+}
+
+/** One text for each list of publications, which few changes follow. */
+function mountFeed(app: FastifyInstance, http: HttpDependencies): void {
+  const { publicUrl } = http.config;
+  let known: { from: readonly Publication[]; text: string } | null = null;
+  const content = () => {
+    const dataset = http.model();
+    if (dataset === null) throw noDataset();
+    const { version, updatedAt } = dataset.parts;
+    const from = http.changes.list(version);
+    if (known?.from !== from) {
+      const address = `${publicUrl ?? ""}${feedPath}`;
+      known = { from, text: changesFeed({ publications: from.toReversed(), address, updatedAt }) };
+    }
+    return known.text;
+  };
+  const accept = "application/atom+xml";
+  mountDocument(app, http, feedPath, [
+    { accept, contentType: `${accept}; charset=utf-8`, content },
+  ]);
+}

@@ -1,0 +1,224 @@
+/** What `/changes` and the steps behind it take and answer: docs/changes.md. */
+import { recordKinds } from "#records/canonical.ts";
+import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
+import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
+import { type Static, Type } from "#records/schema.ts";
+import { type ParameterFault, Problem } from "#problems.ts";
+import type { DatasetParts } from "#search/dataset-parts.ts";
+import { invalidParameters, readQuery } from "./parameters.ts";
+import type { Operation, Query } from "./operation.ts";
+import { type Meta, metaOf } from "./page.ts";
+
+export const changesPath = "/changes";
+export const changesSummary = "The publications of datasets, and what each of them changed.";
+export const stepPath = `${changesPath}/{from}..{to}.ndjson`;
+export const stepSummary = "The changes from one dataset to the next, as NDJSON.";
+export const feedPath = "/changes.atom";
+
+const Counts = Type.Object(
+  Object.fromEntries(
+    recordKinds.map((kind) => [
+      kind,
+      Type.Object(
+        Object.fromEntries(
+          changeKinds.map((change) => [change, whole(`Records that were ${change}.`, 0)]),
+        ),
+      ),
+    ]),
+  ),
+  { description: "Changes by kind of record." },
+);
+
+const version = (description: string) => text(description);
+
+/** An entry of the list, for the reference. */
+export const PublishedChange = Type.Object({
+  version: version("The dataset that was served from then on."),
+  published_at: time("When it was published."),
+  from: orNull(
+    version("The dataset that was served before; `null` for the first that is known of."),
+  ),
+  hash: orNull(
+    text("Hash of its records, as the guide to changes defines it; `null` while it is not known."),
+  ),
+  step: orNull(text("Path of the step from `from`; `null` where there is none.")),
+  changes: orNull(whole("How many changes the step has.", 0)),
+  counts: orNull(Counts),
+});
+export type PublishedChange = Omit<Static<typeof PublishedChange>, "counts"> & {
+  counts: NonNullable<Publication["step"]>["counts"] | null;
+};
+
+/** A line of a step after its head, for the reference. */
+export const RecordChange = Type.Object({
+  change: oneOf("What happened to the record.", changeKinds),
+  kind: oneOf("Its kind.", recordKinds),
+  id: text("Its id."),
+  record: Type.Optional(
+    Type.Object(
+      {},
+      { description: "The whole record: of one that was added, or has other members than before." },
+    ),
+  ),
+  before: Type.Optional(Type.Object({}, { description: "The members that differ, as they were." })),
+  after: Type.Optional(Type.Object({}, { description: "The same members, as they are." })),
+  into: Type.Optional(text("The GP that a merged one is now.")),
+});
+
+/** Where publications and steps are read from. */
+export interface ChangesSource {
+  /** Oldest first. @param served the version that is served. */
+  list(served: string): readonly Publication[];
+  stepPath(from: string, to: string): string;
+  /** Null where its file is not there. */
+  openStep(from: string, to: string): StoredStep | null;
+}
+
+const addressOf = (from: string, to: string) => `${changesPath}/${from}..${to}.ndjson`;
+
+const entryOf = ({ version, published_at, from, hash, step }: Publication): PublishedChange => ({
+  version,
+  published_at,
+  from,
+  hash,
+  step: step === null ? null : addressOf(from!, version),
+  changes: step?.changes ?? null,
+  counts: step?.counts ?? null,
+});
+
+/** How a path of its own, which takes nothing but `limit` and `offset`, is read. */
+const takesPages = (path: string): Pick<Operation, "filters"> & { path: string } => ({
+  path,
+  filters: {},
+});
+
+/** @throws Problem as `readQuery`. */
+export const readListQuery = (queryText: string, pageSizeMax: number, all: readonly Operation[]) =>
+  readQuery(takesPages(changesPath), queryText, pageSizeMax, all);
+
+interface PublicationPage {
+  data: readonly PublishedChange[];
+  pagination: {
+    limit: number;
+    offset: number;
+    returned: number;
+    total: number;
+    has_more: boolean;
+    next_offset: number | null;
+  };
+  meta: Meta;
+}
+
+/** @param publications oldest first. */
+export function publicationPage(
+  publications: readonly Publication[],
+  parts: DatasetParts,
+  { limit, offset }: Query,
+): PublicationPage {
+  const total = publications.length;
+  const data = publications
+    .toReversed()
+    .slice(offset, offset + limit)
+    .map(entryOf);
+  const returned = data.length;
+  const has_more = offset + returned < total && returned > 0;
+  const next_offset = has_more ? offset + returned : null;
+  return {
+    data,
+    pagination: { limit, offset, returned, total, has_more, next_offset },
+    meta: metaOf(parts, []),
+  };
+}
+
+const stepShape = /^(\d{8}T\d{6}Z-[0-9a-f]{8})\.\.(\d{8}T\d{6}Z-[0-9a-f]{8})\.ndjson$/;
+
+/** Changes that count one request. */
+const changesOfRequest = 100;
+/** Steps that a 404 lists. */
+const keptMax = 20;
+
+/** A part of a step that is to be sent. */
+export interface StepPart {
+  from: string;
+  to: string;
+  /** The whole path, without a query. */
+  path: string;
+  file: string;
+  start: number;
+  end: number;
+  /** Changes of the whole step. */
+  total: number;
+  limit: number | null;
+  offset: number;
+  /** How many requests it counts. */
+  requests: number;
+}
+
+interface StepOrder {
+  /** What follows `/changes/`. */
+  name: string;
+  queryText: string;
+  /** As how many requests one can count at most. */
+  greatestRequest: number;
+  operations: readonly Operation[];
+}
+
+/** @throws Problem 404 for a step that is not kept, naming some that are; 400 for its parameters. */
+export function findStep(
+  source: ChangesSource,
+  served: string,
+  { name, queryText, greatestRequest, operations }: StepOrder,
+): StepPart {
+  const [, from, to] = stepShape.exec(name) ?? [];
+  const kept = source.list(served).filter(({ step }) => step !== null);
+  const publication = kept.find((one) => one.from === from && one.version === to);
+  const path = `${changesPath}/${name}`;
+  if (publication === undefined) throw noSuchStep(kept, from, operations);
+  const step = source.openStep(from!, to!);
+  if (step === null)
+    throw new Problem("unavailable", "This server does not have this step yet.", {
+      reason: "starting",
+      retry_after: 5,
+    });
+  const most = changesOfRequest * greatestRequest;
+  const { limit, offset } = readQuery(takesPages(path), queryText, most, operations, Infinity);
+  const sent = Math.max(0, Math.min(limit, step.changes - offset));
+  if (sent > most) throw tooMany(path, sent, most);
+  return {
+    from: from!,
+    to: to!,
+    path,
+    file: source.stepPath(from!, to!),
+    ...step.placeOf(offset, sent),
+    total: step.changes,
+    limit: limit === Infinity ? null : limit,
+    offset,
+    requests: Math.max(1, Math.ceil(sent / changesOfRequest)),
+  };
+}
+
+/** What no wait would make possible is no 429. */
+function tooMany(path: string, changes: number, most: number): Problem {
+  const fault: ParameterFault = {
+    parameter: "limit",
+    code: "missing",
+    detail: `Required: ${changes} changes count one request for each started ${changesOfRequest}, and your quota admits ${most} changes at once at most.`,
+    minimum: 1,
+    maximum: most,
+  };
+  return invalidParameters(path, [fault], 1);
+}
+
+function noSuchStep(
+  kept: readonly Publication[],
+  from: string | undefined,
+  operations: readonly Operation[],
+): Problem {
+  const paths = kept.toReversed().map(({ from: before, version: to }) => addressOf(before!, to));
+  const next = kept.findLast((one) => one.from === from);
+  return new Problem("unknown-path", "There is no such step, or it is no longer kept.", {
+    suggestion: next === undefined ? changesPath : addressOf(next.from!, next.version),
+    operations: operations.map(({ path }) => path),
+    kept: [...new Set(paths)].slice(0, keptMax),
+  });
+}

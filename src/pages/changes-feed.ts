@@ -1,0 +1,63 @@
+/** The feed at `/changes.atom` (RFC 4287): one entry for each publication, with counts and without a record. */
+import { hash } from "node:crypto";
+import type { Publication } from "#records/publication.ts";
+
+interface FeedOrder {
+  /** Newest first. */
+  publications: readonly Publication[];
+  /** Where the feed is, an absolute address if it is known. */
+  address: string;
+  /** When the dataset that is served was built: of a feed without an entry. */
+  updatedAt: string;
+}
+
+const entriesMax = 100;
+
+export function changesFeed({ publications, address, updatedAt }: FeedOrder): string {
+  const entries = publications.slice(0, entriesMax);
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>${escaped(/^https?:/.test(address) ? address : idOf("feed"))}</id>
+<title>gp-records: publications</title>
+<updated>${entries[0]?.published_at ?? updatedAt}</updated>
+<author><name>gp-records</name></author>
+<link rel="self" type="application/atom+xml" href="${escaped(address)}"/>
+${entries.map(entry).join("")}</feed>
+`;
+}
+
+const entry = (publication: Publication): string => `<entry>
+<id>${idOf(`${publication.version} ${publication.published_at}`)}</id>
+<title>${publication.version}</title>
+<updated>${publication.published_at}</updated>
+<content type="text">${escaped(contentOf(publication))}</content>
+</entry>
+`;
+
+/** Such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
+function contentOf({ step }: Publication): string {
+  if (step === null) return "What changed is not known.";
+  const kinds = Object.entries(step.counts).map(([kind, counts]) => {
+    const some = Object.entries(counts).filter(([, count]) => count > 0);
+    return some.length === 0
+      ? ""
+      : `${kind}: ${some.map(([what, n]) => `${n} ${what}`).join(", ")}`;
+  });
+  return kinds.filter((text) => text !== "").join("; ");
+}
+
+/** The same for the same publication on every server (RFC 9562, version 8). */
+function idOf(name: string): string {
+  const digits = hash("sha256", `gp-records publication ${name}`);
+  const groups = [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    `8${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ];
+  return `urn:uuid:${groups.join("-")}`;
+}
+
+const escaped = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");

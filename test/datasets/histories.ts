@@ -1,0 +1,168 @@
+/** Random histories of publications and roll-backs, each followed by a mirror. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { findBefore, publishVersion, rollBack } from "#datasets/choose.ts";
+import { keepingSteps } from "#datasets/keep-steps.ts";
+import { openPublications } from "#datasets/publications.ts";
+import { recordKinds } from "#records/canonical.ts";
+import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
+import { importRecords } from "../support/dataset.ts";
+import { day, gp, principal, project, rows, signal } from "./published.ts";
+
+/** Records of a dataset, read from its file. */
+export function recordsOf(catalogue: Catalogue, version: string): Mirror {
+  const mirror = emptyMirror();
+  for (const kind of recordKinds)
+    for (const { id, document } of rows(catalogue, `select id, document from ${kind}`, version))
+      mirror[kind].set(id, document);
+  return mirror;
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Tells what happened in a history, so that a test can make sure that everything did. */
+export interface Happened {
+  publications: number;
+  rollBacks: number;
+  merged: number;
+  changes: number;
+}
+
+/**
+ * Publishes random datasets, goes back now and then, and after each publication applies its step to a mirror.
+ * @param folder with no dataset yet.
+ */
+export async function followHistory(folder: Catalogue, seed: number): Promise<Happened> {
+  const random = randomFrom(seed);
+  const below = (most: number) => Math.floor(random() * most);
+  const warnings: string[] = [];
+  const catalogue = keepingSteps(folder, (sentence) => warnings.push(sentence));
+  const publications = openPublications(folder.folder);
+  const happened = { publications: 0, rollBacks: 0, merged: 0, changes: 0 };
+  const world = openWorld(below);
+  let mirror: Mirror | null = null;
+  let version: string | null = null;
+  for (let move = 1; happened.publications < 5 && move < 30; move++) {
+    const versions = folder.versions();
+    if (versions.length > 1 && below(4) === 0) {
+      happened.rollBacks++;
+      const nowMilliseconds = day(move);
+      if (below(2) === 0 && findBefore(folder) !== undefined) rollBack(catalogue, nowMilliseconds);
+      else {
+        const chosen = versions[below(versions.length)]!;
+        publishVersion(catalogue, { version: chosen, discardsNewer: true, nowMilliseconds });
+      }
+    } else {
+      world.change();
+      const options = { nowMilliseconds: day(move), allowsEmpty: true, shrinkPercentMax: 100 };
+      // A merged GP that is parted again is refused, as by design; the history goes on.
+      const result = await importRecords(catalogue, world.records(), options).catch(() => null);
+      if (result?.published == null) continue;
+    }
+    const now = folder.currentVersion()!;
+    const listed = publications.list(now);
+    if (now === version) continue;
+    happened.publications++;
+    const last = listed.at(-1)!;
+    assert.equal(last.version, now);
+    assert.equal(last.from, version);
+    if (mirror === null) mirror = recordsOf(folder, now);
+    else {
+      const step: string = readFileSync(publications.stepPath(version!, now), "utf8");
+      const before = hashOf(mirror);
+      const head = applyStep(mirror, step);
+      happened.changes += head["changes"];
+      happened.merged += head["counts"].gp.merged;
+      assert.deepEqual(
+        {
+          from: head["from"],
+          to: head["to"],
+          from_hash: head["from_hash"],
+          to_hash: head["to_hash"],
+        },
+        { from: version, to: now, from_hash: before, to_hash: hashOf(mirror) },
+      );
+      assert.equal(head["changes"], step.trimEnd().split("\n").length - 1);
+      assert.deepEqual(last.step, { changes: head["changes"], counts: head["counts"] });
+      assert.equal(last.hash, head["to_hash"]);
+      assert.equal(listed.find((one) => one.version === version)!.hash, before);
+    }
+    assert.deepEqual(
+      linesOf(mirror),
+      linesOf(recordsOf(folder, now)),
+      `seed ${seed}, move ${move}`,
+    );
+    version = now;
+  }
+  assert.deepEqual(warnings, []);
+  return happened;
+}
+
+/** A source whose records come, change and go, and whose GPs turn out to be one. */
+function openWorld(below: (most: number) => number) {
+  const gps = new Map<string, { name: string; former: string[]; city: string | null }>();
+  const others = new Map<string, unknown>();
+  let made = 0;
+  const anyOf = <T>(items: readonly T[]): T => items[below(items.length)]!;
+  const cities = [null, "Reno", "Zürich", 'Say "hello"', "東京", "line\nbreak"];
+  const make = [
+    () => void gps.set(`g${++made}`, { name: `GP ${made}`, former: [], city: anyOf(cities) }),
+    () => {
+      const names = [...gps.keys()];
+      const ids = names.length === 0 ? [] : [anyOf(names)];
+      const id = `o${++made}`;
+      const record = [
+        () => principal(id, ids),
+        () => signal(id, { gps: ids, amount_usd: below(1e9) }),
+        () => project(id, { gps: ids, latitude: below(180) / 7 - 12 }),
+      ];
+      others.set(id, anyOf(record)());
+    },
+  ];
+  const changes = [
+    ...make,
+    ...make,
+    () => {
+      const one = gps.get(anyOf([...gps.keys()]));
+      if (one !== undefined) one.name = `renamed ${++made}`;
+    },
+    () => {
+      const one = gps.get(anyOf([...gps.keys()]));
+      if (one !== undefined) one.city = anyOf(cities);
+    },
+    () => void others.delete(anyOf([...others.keys()])),
+    () => {
+      const names = [...gps.keys()];
+      if (names.length < 2) return;
+      const gone = names.splice(below(names.length), 1)[0]!;
+      const stays = gps.get(anyOf(names))!;
+      stays.former.push(gone, ...gps.get(gone)!.former);
+      gps.delete(gone);
+    },
+    () => void gps.delete(anyOf([...gps.keys()])),
+  ];
+  return {
+    change() {
+      for (let left = 1 + below(6); left > 0; left--) anyOf(changes)();
+    },
+    records: () => [
+      ...[...gps].map(([id, { name, former, city }]) =>
+        gp(id, { name, former_ids: former, hq_city: city ?? undefined }),
+      ),
+      ...[...others.values()].map((record) => {
+        const { gps: links = [], ...rest } = record as { gps?: string[] };
+        return { ...rest, gps: links.filter((id) => gps.has(id)) };
+      }),
+    ],
+  };
+}

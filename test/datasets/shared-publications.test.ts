@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { folderDatasets } from "#datasets/datasets.ts";
+import { followRemote } from "#datasets/follow-remote.ts";
+import { openPublications } from "#datasets/publications.ts";
+import { withSharedDatasets } from "#datasets/shared-datasets.ts";
+import { entriesOf, temporaryCatalogue } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
+import { applyStep, hashOf } from "../support/mirror.ts";
+import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { machine } from "../support/shared-datasets.ts";
+import { recordsOf } from "./histories.ts";
+import { day, gp, signal } from "./published.ts";
+
+/** A busy machine may take so many milliseconds. */
+const patience = 60_000;
+
+/** Commands of one machine. */
+function commands(t: TestContext, url: string, changesDays = 400) {
+  const { cache, remote } = machine(t, url);
+  const { folder } = cache.catalogue;
+  const warnings: string[] = [];
+  const order = {
+    url,
+    folder,
+    isChange: true,
+    changesDays,
+    warn: (one: string) => void warnings.push(one),
+  };
+  return {
+    cache,
+    remote,
+    warnings,
+    importAt: (number: number, records: readonly unknown[]) =>
+      withSharedDatasets(order, async (datasets) => {
+        const request = { source: "own", entries: entriesOf(records), rejectedMax: { lines: 0 } };
+        const rest = { isDryRun: false, nowMilliseconds: day(number), shrinkPercentMax: 100 };
+        return (await datasets.importSource({ ...request, ...rest })).published!.version;
+      }),
+    rollBack: () =>
+      withSharedDatasets(order, async (datasets) => (await datasets.rollBack(day(9))).version),
+    forgetSteps: () => withSharedDatasets(order, async (datasets) => datasets.forgetSteps(day(9))),
+  };
+}
+
+/** What a server of a machine of its own has in its folder. */
+function serverOn(t: TestContext, url: string) {
+  const { cache, remote } = machine(t, url);
+  const follower = followRemote({
+    remote,
+    cache,
+    onSeen() {},
+    onPointed() {},
+    onFault() {},
+    now: () => performance.now(),
+  });
+  t.after(() => follower.close());
+  const publications = openPublications(cache.catalogue.folder);
+  const list = () => publications.list(cache.catalogue.currentVersion());
+  return { cache, publications, list };
+}
+
+test("what is published on one machine, and gone back from on another, comes to every server with its steps", async (t) => {
+  if (!hasPostgres(t)) return;
+  const url = await freshDatabase(t);
+  const [one, other] = [commands(t, url), commands(t, url)];
+  const first = await one.importAt(1, [gp("a"), gp("b")]);
+  const second = await other.importAt(2, [
+    gp("b", { former_ids: ["a"] }),
+    signal("s", { gps: ["b"] }),
+  ]);
+  const server = serverOn(t, url);
+  const { publications } = server;
+  const follows = async (versions: readonly string[]) =>
+    eventually(
+      () =>
+        assert.deepEqual(
+          server.list().map(({ version }) => version),
+          versions,
+        ),
+      patience,
+    );
+  await follows([first, second]);
+  await one.rollBack();
+  await follows([first, second, first]);
+  assert.deepEqual([...one.warnings, ...other.warnings], []);
+  await eventually(() => assert.ok(publications.openStep(first, second) !== null), patience);
+  const mirror = recordsOf(one.cache.catalogue, first);
+  for (const [from, to] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    const head = applyStep(mirror, readFileSync(publications.stepPath(from, to), "utf8"));
+    assert.deepEqual([head["to"], head["to_hash"]], [to, hashOf(mirror)]);
+    assert.equal(publications.openStep(from, to)!.changes, head["changes"]);
+  }
+});
+
+test("a stored step that is damaged keeps no server from what is current", async (t) => {
+  if (!hasPostgres(t)) return;
+  const url = await freshDatabase(t);
+  const one = commands(t, url);
+  const first = await one.importAt(1, [gp("a")]);
+  const second = await one.importAt(2, [gp("a"), gp("b")]);
+  await runSql(url, "update dataset_step_part set bytes = substring(bytes for 20)");
+  const server = serverOn(t, url);
+  await eventually(() => assert.equal(server.cache.catalogue.currentVersion(), second), patience);
+  assert.equal(server.publications.openStep(first, second), null);
+  assert.equal(server.list().at(-1)!.step!.changes, 1);
+});
+
+test("old publications go with their steps from the database and from each folder; with CHANGES_DAYS=0 all do, and none is written", async (t) => {
+  if (!hasPostgres(t)) return;
+  const url = await freshDatabase(t);
+  const one = commands(t, url);
+  await one.importAt(1, [gp("a")]);
+  await one.importAt(2, [gp("a"), gp("b")]);
+  await one.importAt(3, [gp("a"), gp("b"), gp("c")]);
+  await runSql(
+    url,
+    "update dataset_publication set published_at = published_at - interval '401 days' where number < 3",
+  );
+  const stepsIn = () => runSql(url, "select name from dataset_step");
+  assert.equal((await stepsIn()).length, 2);
+  await one.forgetSteps();
+  assert.equal((await stepsIn()).length, 1);
+  const off = commands(t, url, 0);
+  await off.importAt(4, [gp("a")]);
+  await off.forgetSteps();
+  assert.deepEqual([await stepsIn(), await one.remote.publications.list()], [[], []]);
+});
+
+test("in a folder old publications go with their steps, the newest stays, and what a killed command left goes", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const publications = openPublications(catalogue.folder);
+  const datasets = folderDatasets(catalogue, { changesDays: 2, warn: (one) => assert.fail(one) });
+  const versions: string[] = [];
+  for (const number of [1, 2, 3, 4]) {
+    const records = Array.from({ length: number }, (_, i) => gp(`g${i}`));
+    const request = { source: "own", entries: entriesOf(records), rejectedMax: { lines: 0 } };
+    const result = await datasets.importSource({
+      ...request,
+      isDryRun: false,
+      nowMilliseconds: day(number),
+    });
+    versions.push(result.published!.version);
+  }
+  const [first, second, third, fourth] = versions as [string, string, string, string];
+  writeFileSync(join(catalogue.folder, "changes", ".step.999999999.1.tmp"), "");
+  await datasets.forgetSteps(day(5));
+  const kept = publications.list(fourth);
+  assert.deepEqual(
+    kept.map(({ version }) => version),
+    [third, fourth],
+  );
+  assert.equal(publications.openStep(first, second), null);
+  assert.equal(publications.openStep(second, third)!.changes, 1);
+  assert.ok(!existsSync(join(catalogue.folder, "changes", ".step.999999999.1.tmp")));
+  await datasets.forgetSteps(day(30));
+  assert.deepEqual(
+    publications.list(fourth).map(({ version }) => version),
+    [fourth],
+  );
+  await folderDatasets(catalogue, { changesDays: 0, warn() {} }).forgetSteps(day(5));
+  assert.deepEqual([publications.list(fourth), publications.openStep(third, fourth)], [[], null]);
+});
