@@ -21,15 +21,30 @@ const bytes = (first: number) => Uint8Array.from({ length: 32 }, (_, i) => (firs
 /** With texts beyond ASCII whose order differs by bytes and by UTF-16, empty ones, and quotes. */
 const controlRows: Rows = {
   plan: [
-    { name: "default", per_minute: 60, per_hour: 1000, per_day: 10_000, created_at: at(0) },
+    {
+      name: "default",
+      per_minute: 60,
+      per_hour: 1000,
+      per_day: 10_000,
+      changes: 0,
+      created_at: at(0),
+    },
     {
       name: "größer ￦ 🏠",
       per_minute: null,
       per_hour: 1_000_000,
       per_day: null,
+      changes: 1,
       created_at: at(1),
     },
-    { name: "größer 🏠 ￦", per_minute: 7, per_hour: null, per_day: null, created_at: at(1) },
+    {
+      name: "größer 🏠 ￦",
+      per_minute: 7,
+      per_hour: null,
+      per_day: null,
+      changes: null,
+      created_at: at(1),
+    },
   ],
   account: [
     account(1, { name: "Acme 'Ltd' \"x\"\n\\", plan: "größer ￦ 🏠" }),

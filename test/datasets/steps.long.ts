@@ -18,5 +18,5 @@ test("in 1,000 random histories a copy that applies each step is the new dataset
     for (const key of Object.keys(all) as (keyof typeof all)[]) all[key] += happened[key];
   }
   t.diagnostic(JSON.stringify(all));
-  assert.ok(Object.values(all).every((count) => count > 300));
+  assert.ok(Object.values(all).every((count) => count > 100));
 });
