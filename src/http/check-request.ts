@@ -20,7 +20,9 @@ export function factsByPath(
 ): RouteFacts | undefined {
   if (is404 || escapedSlash.test(raw.url!)) return undefined;
   const path = `/${(params as { "*": string })["*"]}`;
-  const pattern = path.replace(/(?<=^\/(?:account|exports|(?:v1\/)?changes))\/.+$/, "/*");
+  const pattern = path
+    .replace(/(?<=^\/(?:account|exports))\/.+$/, "/*")
+    .replace(/(?<=^\/(?:v1\/)?changes)\/[^/]+$/, "/:step");
   return known.get(path) ?? known.get(pattern);
 }
 

@@ -53,7 +53,7 @@ export function mountChanges(app: FastifyInstance, http: HttpDependencies): void
     });
     app.route({
       method: answeredMethods,
-      url: `${url}/*`,
+      url: `${url}/:step`,
       config: routeConfig(facts),
       handler: (request, reply) => serveStep(http, request, reply),
     });
@@ -156,7 +156,7 @@ function askedPart(http: HttpDependencies, request: FastifyRequest, quotas: Quot
   const dataset = http.model();
   if (dataset === null) throw noDataset();
   return findStep(http.changes, dataset.parts.version, {
-    name: (request.params as { "*": string })["*"],
+    name: (request.params as { step: string }).step,
     queryText: queryText(request),
     greatestRequest: greatestRequest(quotas),
     operations: http.operations,

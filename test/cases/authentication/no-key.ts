@@ -18,6 +18,7 @@ const publicPaths = [
   "/docs",
   "/errors",
   "/changelog",
+  "/changes.atom",
   "/llms.txt",
   "/account",
   "/account/sign-in",
