@@ -12,6 +12,7 @@ their code, and lists only pages of one dataset. What each operation means stand
 from __future__ import annotations
 
 import gzip
+import hashlib
 import http.client
 import json
 import random
@@ -1546,6 +1547,15 @@ class Client:
         )
 
     def _get_json(self, path: str, query: Mapping[str, Any]) -> tuple[Any, _Received]:
+        return self._get(path, query, "application/json", _parse_object)
+
+    def _get_lines(self, path: str, query: Mapping[str, Any]) -> list[Any]:
+        """The values of an answer in NDJSON."""
+        return cast(list[Any], self._get(path, query, "application/x-ndjson", _parse_lines)[0])
+
+    def _get(
+        self, path: str, query: Mapping[str, Any], accept: str, read: Callable[[bytes], Any]
+    ) -> tuple[Any, _Received]:
         """
         One question: sent, waited for and asked again where that is worth it.
 
@@ -1557,7 +1567,7 @@ class Client:
         while True:
             if self._stop.is_set():
                 raise Stopped
-            outcome = self._attempt(address, f"{request_id}.{attempt}", attempt)
+            outcome = self._attempt(address, accept, read, f"{request_id}.{attempt}", attempt)
             if not isinstance(outcome, _Failure):
                 return outcome
             seconds = outcome.wait_seconds
@@ -1569,11 +1579,16 @@ class Client:
             attempt += 1
 
     def _attempt(
-        self, address: str, request_id: str, attempt: int
+        self,
+        address: str,
+        accept: str,
+        read: Callable[[bytes], Any],
+        request_id: str,
+        attempt: int,
     ) -> tuple[Any, _Received] | _Failure:
         kept = self._cache.get(address) if self._cache is not None else None
         headers = {
-            "accept": "application/json",
+            "accept": accept,
             "accept-encoding": "gzip",
             "user-agent": f"gp-records-client-python/{__version__}",
             "x-api-key": self._key,
@@ -1593,7 +1608,7 @@ class Client:
         is_kept = received.status == 304 and kept is not None
         if is_kept or received.status == 200:
             body = cast(CachedAnswer, kept).body if is_kept else received.body
-            answer = _parse_object(body)
+            answer = read(body)
             etag = received.headers.get("etag")
             if answer is not None:
                 if self._cache is not None and not is_kept and etag is not None:
@@ -1636,6 +1651,11 @@ class Client:
 
 Kind = Literal["gp", "principal", "signal", "project"]
 
+#: Whether the hash that the service gives of the dataset is that of the copy. `different`: a GP is missing that no record
+#: names, and that shares no longer word of its name with one that is named. `unknown`: the service gives none.
+Proof = Literal["equal", "different", "unknown"]
+
+# In the order of a step.
 _KINDS: tuple[Kind, ...] = ("gp", "principal", "signal", "project")
 _PAGED: tuple[Kind, ...] = ("principal", "signal", "project")
 _PATHS = {
@@ -1655,13 +1675,15 @@ class MirrorUpdate:
     from_version: str | None
     #: The dataset it is of now.
     version: str
-    #: What was read for it: nothing, or all pages.
-    how: Literal["unchanged", "pages"]
+    #: What was read for it: nothing, the steps between the two, or all pages.
+    how: Literal["unchanged", "steps", "pages"]
+    proof: Proof
 
 
 @dataclass(frozen=True)
 class _Copy:
     version: str
+    proof: Proof
     lines: _Lines
 
 
@@ -1680,7 +1702,7 @@ class _Draft:
 
 class Mirror:
     """
-    A copy of all records in memory, read page by page.
+    A copy of all records in memory: read page by page, then brought from dataset to dataset by what changed.
 
     A GP is without its lists (`principals`, `signals` and their totals), which repeat other records.
     """
@@ -1721,16 +1743,24 @@ class Mirror:
         published faster than they can be read.
         """
         before = self._copy
-        if before is not None and self._is_served(before.version):
-            return MirrorUpdate(before.version, before.version, "unchanged")
-        self._copy = self._read_all(on_page)
+        followed = self._follow(before) if before is not None else None
+        if followed is not None:
+            after = followed
+        elif before is not None and self._is_served(before.version):
+            after = before
+        else:
+            after = self._read_all(on_page)
+        self._copy = after
         from_version = before.version if before is not None else None
-        return MirrorUpdate(from_version, self._copy.version, "pages")
+        how: Literal["unchanged", "steps", "pages"] = "pages" if followed is None else "steps"
+        if after.version == from_version:
+            how = "unchanged"
+        return MirrorUpdate(from_version, after.version, how, after.proof)
 
     def save(self) -> Iterator[str]:
         """Lines of text from which `client.mirror` makes it again, with what an unfinished update has read."""
         copy, draft = self._copy, self._draft
-        head = None if copy is None else {"version": copy.version}
+        head = None if copy is None else {"version": copy.version, "proof": copy.proof}
         unfinished = {"version": draft.version, "offsets": draft.offsets}
         yield json.dumps({"format": 1, "copy": head, "draft": unfinished})
         for name, lines in [("copy", copy.lines if copy is not None else {}), ("draft", draft.lines)]:
@@ -1767,8 +1797,13 @@ class Mirror:
                     raise
                 restarts += 1
         version, lines = cast(str, self._draft.version), self._draft.lines
+        publications, _ = self._list_publications(version)
+        hash = next((one["hash"] for one in publications if one["version"] == version), None)
+        proof: Proof = "unknown"
+        if hash is not None:
+            proof = "equal" if hash == _hash_of(lines) else "different"
         self._draft = _Draft()
-        return _Copy(version, lines)
+        return _Copy(version, proof, lines)
 
     def _fill(self, on_page: Callable[[str, int], object] | None) -> None:
         """Reads what the draft lacks."""
@@ -1811,6 +1846,75 @@ class Mirror:
         if on_page is not None:
             on_page(to, sum(len(of) for of in draft.lines.values()))
         return page.pagination["next_offset"]
+
+    def _follow(self, before: _Copy) -> _Copy | None:
+        """The copy after all steps; None where there is no way, or it does not lead to what the service has."""
+        publications, quota_min = self._list_publications(before.version)
+        steps = _steps_from(before.version, publications)
+        # More changes than records cost more than all pages.
+        records = sum(len(of) for of in before.lines.values())
+        if steps is None or sum(one["changes"] for one in steps) > records:
+            return None
+        if not steps:
+            return before
+        lines = {kind: dict(before.lines[kind]) for kind in _KINDS}
+        hash = _hash_of(lines)
+        # As large a part as ten requests, or the smallest quota, will pay for.
+        limit = 100 * min(10, quota_min)
+        for step in steps:
+            read = self._read_step(step, hash, limit)
+            if read is None:
+                return None
+            hash, changes = read
+            if not all(_apply(lines, change) for change in changes):
+                return None
+        if _hash_of(lines) != hash:
+            return None
+        return _Copy(steps[-1]["version"], "equal", lines)
+
+    def _list_publications(self, version: str) -> tuple[list[dict[str, Any]], int]:
+        """
+        Publications from the newest back to the one that leads on from `version`, or is it; none where the service
+        tells of none. And the smallest quota of the account.
+        """
+        publications: list[dict[str, Any]] = []
+        quota_min = 1
+        offset: int | None = 0
+        try:
+            while offset is not None:
+                body, received = self._client._get_json("/changes", {"limit": 100, "offset": offset})
+                quota_min = min(one["quota"] for one in _quota_of(received.headers))
+                publications += body["data"]
+                offset = body["pagination"]["next_offset"]
+                if any(version in (one["version"], one["from"]) for one in body["data"]):
+                    break
+        except ProblemError as error:
+            # A service or a plan without changes is read page by page.
+            if error.code not in ("unknown-path", "access-denied"):
+                raise
+        return publications, quota_min
+
+    def _read_step(
+        self, publication: Mapping[str, Any], from_hash: str, limit: int
+    ) -> tuple[str, list[Any]] | None:
+        """The hash it leads to and its changes; None where it is gone, or does not begin with what has this hash."""
+        step = publication["step"]
+        try:
+            head, *changes = self._client._get_lines(step, {"limit": limit, "offset": 0})
+            begins = (head["format"], head["from"], head["to"], head["from_hash"])
+            if begins != (1, publication["from"], publication["version"], from_hash):
+                return None
+            while len(changes) < head["changes"]:
+                part = self._client._get_lines(step, {"limit": limit, "offset": len(changes)})
+                if not part:
+                    return None
+                changes += part
+            return head["to_hash"], changes
+        except ProblemError as error:
+            # A step that is listed and cannot be had in all tries is as good as gone.
+            if error.code not in ("unknown-path", "unavailable"):
+                raise
+            return None
 
     def _is_served(self, version: str) -> bool:
         return self._client.fetch_signals(limit=1).meta["dataset_version"] == version
@@ -1857,6 +1961,43 @@ class _NamedGps:
         if id is not None:
             self._drop(id)
         return id
+
+
+def _steps_from(
+    version: str, publications: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]] | None:
+    """Those that lead from `version` to the newest, oldest first; None where none do."""
+    if publications and publications[0]["version"] == version:
+        return []
+    for last, one in enumerate(publications):
+        if one["from"] == version:
+            steps = list(reversed(publications[: last + 1]))
+            return steps if all(step["step"] is not None for step in steps) else None
+    return None
+
+
+def _apply(lines: _Lines, change: Mapping[str, Any]) -> bool:
+    """False where the change is of something that is not there."""
+    of, id = lines[change["kind"]], change["id"]
+    if change["change"] == "added":
+        of[id] = _line_of(change["record"])
+    elif id not in of:
+        return False
+    elif change["change"] == "changed":
+        # Members keep their places.
+        of[id] = _line_of(change.get("record") or {**json.loads(of[id]), **change["after"]})
+    else:
+        del of[id]
+    return True
+
+
+def _hash_of(lines: _Lines) -> str:
+    """SHA-256 of the SHA-256 of every line, by kind and id, in hexadecimal digits."""
+    total = hashlib.sha256()
+    for kind in _KINDS:
+        for id in sorted(lines[kind]):
+            total.update(hashlib.sha256(lines[kind][id].encode()).digest())
+    return total.hexdigest()
 
 
 def _line_of(value: Any) -> str:
@@ -1916,6 +2057,11 @@ def _parse_object(body: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _parse_lines(body: bytes) -> list[dict[str, Any]] | None:
+    values = [_parse_object(line) for line in body.split(b"\n") if line.strip()]
+    return None if None in values else cast(list[dict[str, Any]], values)
 
 
 def _problem_of(received: _Received) -> Problem | None:

@@ -50,6 +50,7 @@ def update_of(update):
         "from": update.from_version,
         "version": update.version,
         "how": update.how,
+        "proof": update.proof,
     }
 
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { globSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { startService, type TestService } from "../support/service.ts";
 import { forEachClient, type Order, type Result } from "./each-client.ts";
 import { publish, records, servedBy } from "./publish.ts";
@@ -39,7 +41,7 @@ forEachClient(
     assert.equal(versions.size, 2);
     assert.equal(result.value.counts[2], 255);
     const { version } = result.value;
-    assert.deepEqual(updates, [{ from: null, version, how: "pages" }]);
+    assert.deepEqual(updates, [{ from: null, version, how: "pages", proof: "equal" }]);
     assert.ok(result.waits.length >= 3);
     for (const { error, attempt } of result.waits)
       assert.deepEqual([error.code, attempt], ["quota-exceeded", 1]);
@@ -141,4 +143,82 @@ forEachClient("a mirror keeps the bytes of every record", async (t, client) => {
     }
   }
   assert.equal(lines.length, awkward.length);
+});
+
+/** As 250 more, without the last signal, with another name of a GP and of a project, and one GP more that nothing names. */
+const changed = [
+  ...records(250)
+    .slice(0, -1)
+    .map((one) => {
+      if (one.id === "alder") return { ...one, name: "The Alder", units: 121, longitude: 0.00005 };
+      return one.id === "northwind" ? { ...one, name: "Northwind Partners" } : one;
+    }),
+  { record: "principal", id: "dora", name: "Dora Lindqvist", gps: ["northwind"] },
+];
+
+forEachClient(
+  "a mirror follows the changes from dataset to dataset, a roll-back among them, and reads no page again",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250) });
+    // A step of more than 200 changes then has to be fetched in parts.
+    const { key } = await service.newKey({ quotas: { minute: 2 } });
+    const options = { baseUrl: service.url, key };
+    const updates: string[] = [];
+    const pages: number[] = [];
+    const result = await client.do({
+      what: "mirror",
+      options,
+      updates: 4,
+      onSleep: (seconds) => service.clock.advance(seconds),
+      onPage: () => void pages.push(updates.length),
+      async onUpdate({ how, proof }) {
+        updates.push(`${how} ${proof}`);
+        // The last update follows two steps at once.
+        const next = [[changed], ["roll back"], [records(20), records(35)]][updates.length - 1];
+        for (const one of next ?? []) await publish(service, one as readonly unknown[]);
+      },
+    });
+    await assertCopy(result, service);
+    assert.deepEqual(updates, ["pages unknown", "steps equal", "steps equal", "steps equal"]);
+    assert.deepEqual([...new Set(pages)], [0]);
+  },
+);
+
+forEachClient(
+  "a mirror reads all pages again where a step is gone, or its copy is not what the step begins with",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250) });
+    const options = { baseUrl: service.url, key: service.key };
+    const first = await client.do({ what: "mirror", options });
+    await publish(service, changed);
+    const hows = async (saved: readonly string[]) => {
+      const updates: string[] = [];
+      const onUpdate = ({ how, proof }: { how: string; proof: string }) =>
+        void updates.push(`${how} ${proof}`);
+      const result = await client.do({ what: "mirror", saved, options, onUpdate });
+      await assertCopy(result, service);
+      return updates;
+    };
+    const { saved } = first.value;
+    assert.deepEqual(await hows(saved), ["steps equal"]);
+    const damaged = saved.map((line: string) => line.replace("Rates fall", "Rates rise"));
+    assert.deepEqual(await hows(damaged), ["pages equal"]);
+    const steps = globSync(join(service.dataDir, "datasets", "changes", "*.ndjson"));
+    assert.equal(steps.length, 1);
+    for (const step of steps) rmSync(step);
+    assert.deepEqual(await hows(saved), ["pages equal"]);
+  },
+);
+
+forEachClient("a mirror says that it lacks a GP which no record names", async (t, client) => {
+  const lonely = [...records(20), { record: "gp", id: "lonely", name: "Quillfeather" }];
+  const service = await startService(t, { records: lonely });
+  await publish(service, [...lonely, { record: "project", id: "new", name: "New Yard" }]);
+  const options = { baseUrl: service.url, key: service.key };
+  const { value } = await client.do({
+    what: "mirror",
+    options,
+    onUpdate: ({ proof }) => assert.equal(proof, "different"),
+  });
+  assert.deepEqual([value.error, value.counts], [null, [10, 3, 25, 3]]);
 });

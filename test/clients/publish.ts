@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { rollBack } from "#datasets/choose.ts";
+import { keepingSteps } from "#datasets/keep-steps.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
@@ -10,7 +11,8 @@ import type { TestService } from "../support/service.ts";
 
 /** Waits until it is served. @returns its version. */
 export async function publish(service: TestService, records: readonly unknown[] | "roll back") {
-  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
+  const folder = openCatalogue(join(service.dataDir, "datasets"));
+  const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
   service.clock.advance(1);
   const nowMilliseconds = service.clock.now();
   if (records === "roll back") rollBack(catalogue, nowMilliseconds);

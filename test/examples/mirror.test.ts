@@ -70,7 +70,7 @@ async function assertMirrors(t: TestContext, folder: string, program: Program): 
   assert.ok(statuses.filter((status) => status === 429).length >= 2, statuses.join(" "));
   await assertEqual(/, by unchanged: /);
   await publish(service, records(20, "A third closes"));
-  await assertEqual(/, by pages: 10 gp, 3 principal, 25 signal, 2 project\n$/);
+  await assertEqual(/, by steps: 10 gp, 3 principal, 25 signal, 2 project\n$/);
 }
 
 test("the example of a mirror in TypeScript ends with the records of one dataset, through a publication, a roll-back and 429s", async (t) => {

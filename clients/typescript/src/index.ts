@@ -7,7 +7,14 @@ export {
   UnexpectedAnswerError,
   VersionChangedError,
 } from "./errors.ts";
-export type { Kind, Mirror, MirroredRecords, MirrorUpdate, UpdateOptions } from "./mirror.ts";
+export type {
+  Kind,
+  Mirror,
+  MirroredRecords,
+  MirrorUpdate,
+  Proof,
+  UpdateOptions,
+} from "./mirror.ts";
 export type {
   AnswerCache,
   CachedAnswer,

@@ -1,5 +1,5 @@
-/** A copy of all records in memory, read page by page. */
-import { VersionChangedError } from "./errors.ts";
+/** A copy of all records in memory: read page by page, then brought from dataset to dataset by what changed. */
+import { isProblem, VersionChangedError } from "./errors.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
 import type { Gp, Meta, Pagination, Principal, Project, Signal } from "./types.ts";
 
@@ -13,13 +13,20 @@ export interface MirroredRecords {
 
 export type Kind = keyof MirroredRecords;
 
+/**
+ * Whether the hash that the service gives of the dataset is that of the copy. `different`: a GP is missing that no record
+ * names, and that shares no longer word of its name with one that is named. `unknown`: the service gives none.
+ */
+export type Proof = "equal" | "different" | "unknown";
+
 export interface MirrorUpdate {
   /** The dataset the copy was of before; null for the first. */
   from: string | null;
   /** The dataset it is of now. */
   version: string;
-  /** What was read for it: nothing, or all pages. */
-  how: "unchanged" | "pages";
+  /** What was read for it: nothing, the steps between the two, or all pages. */
+  how: "unchanged" | "steps" | "pages";
+  proof: Proof;
 }
 
 export interface UpdateOptions extends RequestOptions {
@@ -45,6 +52,7 @@ export interface Mirror {
   save(): Iterable<string>;
 }
 
+/** In the order of a step. */
 const kinds = ["gp", "principal", "signal", "project"] as const;
 const paged = ["principal", "signal", "project"] as const;
 const paths = {
@@ -59,6 +67,7 @@ type Lines = Record<Kind, Map<string, string>>;
 
 interface Copy {
   version: string;
+  proof: Proof;
   lines: Lines;
 }
 
@@ -77,6 +86,29 @@ interface Page {
   meta: Meta;
   requestId: string;
 }
+
+interface Publication {
+  version: string;
+  from: string | null;
+  hash: string | null;
+  step: string | null;
+  changes: number | null;
+}
+
+interface StepHead {
+  format: number;
+  from: string;
+  to: string;
+  from_hash: string;
+  to_hash: string;
+  changes: number;
+}
+
+type Change = { kind: Kind; id: string } & (
+  | { change: "added"; record: object }
+  | { change: "changed"; after: object; record?: object }
+  | { change: "removed" | "merged" }
+);
 
 /** Of one update: datasets that are published faster than they can be read must not keep it going for ever. */
 const restartsMax = 10;
@@ -160,12 +192,40 @@ export function openMirror(transport: Transport, saved: Iterable<string> = []): 
         await fill(options);
         const { version, lines } = draft;
         draft = newDraft();
-        return { version: version!, lines };
+        const { publications } = await listPublications(transport, version!, options);
+        const hash = publications.find((one) => one.version === version)?.hash ?? null;
+        const proof =
+          hash === null ? "unknown" : hash === (await hashOf(lines)) ? "equal" : "different";
+        return { version: version!, proof, lines };
       } catch (error) {
         if (!(error instanceof VersionChangedError)) throw error;
         draft = newDraft();
         if (restarts === restartsMax) throw error;
       }
+  }
+
+  /** The copy after all steps; undefined where there is no way, or it does not lead to what the service has. */
+  async function follow(from: Copy, options: UpdateOptions): Promise<Copy | undefined> {
+    const { publications, quotaMin } = await listPublications(transport, from.version, options);
+    const steps = stepsFrom(from.version, publications);
+    if (steps === undefined) return undefined;
+    if (steps.length === 0) return from;
+    // More changes than records cost more than all pages.
+    const records = kinds.reduce((sum, kind) => sum + from.lines[kind].size, 0);
+    if (steps.reduce((sum, { changes }) => sum + changes!, 0) > records) return undefined;
+    const lines = noLines();
+    for (const kind of kinds) lines[kind] = new Map(from.lines[kind]);
+    let hash = await hashOf(lines);
+    // As large a part as ten requests, or the smallest quota, will pay for.
+    const limit = 100 * Math.min(10, quotaMin);
+    for (const step of steps) {
+      const read = await readStep(transport, step, hash, limit, options);
+      if (read === undefined || !read.changes.every((change) => apply(lines, change)))
+        return undefined;
+      hash = read.toHash;
+    }
+    if ((await hashOf(lines)) !== hash) return undefined;
+    return { version: steps.at(-1)!.version, proof: "equal", lines };
   }
 
   return {
@@ -183,14 +243,19 @@ export function openMirror(transport: Transport, saved: Iterable<string> = []): 
     },
     async update(options = {}) {
       const from = copy?.version ?? null;
-      const isSame = copy !== null && (await isServed(transport, copy.version, options));
-      if (!isSame) copy = await readAll(options);
-      const { version } = copy!;
-      return { from, version, how: isSame ? "unchanged" : "pages" };
+      const followed = copy === null ? undefined : await follow(copy, options);
+      const isSame =
+        followed === undefined &&
+        copy !== null &&
+        (await isServed(transport, copy.version, options));
+      const next = followed ?? (isSame ? copy! : await readAll(options));
+      copy = next;
+      const how = next.version === from ? "unchanged" : followed === undefined ? "pages" : "steps";
+      return { from, version: next.version, how, proof: next.proof };
     },
     *save() {
       const { version, offsets } = draft;
-      const head = copy === null ? null : { version: copy.version };
+      const head = copy === null ? null : { version: copy.version, proof: copy.proof };
       yield JSON.stringify({ format: 1, copy: head, draft: { version, offsets } });
       for (const [name, lines] of [
         ["copy", copy?.lines],
@@ -269,6 +334,93 @@ function namedGps(lines: Lines) {
   };
 }
 
+/**
+ * Publications from the newest back to the one that leads on from `version`, or is it; none where the service tells of none.
+ * `quotaMin` is the smallest quota of the account.
+ */
+async function listPublications(
+  transport: Transport,
+  version: string,
+  options: UpdateOptions,
+): Promise<{ publications: Publication[]; quotaMin: number }> {
+  const publications: Publication[] = [];
+  let quotaMin = 1;
+  try {
+    for (let offset: number | null = 0; offset !== null;) {
+      const page = await transport.getJson("/changes", { limit: 100, offset }, options);
+      const { data, pagination } = page as unknown as {
+        data: Publication[];
+        pagination: Pagination;
+      };
+      quotaMin = Math.min(...page.quota.map(({ quota }) => quota));
+      publications.push(...data);
+      const isFound = data.some((one) => one.version === version || one.from === version);
+      offset = isFound ? null : pagination.next_offset;
+    }
+  } catch (error) {
+    // A service or a plan without changes is read page by page.
+    if (!isProblem(error, "unknown-path") && !isProblem(error, "access-denied")) throw error;
+  }
+  return { publications, quotaMin };
+}
+
+/** Those that lead from `version` to the newest, oldest first; undefined where none do. */
+function stepsFrom(
+  version: string,
+  publications: readonly Publication[],
+): Publication[] | undefined {
+  if (publications[0]?.version === version) return [];
+  const last = publications.findIndex(({ from }) => from === version);
+  const steps = publications.slice(0, last + 1).reverse();
+  return steps.length > 0 && steps.every(({ step }) => step !== null) ? steps : undefined;
+}
+
+/** @returns undefined where the step is gone, or does not begin with what has this hash. */
+async function readStep(
+  transport: Transport,
+  { from, version, step }: Publication,
+  fromHash: string,
+  limit: number,
+  options: UpdateOptions,
+): Promise<{ toHash: string; changes: Change[] } | undefined> {
+  const changes: Change[] = [];
+  try {
+    const [first, ...rest] = await transport.getLines(step!, { limit, offset: 0 }, options);
+    const head = first as StepHead;
+    if (
+      head.format !== 1 ||
+      head.from !== from ||
+      head.to !== version ||
+      head.from_hash !== fromHash
+    )
+      return undefined;
+    changes.push(...(rest as Change[]));
+    while (changes.length < head.changes) {
+      const part = await transport.getLines(step!, { limit, offset: changes.length }, options);
+      if (part.length === 0) return undefined;
+      changes.push(...(part as Change[]));
+    }
+    return { toHash: head.to_hash, changes };
+  } catch (error) {
+    // A step that is listed and cannot be had in all tries is as good as gone.
+    if (isProblem(error, "unknown-path") || isProblem(error, "unavailable")) return undefined;
+    throw error;
+  }
+}
+
+/** @returns false where the change is of something that is not there. */
+function apply(lines: Lines, change: Change): boolean {
+  const of = lines[change.kind];
+  const before = of.get(change.id);
+  if (change.change === "added") of.set(change.id, JSON.stringify(change.record));
+  else if (before === undefined) return false;
+  else if (change.change === "changed")
+    // Members keep their places.
+    of.set(change.id, JSON.stringify(change.record ?? { ...JSON.parse(before), ...change.after }));
+  else of.delete(change.id);
+  return true;
+}
+
 async function isServed(
   transport: Transport,
   version: string,
@@ -276,6 +428,22 @@ async function isServed(
 ): Promise<boolean> {
   const page = await transport.getJson(paths.signal, { limit: 1 }, options);
   return (page as unknown as Page).meta.dataset_version === version;
+}
+
+/** SHA-256 of the SHA-256 of every line, by kind and id, in hexadecimal digits. */
+async function hashOf(lines: Lines): Promise<string> {
+  const { subtle } = crypto;
+  const encoder = new TextEncoder();
+  const count = kinds.reduce((sum, kind) => sum + lines[kind].size, 0);
+  const digests = new Uint8Array(32 * count);
+  let at = 0;
+  for (const kind of kinds)
+    for (const id of sortedKeys(lines[kind])) {
+      const bytes = encoder.encode(lines[kind].get(id));
+      digests.set(new Uint8Array(await subtle.digest("SHA-256", bytes)), 32 * at++);
+    }
+  const total = new Uint8Array(await subtle.digest("SHA-256", digests));
+  return Array.from(total, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Ids are ASCII, whose order is that of their bytes. */

@@ -57,15 +57,37 @@ export interface Received {
 /** Values as they are sent; undefined is left out, several are repeated. */
 type QueryValue = string | number | readonly string[] | undefined;
 
+/** Both throw a ProblemError, NetworkError or UnexpectedAnswerError, or the signal's reason where it was aborted. */
 export interface Transport {
-  /**
-   * @throws ProblemError, NetworkError, UnexpectedAnswerError; the signal's reason where it was aborted.
-   */
   getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
+  /** The values of an answer in NDJSON. */
+  getLines(path: string, query: object, options?: RequestOptions): Promise<object[]>;
+}
+
+interface Answer extends Received {
+  content: object;
 }
 
 /** What one try came to; `waitSeconds` is null where another would not help. */
-type Outcome = { answer: object & Received } | { error: Wait["error"]; waitSeconds: number | null };
+type Outcome = { answer: Answer } | { error: Wait["error"]; waitSeconds: number | null };
+
+/** How an answer is asked for and read: undefined where it is something else. */
+interface Reader {
+  accept: string;
+  read(body: string): object | undefined;
+}
+
+const json: Reader = { accept: "application/json", read: parseObject };
+const lines: Reader = {
+  accept: "application/x-ndjson",
+  read(body) {
+    const values = body
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map(parseObject);
+    return values.includes(undefined) ? undefined : values;
+  },
+};
 
 /** @throws TypeError for an address or a key that cannot be sent; it never shows the key. */
 export function openTransport(options: ClientOptions): Transport {
@@ -86,13 +108,14 @@ export function openTransport(options: ClientOptions): Transport {
 
   async function attemptOnce(
     address: string,
+    { accept, read }: Reader,
     requestId: string,
     attempt: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
     const kept = await cache?.get(address);
     const headers: Record<string, string> = {
-      accept: "application/json",
+      accept,
       "x-api-key": key,
       "x-request-id": requestId,
     };
@@ -109,12 +132,12 @@ export function openTransport(options: ClientOptions): Transport {
     const ours = got.get("x-request-id") ?? requestId;
     const isKept = status === 304 && kept !== undefined;
     if (isKept || status === 200) {
-      const answer = parseObject(isKept ? kept.body : body);
+      const content = read(isKept ? kept.body : body);
       const etag = got.get("etag");
-      if (answer !== undefined && !isKept && etag !== null)
+      if (content !== undefined && !isKept && etag !== null)
         await cache?.set(address, { etag, body });
-      if (answer !== undefined)
-        return { answer: { ...answer, requestId: ours, quota: quotaOf(got) } };
+      if (content !== undefined)
+        return { answer: { content, requestId: ours, quota: quotaOf(got) } };
     }
     const problem = problemOf(response, body);
     if (problem !== undefined) {
@@ -128,21 +151,32 @@ export function openTransport(options: ClientOptions): Transport {
     };
   }
 
+  async function get(
+    path: string,
+    query: object,
+    reader: Reader,
+    { signal }: RequestOptions = {},
+  ): Promise<Answer> {
+    const address = base + path + queryOf(query);
+    const id = newRequestId();
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      const outcome = await attemptOnce(address, reader, `${id}.${attempt}`, attempt, signal);
+      if ("answer" in outcome) return outcome.answer;
+      const { error, waitSeconds } = outcome;
+      if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds) throw error;
+      onWait?.({ seconds: waitSeconds, error, attempt });
+      await sleep(waitSeconds * 1000, signal);
+    }
+  }
+
   return {
-    async getJson(path, query, { signal } = {}) {
-      const address = base + path + queryOf(query);
-      const id = newRequestId();
-      for (let attempt = 1; ; attempt++) {
-        signal?.throwIfAborted();
-        const outcome = await attemptOnce(address, `${id}.${attempt}`, attempt, signal);
-        if ("answer" in outcome) return outcome.answer;
-        const { error, waitSeconds } = outcome;
-        if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds)
-          throw error;
-        onWait?.({ seconds: waitSeconds, error, attempt });
-        await sleep(waitSeconds * 1000, signal);
-      }
+    async getJson(path, query, options) {
+      const { content, requestId, quota } = await get(path, query, json, options);
+      return { ...content, requestId, quota };
     },
+    getLines: async (path, query, options) =>
+      (await get(path, query, lines, options)).content as object[],
   };
 }
 
