@@ -4,8 +4,9 @@
  * It needs the package gp-records-client, and GP_RECORDS_URL and GP_RECORDS_KEY in the environment. It waits where the quota
  * is used up, begins again where a dataset is published while it reads, and goes on where it was when it was interrupted.
  */
-import { existsSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { createWriteStream, existsSync } from "node:fs";
+import { readFile, rename } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { createClient } from "gp-records-client";
 
 const file = process.argv[2] ?? "mirror.ndjson";
@@ -25,7 +26,7 @@ function* savedLines() {
 
 /** Whoever reads the file meets the old or the new one, never a part. */
 async function save() {
-  await writeFile(`${file}.new`, savedLines());
+  await pipeline(savedLines(), createWriteStream(`${file}.new`));
   await rename(`${file}.new`, file);
 }
 
