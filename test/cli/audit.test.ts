@@ -60,6 +60,7 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   copy: null,
   doctor: null,
   openapi: null,
+  mcp: null,
   export: null,
   vocabulary: null,
   "import ndjson": ({ text, records }) => text("import", "ndjson", records("a"), "--source", "own"),
