@@ -35,6 +35,22 @@ export class MovedAway extends DomainError {
 /** The SQLSTATE of a write into a database that was moved away. */
 export const movedState = "GP001";
 
+/** What PostgreSQL has for it, made by one migration. The triggers come from `copy` when the source is to change no more, so that until then nothing pays for them. */
+export const moveTables = `
+  create table move (
+    is_only boolean primary key default true check (is_only),
+    id text not null,
+    side text not null check (side in ('source', 'target')),
+    other text not null,
+    begun_at text not null,
+    done_at text
+  );
+  create function refuse_moved() returns trigger language plpgsql as $$
+  begin
+    raise exception using errcode = '${movedState}', message = 'this installation was moved away';
+  end $$;
+`;
+
 /** @param place names the marked installation. @throws MovedAway where there is a mark. */
 export function refuseMarked(mark: MoveMark | null, place: string): void {
   if (mark === null) return;

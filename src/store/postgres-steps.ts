@@ -1,6 +1,6 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
 import { datasetTables, publicationTables } from "./dataset-tables.ts";
-import { moveTables } from "./move-tables.ts";
+import { moveTables } from "./move-mark.ts";
 import { postgresCountsSql, postgresWholesSql } from "./postgres-counts-sql.ts";
 import { postgresUsageSql } from "./postgres-usage-sql.ts";
 
