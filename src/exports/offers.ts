@@ -62,11 +62,12 @@ interface Facts {
   program: string;
 }
 
-const kinds = Object.keys(idPrefixes) as RecordKind[];
+const kindsAndFormats = (Object.keys(idPrefixes) as RecordKind[]).flatMap((kind) =>
+  fileFormats.map((format) => [kind, format] as const),
+);
 
 export function openExportOffers({ folder, served, program, onMade }: OffersOrder): ExportOffers {
   const catalogue = openCatalogue(folder);
-  const made = new Map<string, MadeFile>();
   const making = new Map<string, Promise<MadeFile>>();
   let last: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
@@ -83,15 +84,12 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
   };
   const folderOf = (version: string) => join(catalogue.exportsFolder, version);
-  const find = (generation: Generation, kind: RecordKind, format: FileFormat): OfferedFile => {
-    const name = `${kind}.${format}`;
-    const key = `${generation.version}/${name}`;
-    const known = made.get(key) ?? readMade(join(folderOf(generation.version), name), program);
-    if (known !== null) made.set(key, known);
-    return { name, kind, format, records: generation.records[kind], made: known };
+  const fileOf = ({ version, records }: Generation, name: string): OfferedFile | undefined => {
+    const [kind, format] = kindsAndFormats.find((one) => one.join(".") === name) ?? [];
+    if (kind === undefined || format === undefined) return undefined;
+    const made = readMade(join(folderOf(version), name), program);
+    return { name, kind, format, records: records[kind], made };
   };
-  const filesOf = (generation: Generation) =>
-    kinds.flatMap((kind) => fileFormats.map((format) => find(generation, kind, format)));
 
   async function makeNow(version: string, { name, kind, format }: OfferedFile): Promise<MadeFile> {
     const begunAt = performance.now();
@@ -113,10 +111,14 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   }
 
   return {
-    list: () => offered().map((generation) => ({ generation, files: filesOf(generation) })),
+    list: () =>
+      offered().map((generation) => ({
+        generation,
+        files: kindsAndFormats.flatMap((one) => fileOf(generation, one.join(".")) ?? []),
+      })),
     find: (version, name) => {
       const generation = offered().find((one) => one.version === version);
-      return generation && filesOf(generation).find((file) => file.name === name);
+      return generation && fileOf(generation, name);
     },
     make(version, file) {
       if (file.made !== null) return Promise.resolve(file.made);
@@ -130,7 +132,6 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     },
     tidy(current) {
       const kept = new Set(offered(current).map(({ version }) => version));
-      for (const key of made.keys()) if (!kept.has(key.split("/")[0]!)) made.delete(key);
       for (const version of foldersIn(catalogue.exportsFolder))
         if (!kept.has(version)) remove(folderOf(version));
     },

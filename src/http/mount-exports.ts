@@ -52,7 +52,8 @@ async function serve(
   request.asker = asker;
   if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
   if (result.kind === "problem") return refuse(http, request, reply, result.problem, result.cause);
-  if (result.kind === "unchanged") return;
+  // Whether the client has it already is known only once it is made.
+  if (result.kind === "unchanged") throw internalError();
   try {
     sendAnswer(http, request, reply, await result.answer());
   } catch (error) {
