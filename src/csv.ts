@@ -12,6 +12,10 @@ export interface Column<Row> {
 /** Ends each line. */
 export const lineEnd = "\r\n";
 
+/** A heading and all rows, each with its end. */
+export const csvTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string =>
+  [csvHeading(columns), ...rows.map((row) => csvRow(columns, row))].join(lineEnd) + lineEnd;
+
 /** Without it Excel takes a file for the code page of the machine: it belongs before what people download, not before what programs read. */
 export const byteOrderMark = "\uFEFF";
 

@@ -211,16 +211,18 @@ test("the samples of docs/api.md and README.md are what the service answers", as
   });
   let replayed = 0;
   for (const name of ["docs/api.md", "README.md"])
-    for (const [, path, sample] of page(name).matchAll(
-      /```http\nGET ([^\n]+)\n```\n\n```json\n([^`]*)```/g,
+    for (const [, path, accept = "*/*", language, sample] of page(name).matchAll(
+      /```http\nGET ([^\n]+)\n(?:Accept: ([^\n]+)\n)?```\n\n```(json|csv)\n([^`]*)```/g,
     )) {
-      const { body } = await service.get(path!, {
+      const { body, text } = await service.get(path!, {
+        accept,
         "x-request-id": "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
       });
-      assert.deepEqual(JSON.parse(sample!), body, `${name}: ${path}`);
+      if (language === "json") assert.deepEqual(JSON.parse(sample!), body, `${name}: ${path}`);
+      else assert.equal(sample!.replaceAll("\n", "\r\n"), text, `${name}: ${path}`);
       replayed++;
     }
-  assert.ok(replayed >= 5);
+  assert.ok(replayed >= 6);
 });
 
 test("every link between pages leads to a file", () => {

@@ -17,6 +17,8 @@ export const accepts = [
   "application/json;q=0, */*",
   "application/x-ndjson",
   "text/csv",
+  "text/csv;header=present",
+  "text/csv; header=absent",
   "text/csv, application/json;q=0.9",
   "application/x-ndjson;q=0.2, application/json;q=0.1",
   "",

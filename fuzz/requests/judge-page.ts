@@ -1,110 +1,146 @@
-/** A page of records: its arithmetic, its links, and whether it holds what was asked for. */
+/** A page of records: its format, its arithmetic, its links, and whether it holds what was asked for. */
+import { parse } from "csv-parse/sync";
 import type { Violation } from "./judge.ts";
 import { hintCodes, promisedOperations } from "./promised.ts";
 import type { Outcome } from "./stages.ts";
 import type { Answer } from "./read-answers.ts";
 
-export interface PageRead {
+interface Page {
   data: { id: string }[];
   pagination: Record<string, unknown>;
-  meta: { hints: { code: string; parameter: string | null; suggestions: string[] }[] } & Record<
-    string,
-    unknown
-  >;
+  meta: { hints: Hint[] } & Record<string, unknown>;
+}
+
+interface Hint {
+  code: string;
+  parameter: string | null;
+  suggestions: string[];
+}
+
+/** What every format tells of a page, and the hints, which only JSON has. */
+export interface PageRead {
+  ids: readonly string[];
+  total: number;
+  hints: readonly Hint[] | null;
 }
 
 export type ExpectedPage = NonNullable<Outcome["page"]>;
 /** Says what is wrong with the content of a page, or null. */
 export type PageJudge = (expected: ExpectedPage, page: PageRead) => string | null;
 
+/** @param preferred the formats it may have; undefined where it may be any. */
 export function judgePage(
   answer: Answer,
   content: string,
   expected: ExpectedPage,
+  preferred: readonly string[] | undefined,
   comparePage: PageJudge,
 ): Violation[] {
-  const type = answer.headers.get("content-type") ?? "";
-  if (!type.startsWith("application/json")) return judgeLines(type, content, expected);
+  const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
+  const total = Number(answer.headers.get("x-total-count"));
+  const wrong: string[] = [];
   let page: PageRead;
   try {
-    page = JSON.parse(content) as PageRead;
+    if (type === "application/json") {
+      const { data, pagination, meta } = JSON.parse(content) as Page;
+      page = { ids: idsOf(data), total, hints: meta.hints };
+      wrong.push(...paginationFaults({ data, pagination, meta }, total, expected));
+      wrong.push(...metaFaults(meta, answer));
+    } else if (type === "application/x-ndjson")
+      page = { ids: idsOfLines(content), total, hints: null };
+    else if (type === "text/csv") page = { ids: idsOfTable(content), total, hints: null };
+    else return [{ rule: "content type of a page", detail: type }];
   } catch (error) {
-    return [{ rule: "a page is no JSON", detail: (error as Error).message }];
+    return [{ rule: `a page is no ${type}`, detail: (error as Error).message }];
   }
-  const wrong = [...arithmeticFaults(page, expected), ...metaFaults(page, answer, expected)];
+  if (preferred !== undefined && !preferred.includes(type)) wrong.push("format");
+  wrong.push(...pageFaults(page, answer, expected));
   const difference = comparePage(expected, page);
   return [
-    ...wrong.map((member) => ({
-      rule: `page: ${member}`,
-      detail: JSON.stringify(page.pagination),
-    })),
+    ...wrong.map((member) => ({ rule: `page: ${member}`, detail: content.slice(-300) })),
     ...(difference === null
       ? []
       : [{ rule: "page differs from the reference", detail: difference }]),
   ];
 }
 
-/** NDJSON holds a record a line; CSV a header and no fewer lines than records. */
-function judgeLines(type: string, content: string, { query }: ExpectedPage): Violation[] {
-  const lines = content.split("\n").filter((line) => line !== "");
-  if (type.startsWith("application/x-ndjson")) {
-    const isRight =
-      lines.length <= query.limit && lines.every((line) => line.startsWith('{"id":"'));
-    return isRight ? [] : [{ rule: "NDJSON", detail: content.slice(0, 200) }];
-  }
-  const isTable =
-    type.startsWith("text/csv") && content.startsWith("id,") && content.endsWith("\r\n");
-  return isTable ? [] : [{ rule: "content type of a page", detail: type }];
+const idsOf = (data: readonly { id: string }[]) => data.map(({ id }) => id);
+
+/** Each line is a record and has its end. */
+function idsOfLines(content: string): string[] {
+  const lines = content.split("\n");
+  if (lines.pop() !== "") throw new Error("the last line has no end");
+  return idsOf(lines.map((line) => JSON.parse(line) as { id: string }));
 }
 
-function arithmeticFaults({ data, pagination }: PageRead, { query }: ExpectedPage): string[] {
+/** Each row has as many cells as the heading, and its end; no cell begins like a formula. */
+function idsOfTable(content: string): string[] {
+  if (!content.endsWith("\r\n")) throw new Error("the last line has no end");
+  const [heading, ...rows] = parse(content, { record_delimiter: "\r\n" });
+  if (heading?.[0] !== "id") throw new Error("the first column is not id");
+  for (const cell of rows.flat())
+    if (/^[=+\-@\t\r]/.test(cell) && !/^-[0-9.e+-]+$/.test(cell))
+      throw new Error(`a cell begins like a formula: ${cell.slice(0, 50)}`);
+  return rows.map(([id]) => id!);
+}
+
+const namesOf = (faults: readonly (readonly [string, boolean])[]) =>
+  faults.filter(([, isRight]) => !isRight).map(([name]) => name);
+
+function paginationFaults(
+  { data, pagination }: Page,
+  count: number,
+  { query }: ExpectedPage,
+): string[] {
   const { limit, offset, returned, total, has_more: hasMore, next_offset: nextOffset } = pagination;
-  const count = Number(total);
-  const left = Math.max(0, count - query.offset);
   const isMore = query.offset + query.limit < count;
-  const faults: [string, boolean][] = [
+  return namesOf([
     [
       "members",
       Object.keys(pagination).join() === "limit,offset,returned,total,has_more,next_offset",
     ],
     ["limit", limit === query.limit],
     ["offset", offset === query.offset],
-    ["total", Number.isSafeInteger(total) && count >= 0],
-    ["returned", returned === data.length && returned === Math.min(query.limit, left)],
+    ["total count", total === count],
+    ["returned", returned === data.length],
     ["has_more", hasMore === isMore],
     ["next_offset", nextOffset === (isMore ? query.offset + query.limit : null)],
-  ];
-  return faults.filter(([, isRight]) => !isRight).map(([name]) => name);
+  ]);
 }
 
-function metaFaults(
-  { data, pagination, meta }: PageRead,
+const metaFaults = ({ hints, ...meta }: Page["meta"], { headers }: Answer): string[] =>
+  namesOf([
+    ["api_version", meta["api_version"] === "1.3"],
+    ["dataset_version", meta["dataset_version"] === headers.get("dataset-version")],
+    ["hints", hints.every(({ code }) => hintCodes.includes(code))],
+  ]);
+
+/** What holds in every format. */
+function pageFaults(
+  { ids, total }: PageRead,
   { headers }: Answer,
   { path, query }: ExpectedPage,
 ): string[] {
-  const ids = data.map(({ id }) => id);
   const { idPrefix } = promisedOperations[path]!;
+  const left = Math.max(0, total - query.offset);
   const link = headers.get("link") ?? "";
   const targets = [...link.matchAll(/<([^>]*)>; rel="([a-z-]+)"/g)];
   const rels = targets.map(([, , rel]) => rel).join();
   const wantedRels = [
     "first",
     ...(query.offset > 0 ? ["prev"] : []),
-    ...(pagination["has_more"] === true ? ["next"] : []),
+    ...(query.offset + query.limit < total ? ["next"] : []),
     "last",
     "service-desc",
   ].join();
-  const faults: [string, boolean][] = [
-    ["total count", headers.get("x-total-count") === String(pagination["total"])],
-    ["api_version", meta["api_version"] === "1.3"],
-    ["dataset_version", meta["dataset_version"] === headers.get("dataset-version")],
-    ["hints", meta.hints.every(({ code }) => hintCodes.includes(code))],
+  return namesOf([
+    ["total", Number.isSafeInteger(total) && total >= 0],
+    ["number of records", ids.length === Math.min(query.limit, left)],
     ["ids", ids.every((id) => id.startsWith(idPrefix)) && new Set(ids).size === ids.length],
     ["relations of links", rels === wantedRels],
     [
       "targets of links",
       targets.every(([, target]) => target === "/openapi.json" || target!.startsWith(`${path}?`)),
     ],
-  ];
-  return faults.filter(([, isRight]) => !isRight).map(([name]) => name);
+  ]);
 }

@@ -8,6 +8,7 @@ import { judgePage, type PageJudge } from "./judge-page.ts";
 import { judgeProblem, readProblem } from "./judge-problem.ts";
 import { outcomeFault } from "./judge-outcome.ts";
 import { contentOf } from "./content.ts";
+import { preferredOf } from "./predict-accept.ts";
 import { predict, type Before, type World } from "./predict.ts";
 import type { Outcome } from "./stages.ts";
 import type { Answer } from "./read-answers.ts";
@@ -82,7 +83,15 @@ export function judgeAnswer(
   if (fault !== null) return [...violations, { rule: "not as predicted", detail: fault }];
   const page = pageExpected(outcomes, status);
   if (page !== undefined && !answer.isWithoutContent)
-    violations.push(...judgePage(answer, content, page, comparePage));
+    violations.push(
+      ...judgePage(
+        answer,
+        content,
+        page,
+        preferredOf(valueOf(request, "accept"), world.formats),
+        comparePage,
+      ),
+    );
   return violations;
 }
 

@@ -1,14 +1,19 @@
 /** Which formats an `Accept` header takes, for the headers the grammar writes (RFC 9110 §12.5.1). */
 
-/** Undefined where the header is not well formed, so that it may mean anything. */
-export function acceptedOf(
+/**
+ * Those of the best quality, of which the server may send any; none where all are refused. Undefined where the header is not
+ * well formed, so that it may mean anything.
+ */
+export function preferredOf(
   accept: string | undefined,
   available: readonly string[],
 ): readonly string[] | undefined {
-  if (accept === undefined) return available;
+  if (accept === undefined || accept.trim() === "*/*") return available.slice(0, 1);
   const ranges = accept.split(",").map((one) => readRange(one.trim().toLowerCase()));
   if (ranges.some((range) => range === undefined)) return undefined;
-  return available.filter((type) => qualityOf(type, ranges as Range[]) > 0);
+  const qualities = available.map((type) => qualityOf(type, ranges as Range[]));
+  const best = Math.max(0, ...qualities);
+  return best === 0 ? [] : available.filter((_, i) => qualities[i] === best);
 }
 
 interface Range {
@@ -23,7 +28,7 @@ function readRange(text: string): Range | undefined {
   let quality = 1;
   for (const [, name, value = ""] of parameters.matchAll(/;\s*([a-z]+)=([a-z0-9.-]+)/g))
     if (name === "q" && /^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/.test(value)) quality = Number(value);
-    else if (name !== "charset") return undefined;
+    else if (name !== "charset" && !(name === "header" && value === "present")) return undefined;
   return { type, quality };
 }
 

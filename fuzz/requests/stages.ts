@@ -1,6 +1,6 @@
 /** The stages a request passes, each of which may be the last: what it may be answered there. */
 import { METHODS } from "node:http";
-import { acceptedOf } from "./predict-accept.ts";
+import { preferredOf } from "./predict-accept.ts";
 import type { QueryPrediction } from "./predict-query.ts";
 import { bounds } from "./promised.ts";
 import { valueOf, valuesOf, type FuzzRequest } from "./request.ts";
@@ -116,8 +116,8 @@ export function keyOk(request: FuzzRequest): Stage {
 }
 
 export function formatOk(request: FuzzRequest, available: readonly string[]): Stage {
-  const accepted = acceptedOf(valueOf(request, "accept"), available);
+  const preferred = preferredOf(valueOf(request, "accept"), available);
   const refused = problem(406, "not-acceptable");
-  if (accepted === undefined) return perhaps(refused);
-  return accepted.length === 0 ? surely(refused) : pass;
+  if (preferred === undefined) return perhaps(refused);
+  return preferred.length === 0 ? surely(refused) : pass;
 }

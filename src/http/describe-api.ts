@@ -1,4 +1,6 @@
 /** The OpenAPI 3.1 description, generated from the declarations that the service runs on. */
+import { csvTable } from "#csv.ts";
+import { csv, json, ndjson } from "#operations/formats.ts";
 import { hintCodes } from "#operations/hints.ts";
 import {
   type FilterName,
@@ -13,7 +15,9 @@ import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
+import { exampleRecords } from "#pages/example-records.ts";
 import { parameterMeanings } from "#pages/parameter-words.ts";
+import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
@@ -121,19 +125,7 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
       200: {
         description: "A page of records; `data` is empty where none satisfies the query.",
         headers: headersOn(200),
-        content: {
-          "application/json": {
-            schema: {
-              type: "object",
-              properties: {
-                data: { type: "array", items: ref(recordName) },
-                pagination: ref("Pagination"),
-                meta: ref("Meta"),
-              },
-              required: ["data", "pagination", "meta"],
-            },
-          },
-        },
+        content: describeFormats(operation, recordName),
       },
       ...otherAnswers,
     },
@@ -326,6 +318,51 @@ function withMeanings<T>(schema: T): T {
     Object.entries(schema).map(([name, inner]) => [name, withMeanings(inner)]),
   ) as T;
 }
+
+/** The content of a page in each format, with a page of one record as its example. */
+function describeFormats({ kind }: Operation, recordName: string): object {
+  const record: RecordMembers = exampleRecords[kind];
+  const columns = recordColumns[kind];
+  return {
+    [json.mediaType]: {
+      schema: {
+        type: "object",
+        properties: {
+          data: { type: "array", items: ref(recordName) },
+          pagination: ref("Pagination"),
+          meta: ref("Meta"),
+        },
+        required: ["data", "pagination", "meta"],
+      },
+      example: { data: [record], ...examplePage },
+    },
+    [ndjson.mediaType]: {
+      schema: {
+        type: "string",
+        description: `A ${recordName} a line, byte for byte the members of \`data\`. Totals and version are in the headers.`,
+      },
+      example: `${JSON.stringify(record)}\n`,
+    },
+    [csv.mediaType]: {
+      schema: {
+        type: "string",
+        description:
+          "A heading and a record a row (RFC 4180). Lists are joined with `; `, objects are spread over columns, and text that a spreadsheet would take for a formula begins with an apostrophe. Totals and version are in the headers.",
+      },
+      example: csvTable(columns, [record]),
+    },
+  };
+}
+
+const examplePage = {
+  pagination: { limit: 20, offset: 0, returned: 1, total: 1, has_more: false, next_offset: null },
+  meta: {
+    api_version: apiVersion,
+    dataset_version: "20261120T030000Z-9f3c2a7e",
+    dataset_updated_at: "2026-11-20T03:00:00Z",
+    hints: [],
+  },
+};
 
 function describeFilter(name: FilterName, operation: Operation): object {
   const { isRequired } = operation.filters[name]!;

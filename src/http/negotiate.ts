@@ -8,13 +8,13 @@ export function preferredType<T extends string>(
   available: readonly T[],
 ): T | undefined {
   if (accept === undefined || accept === "*/*" || accept === available[0]) return available[0];
-  // Some clients send a charset; everything is UTF-8, so it excludes nothing.
-  const withoutCharset = accept.replaceAll(/;\s*charset=[^;,]*/gi, "");
+  const exact = available.find((type) => type === accept);
+  if (exact !== undefined) return exact;
   // No type served here has a quoted parameter, and parsing an unclosed quotation takes quadratic time.
-  const unquoted = withoutCharset.replaceAll('"', "");
-  return new Negotiator({ headers: { accept: unquoted } }).mediaType([...available]) as
-    | T
-    | undefined;
+  const unquoted = accept.replaceAll('"', "");
+  // Everything is UTF-8 and every CSV has its header row, so asking for that excludes nothing.
+  const served = unquoted.replaceAll(/;\s*(?:charset=[^;,]*|header=present)/gi, "");
+  return new Negotiator({ headers: { accept: served } }).mediaType([...available]) as T | undefined;
 }
 
 /** Negotiator 1.0 takes the server's preference, which its published types lack. */

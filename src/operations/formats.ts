@@ -1,7 +1,9 @@
 /** The formats an operation can answer in, best first. */
+import { csvTable } from "#csv.ts";
+import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { Operation, Query } from "./operation.ts";
-import { answer, type Page } from "./page.ts";
+import { answer, answerLines, type Page } from "./page.ts";
 
 export interface Format {
   /** Distinguishes the answers to one query in their ETags. */
@@ -21,4 +23,26 @@ export const json: Format = {
   write: answer,
 };
 
-export const formats: readonly Format[] = [json];
+export const ndjson: Format = {
+  name: "ndjson",
+  mediaType: "application/x-ndjson",
+  contentType: "application/x-ndjson; charset=utf-8",
+  write: answerLines,
+};
+
+export const csv: Format = {
+  name: "csv",
+  mediaType: "text/csv",
+  contentType: "text/csv; charset=utf-8; header=present",
+  write: answerTable,
+};
+
+export const formats: readonly Format[] = [json, ndjson, csv];
+
+/** The records as rows below a heading; that of a page without records, too. */
+function answerTable(operation: Operation, model: ReadModel, query: Query): Page {
+  const page = answerLines(operation, model, query);
+  const lines = page.body.toString().split("\n").slice(0, -1);
+  const records = lines.map((line) => JSON.parse(line) as RecordMembers);
+  return { ...page, body: Buffer.from(csvTable(recordColumns[operation.kind], records)) };
+}

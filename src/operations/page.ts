@@ -1,4 +1,5 @@
-/** The answer of every operation: `data`, `pagination`, `meta`, as finished JSON. */
+/** The page of every operation, from finished JSON: `data`, `pagination` and `meta`, or the records alone, one a line. */
+import type { RecordKind } from "#records/canonical.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";
@@ -18,15 +19,9 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   const selection = operation.select(model, query);
   const { total, positions } = selection;
   const isOfGps = operation.kind === "gp";
-  const documents = model.parts.documents[operation.kind];
-  const body = beginBody(documents.bytes);
+  const body = beginBody(model.parts.documents[operation.kind].bytes);
   body.bytes(opening);
-  for (let i = 0; i < positions.length; i++) {
-    const position = positions[i]!;
-    if (i > 0) body.byte(comma);
-    if (isOfGps) writeGp(body, model.parts, position);
-    else body.copy(documents.starts[position]!, documents.lengths[position]!);
-  }
+  writeRecords(body, model.parts, operation.kind, positions, comma);
   const { limit, offset } = query;
   const returned = positions.length;
   const hasMore = offset + returned < total && returned > 0;
@@ -61,11 +56,18 @@ export const metaOf = ({ version, updatedAt }: DatasetParts, hints: readonly Hin
 
 /** One record, as it stands in `data`. */
 export function recordText(parts: DatasetParts, kind: Operation["kind"], position: number): string {
-  const { bytes, starts, lengths } = parts.documents[kind];
-  const body = beginBody(bytes);
-  if (kind === "gp") writeGp(body, parts, position);
-  else body.copy(starts[position]!, lengths[position]!);
+  const body = beginBody(parts.documents[kind].bytes);
+  writeRecords(body, parts, kind, [position], comma);
   return body.finish().toString();
+}
+
+/** The records of the same page and nothing else: one a line, byte for byte the members of `data`. */
+export function answerLines(operation: Operation, model: ReadModel, query: Query): Page {
+  const { total, positions } = operation.select(model, query);
+  const body = beginBody(model.parts.documents[operation.kind].bytes);
+  writeRecords(body, model.parts, operation.kind, positions, lineFeed);
+  if (positions.length > 0) body.byte(lineFeed);
+  return { body: body.finish(), total, returned: positions.length };
 }
 
 /** How many records of each kind a dataset has. */
@@ -90,7 +92,25 @@ const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({
 const embeddedLists = embeddedKinds.map(embeddedList);
 
 const opening = Buffer.from('{"data":[');
-const [comma, brace] = [0x2c, 0x7d];
+const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];
+
+/** @param separator the byte between two records. */
+function writeRecords(
+  body: BodyWriter,
+  parts: DatasetParts,
+  kind: RecordKind,
+  positions: readonly number[],
+  separator: number,
+): void {
+  const isOfGps = kind === "gp";
+  const documents = parts.documents[kind];
+  for (let i = 0; i < positions.length; i++) {
+    const position = positions[i]!;
+    if (i > 0) body.byte(separator);
+    if (isOfGps) writeGp(body, parts, position);
+    else body.copy(documents.starts[position]!, documents.lengths[position]!);
+  }
+}
 
 function writeGp(body: BodyWriter, parts: DatasetParts, gp: number): void {
   const { starts, ownLengths } = parts.documents.gp;

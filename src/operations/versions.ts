@@ -26,6 +26,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "`meta.hints` says why an answer is empty or cut, and suggests what is near.",
       "Errors as `application/problem+json`, every fault of a request at once, with a page for each code.",
       "Quotas for a minute, an hour and a day, told on every answer by `RateLimit` and `RateLimit-Policy`.",
+      "Records as NDJSON and as CSV, too, by `Accept`: `application/x-ndjson`, `text/csv`.",
       "`ETag` and `If-None-Match`; answers compressed with `br` or `gzip`.",
       "A description of the API at `/openapi.json`; for programs that read text `/llms.txt`, and each page of the docs as Markdown at its address with `.md`.",
     ],

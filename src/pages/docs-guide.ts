@@ -26,10 +26,10 @@ export const answerSection = (): Html =>
   html`<section>
     <h2 id="answer">Answer and paging</h2>
     <p>
-      Every answer has three members: <code>data</code> with the records,
-      <code>pagination</code> and <code>meta</code>. What is unknown is <code>null</code>, never
-      left out; lists are never null. Dates are <code>YYYY-MM-DD</code>, or <code>YYYY-MM</code> or
-      <code>YYYY</code> where the source knows no more; times are UTC; money is whole US dollars.
+      An answer in JSON has <code>data</code> with the records, <code>pagination</code> and
+      <code>meta</code>. What is unknown is <code>null</code>, never left out; lists are never null.
+      Dates are <code>YYYY-MM-DD</code>, or <code>YYYY-MM</code> or <code>YYYY</code> where the
+      source knows no more; times are UTC; money is whole US dollars.
     </p>
     <p>
       <code>limit</code> is the size of a page (${parameterBounds.limitDefault} by default) and
@@ -118,12 +118,11 @@ export const formatSection = (formats: readonly string[]): Html =>
   html`<section>
     <h2 id="formats">Formats and caching</h2>
     <p>
-      The operations answer in
-      ${codes(formats)}${formats.length > 1 && html`; choose with the header <code>Accept</code>`}.
-      Bodies are compressed with
-      <code>br</code> or <code>gzip</code> where <code>Accept-Encoding</code> allows. Keep the
-      <code>ETag</code> of an answer and send it in <code>If-None-Match</code>: while nothing has
-      changed you get a 304 without a body. <code>HEAD</code> gives the headers alone.
+      The operations answer in ${codes(formats)}; choose with <code>Accept</code>. CSV joins lists
+      with <code>; </code> and puts <code>'</code> before what a spreadsheet would run; totals and
+      pages are in the headers. Bodies are compressed with <code>br</code> or
+      <code>gzip</code> where <code>Accept-Encoding</code> allows. Send the <code>ETag</code> of an
+      answer in <code>If-None-Match</code>: while nothing has changed you get a 304 without a body.
     </p>
   </section>`;
 

@@ -1,5 +1,6 @@
 /** The pages of errors: the list at `/errors`, the page of each code, and the page a browser gets with a problem. */
 import { fetchGp } from "#operations/fetch-gp.ts";
+import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
@@ -167,6 +168,8 @@ type Examples = {
     : never;
 };
 
+const formatTypes = formats.map(({ mediaType }) => mediaType);
+
 const examples: Examples = {
   "malformed-request": ["The request has more than one Host header."],
   "api-key-missing": [
@@ -197,7 +200,7 @@ const examples: Examples = {
     `POST is not allowed here; use ${methods.join(", ")}.`,
     { allowed: methods },
   ],
-  "not-acceptable": ["This path answers in application/json.", { available: ["application/json"] }],
+  "not-acceptable": [`This path answers in ${formatTypes.join(", ")}.`, { available: formatTypes }],
   "request-timeout": ["The request was not complete in time."],
   "version-retired": [
     "Version 1 was retired on 2031-03-31.",

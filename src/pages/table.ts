@@ -39,9 +39,11 @@ const attributesOf = (head: Column): Html | null =>
 
 /** Cells make up most of a long page, so their markup is kept short. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {
-  const cells = others.map((cell, i) => cellOf(cell, attributes[i + 1]!));
+  const cells = [
+    html`<th scope="row">${first}</th>`,
+    ...others.map((cell, i) => cellOf(cell, attributes[i + 1]!)),
+  ];
   return html`<tr>
-    <th scope="row">${first}</th>
     ${cells}
   </tr>`;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formats } from "#operations/formats.ts";
 import type { FuzzRequest } from "../../fuzz/requests/request.ts";
 import { judgeAnswer, type Court } from "../../fuzz/requests/judge.ts";
 import { readAnswers, type Answer } from "../../fuzz/requests/read-answers.ts";
@@ -8,7 +9,7 @@ import { startService } from "../support/service.ts";
 
 const secret = "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA";
 const court: Court = {
-  world: { formats: ["application/json"], documents: new Map() },
+  world: { formats: formats.map(({ mediaType }) => mediaType), documents: new Map() },
   secrets: { of: () => secret, all: [secret] },
   comparePage: () => null,
 };
@@ -67,9 +68,32 @@ const faultsOfPages: [from: string | RegExp, to: string, rule: RegExp][] = [
   ['"next_offset":3', '"next_offset":2', /page: next_offset/],
   ['rel="prev"', 'rel="next"', /page: relations/],
   ['{"id":"sg_', '{"id":"gp_', /page: ids/],
-  ['{"data":[', '{"data":[,', /no JSON/],
+  ['{"data":[', '{"data":[,', /no application\/json/],
   ['"hints":[]', `"hints":["${secret}"]`, /a key came back/],
   ['"hints":[]', '"hints":["\xff"]', /content cannot be read/],
+];
+
+const lines: FuzzRequest = {
+  ...page,
+  headers: [...page.headers, ["accept", " application/x-ndjson"]],
+};
+const faultsOfLines: typeof faultsOfPages = [
+  ["x-total-count: ", "x-total-count: -", /page: total/],
+  ["application/x-ndjson", "application/json", /no application\/json/],
+  ["}\n{", "},{", /no application\/x-ndjson/],
+  [/\}\n$/, "}", /no application\/x-ndjson/],
+  [/\{"id".*\n$/, "", /page: number of records/],
+  [/"id":"sg_/g, '"id":"gp_', /page: ids/],
+];
+
+const table: FuzzRequest = { ...page, headers: [...page.headers, ["accept", " text/csv"]] };
+const faultsOfTables: typeof faultsOfPages = [
+  [/\r\nsg_.*\r\n$/, "\r\n", /page: number of records/],
+  ["id,type", "key,type", /no text\/csv/],
+  ["id,type", "id,type,type", /no text\/csv/],
+  [/(Z,[^:]*)\r\n$/, "$1", /no text\/csv/],
+  [/\r\nsg_\w+,[a-z_]+,/, "$&=", /no text\/csv/],
+  [/\r\nsg_/g, "\r\npj_", /page: ids/],
 ];
 
 const faultsOfProblems: typeof faultsOfPages = [
@@ -111,6 +135,8 @@ test("the judge of the fuzz finds nothing wrong with what is right, and each of 
   };
   for (const [request, faults] of [
     [page, faultsOfPages],
+    [lines, faultsOfLines],
+    [table, faultsOfTables],
     [refused, faultsOfProblems],
     [mistyped, faultsOfErrorPages],
   ] as const) {

@@ -54,26 +54,6 @@ test("echoed names and values are cut at 50 characters, and key-shaped text in t
   assert.equal(JSON.stringify(hinted.meta).includes(service.key), false);
 });
 
-test("JSON is the format, for whoever accepts it", async (t) => {
-  const service = await startService(t);
-  for (const accept of [
-    "application/json",
-    "*/*",
-    "application/*",
-    "text/html, application/json;q=0.5",
-    "application/json;charset=utf-8",
-  ]) {
-    const { status, headers } = await service.get("/fetch-signals", { accept });
-    assert.equal(status, 200, accept);
-    assert.equal(headers.get("content-type"), "application/json; charset=utf-8");
-  }
-  for (const accept of ["image/png", "application/json;q=0", "application/xml"]) {
-    const { status, body } = await service.get("/fetch-signals", { accept });
-    assert.equal(status, 406, accept);
-    assert.deepEqual(body.available, ["application/json"]);
-  }
-});
-
 test("bodies over 1 KiB are sent in br or gzip to whoever accepts them, and smaller ones as they are", async (t) => {
   const { port, key } = await startService(t);
   const ask = (path: string, encoding: string) =>

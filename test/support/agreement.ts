@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { mintId } from "#datasets/draft-record.ts";
+import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
-import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { type AwkwardCounts, awkwardQueries, awkwardRecords } from "./awkward.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "./dataset.ts";
 import { referenceAnswer, type ReferenceQuery } from "./reference.ts";
+import { filledCells, readTable, rowOf } from "./tables.ts";
 
 interface Body {
   data: {
@@ -58,20 +59,29 @@ export async function compareWithReference(
   const queries = awkwardQueries(seed, records, queryCount, ids);
   for (const query of queries) {
     const operation = operations.find(({ name }) => name === query.operation)!;
-    const body = JSON.parse(
-      answer(
-        operation,
-        model,
-        readQuery(operation, textOf(query), 100, operations),
-      ).body.toString(),
-    ) as Body;
+    const [json, lines, table] = formats.map(({ write }) =>
+      write(operation, model, readQuery(operation, textOf(query), 100, operations)),
+    );
+    const body = JSON.parse(json!.body.toString()) as Body;
     const expected = referenceAnswer(
       records,
       inQueryOrder(query),
       publicIdOf,
       (id) => formerIds.get(id) ?? [],
     );
-    assert.deepEqual(simplified(body, query), expected, `seed ${seed}: ${JSON.stringify(query)}`);
+    const asked = `seed ${seed}: ${JSON.stringify(query)}`;
+    assert.deepEqual(simplified(body, query), expected, asked);
+    assert.equal(
+      lines!.body.toString(),
+      body.data.map((record) => `${JSON.stringify(record)}\n`).join(""),
+      asked,
+    );
+    assert.deepEqual(
+      readTable(table!.body.toString()).rows,
+      body.data.map((record) => filledCells(rowOf(record))),
+      asked,
+    );
+    assert.deepEqual([lines!.total, table!.total], [expected.total, expected.total], asked);
   }
   return queries.length;
 }

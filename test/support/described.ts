@@ -46,9 +46,10 @@ export function assertDescribed({ status, headers, json, path = "" }: SentAnswer
       ? readOf(path, sent)
       : undefined;
   if (place === undefined) return;
-  const { names, faultsIn } = responseAt(place, status);
+  const { names, types, faultsIn } = responseAt(place, status);
   const undescribed = [...sent.keys()].filter((name) => !names.has(name) && !framing.has(name));
   assert.deepEqual(undescribed, [], `headers of ${status} that openapi.json does not describe`);
+  if (type !== "") assert.ok(types.has(mediaTypeOf(type)), `openapi.json describes no ${type}`);
   if (json !== undefined)
     assert.deepEqual(
       faultsIn(json),
@@ -65,9 +66,11 @@ function readOf(path: string, sent: ReadonlyMap<string, string>): string {
   const [, operation] = /<[^>]*\/(fetch-[a-z]+|changes)\?/.exec(sent.get("link") ?? "") ?? [];
   return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");
 }
+const mediaTypeOf = (contentType: string) => contentType.split(";")[0]!;
 
 interface Reader {
   names: ReadonlySet<string>;
+  types: ReadonlySet<string>;
   faultsIn(json: unknown): readonly object[];
 }
 
@@ -89,12 +92,15 @@ function responseAt(place: string, status: number): Reader {
 
 function readerOf({ headers = {}, content = {} }: Response): Reader {
   const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
-  const [schema] = Object.values(content).map((one) => one.schema);
-  if (schema === undefined) return { names, faultsIn: () => [{ message: "no content" }] };
+  const types = new Set(Object.keys(content));
+  const json = Object.entries(content).find(([type]) => /[/+]json$/.test(type));
+  if (json === undefined) return { names, types, faultsIn: () => [{ message: "no content" }] };
+  const [, { schema }] = json;
   const validator = Compile(closed(schema) as { type: "object" });
   return {
     names,
-    faultsIn: (json) => (validator.Check(json) ? [] : validator.Errors(json)),
+    types,
+    faultsIn: (value) => (validator.Check(value) ? [] : validator.Errors(value)),
   };
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
+import { formats } from "#operations/formats.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { type DocsFacts, docsPage } from "#pages/docs.ts";
@@ -30,7 +31,7 @@ export const docsFacts: DocsFacts = {
     { name: "hour", quota: 1000, seconds: 3600 },
     { name: "day", quota: 10_000, seconds: 86_400 },
   ],
-  formats: ["application/json", "text/csv"],
+  formats: formats.map(({ mediaType }) => mediaType),
   account: serviceFacts.account,
   isDemo: false,
 };

@@ -34,7 +34,7 @@ export async function askBytes(port: number, bytes: string | Buffer): Promise<Ra
   const { "content-length": length = "0", "content-type": type = "" } = answer.headers;
   // Behind it may stand the answer to another request.
   const body = answer.body.slice(0, Number(length));
-  const isJson = /json/.test(type) && body.startsWith("{");
+  const isJson = /[/+]json\b/.test(type) && body.startsWith("{");
   const json: unknown = isJson ? JSON.parse(utf8Of(body)) : undefined;
   assertDescribed({ ...answer, headers: Object.entries(answer.headers), json });
   return { ...answer, body, json };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ask } from "../../support/raw-client.ts";
 import type { TestService } from "../../support/service.ts";
 import type { CaseOf } from "../../support/still-well.ts";
+import { readTable } from "../../support/tables.ts";
 import { servedNow } from "./served-now.ts";
 import {
   assertPublished,
@@ -32,7 +33,7 @@ export async function valueCases(
   { lines, table, catalogue }: Workplace,
 ): Promise<void> {
   await caseOf(
-    "C83 · a cell that begins like a formula is stored and served in JSON as it is (there is no CSV to escape it in)",
+    "C83 · a cell that begins like a formula is stored and served in JSON as it is, and is text in CSV",
     async () => {
       const names = ["=1+1", "+1 Capital", "-2 Capital", "@SUM(A1)", '=HYPERLINK("http://x","y")'];
       const rows = names.map((name, i) => `${i},"${name.replaceAll('"', '""')}"`);
@@ -49,6 +50,11 @@ export async function valueCases(
       await servedNow({ port, key }, catalogue);
       const found = async (name: string): Promise<any[]> =>
         (await ask(port, `/fetch-gp?gp_name=${encodeURIComponent(name)}`, { key })).json.data;
+      const inCsv = async (name: string) => {
+        const headers = ["Accept: text/csv"];
+        const { body } = await ask(port, `/fetch-gp?gp_name=${name}`, { key, headers });
+        return readTable(body).rows;
+      };
       for (const name of names)
         assert.ok(
           (await found(name)).some((one) => one.name === name),
@@ -57,6 +63,14 @@ export async function valueCases(
       assert.deepEqual(
         (await found("Formula")).map(({ description }) => description),
         descriptions,
+      );
+      assert.deepEqual(
+        (await inCsv("Formula")).map(({ description }) => description),
+        descriptions.map((text) => `'${text}`),
+      );
+      assert.deepEqual(
+        (await inCsv("Capital")).map(({ name }) => name).filter((name) => name!.startsWith("'")),
+        ["'+1 Capital", "'-2 Capital"],
       );
     },
   );

@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { operations } from "#operations/index.ts";
+import { forEachStore } from "../support/for-each-store.ts";
+import { sendRaw } from "../support/raw-request.ts";
+import { startService } from "../support/service.ts";
+import { filledCells, readTable, rowOf } from "../support/tables.ts";
+
+const contentTypes = {
+  "application/json": "application/json; charset=utf-8",
+  "application/x-ndjson": "application/x-ndjson; charset=utf-8",
+  "text/csv": "text/csv; charset=utf-8; header=present",
+};
+const mediaTypes = Object.keys(contentTypes);
+
+const exampleOf = (path: string) => `${path}?limit=3${path === "/fetch-gp" ? "&gp_name=re" : ""}`;
+
+forEachStore(
+  "each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version",
+  async (t) => {
+    const service = await startService(t);
+    for (const { path } of operations) {
+      const target = exampleOf(path);
+      const [json, ndjson, csv] = await Promise.all(
+        mediaTypes.map((accept) => service.get(target, { accept })),
+      );
+      const { data } = json!.body;
+      assert.ok(data.length > 0);
+      assert.equal(ndjson!.text, data.map((one: object) => `${JSON.stringify(one)}\n`).join(""));
+      assert.deepEqual(
+        readTable(csv!.text).rows,
+        data.map((one: object) => filledCells(rowOf(one))),
+      );
+      for (const [i, { status, headers }] of [json!, ndjson!, csv!].entries()) {
+        assert.equal(status, 200);
+        assert.equal(headers.get("content-type"), Object.values(contentTypes)[i]);
+        for (const name of ["x-total-count", "dataset-version", "link", "cache-control", "vary"])
+          assert.equal(headers.get(name), json!.headers.get(name), name);
+        assert.match(headers.get("vary")!, /\bAccept\b/);
+      }
+      assert.equal(json!.headers.get("x-total-count"), String(json!.body.pagination.total));
+    }
+  },
+);
+
+test("CSV is UTF-8 without a byte order mark", async (t) => {
+  const { port, key } = await startService(t);
+  const { body } = await sendRaw(
+    port,
+    `GET /fetch-gp?gp_name=soci%C3%A9t%C3%A9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: ${key}\r\nAccept: text/csv\r\n\r\n`,
+  );
+  const bytes = Buffer.from(body, "latin1");
+  assert.ok(body.startsWith("id,"));
+  assert.ok(bytes.toString("utf8").includes("Société Générale Immobilier"));
+});
+
+test("the format is the one the client likes best, by its q-values, and JSON where it does not mind", async (t) => {
+  const service = await startService(t);
+  const [json, ndjson, csv] = Object.values(contentTypes);
+  for (const [accept, type] of [
+    ["*/*", json],
+    ["application/json", json],
+    ["application/*", json],
+    ["text/html, application/json;q=0.5", json],
+    ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", json],
+    ["application/json;charset=utf-8", json],
+    ["application/json, text/csv", json],
+    ["text/csv;q=0.9, application/json;q=0.91", json],
+    ["application/x-ndjson", ndjson],
+    ["APPLICATION/X-NDJSON; charset=UTF-8", ndjson],
+    ["application/x-ndjson;q=0.2, application/json;q=0.1", ndjson],
+    ["application/json;q=0, application/*", ndjson],
+    ["text/csv", csv],
+    ["text/*", csv],
+    ["text/csv; charset=utf-8; header=present", csv],
+    ['text/csv; header="present"', csv],
+    ["text/csv, application/json;q=0.9", csv],
+    ["application/*;q=0.5, */*;q=0.1, text/csv", csv],
+    ["application/json;q=0, application/x-ndjson;q=0, */*", csv],
+  ] as const) {
+    const { status, headers } = await service.get("/fetch-signals", { accept });
+    assert.equal(status, 200, accept);
+    assert.equal(headers.get("content-type"), type, accept);
+  }
+  for (const accept of [
+    "image/png",
+    "application/xml",
+    "text/csv; header=absent",
+    "text/csv;q=0, application/*;q=0",
+  ]) {
+    const { status, body } = await service.get("/fetch-signals", { accept });
+    assert.equal(status, 406, accept);
+    assert.deepEqual(body.available, mediaTypes);
+  }
+});
+
+test("an answer in each format has a tag of its own, the same on both paths, and is a 304 for that alone", async (t) => {
+  const service = await startService(t);
+  const tags = new Set<string>();
+  for (const accept of mediaTypes) {
+    const { headers, text } = await service.get("/fetch-projects?limit=2", { accept });
+    const tag = headers.get("etag")!;
+    for (const known of tags) {
+      const other = await service.get("/fetch-projects?limit=2", {
+        accept,
+        "if-none-match": known,
+      });
+      assert.equal(other.status, 200);
+      assert.equal(other.text, text);
+    }
+    tags.add(tag);
+    const same = await service.get("/v1/fetch-projects?offset=0&limit=2", { accept });
+    assert.deepEqual([same.headers.get("etag"), same.text], [tag, text]);
+    const unchanged = await service.get("/fetch-projects?limit=2", {
+      accept,
+      "if-none-match": `"x", ${tag}`,
+    });
+    assert.deepEqual([unchanged.status, unchanged.text], [304, ""]);
+    assert.equal(unchanged.headers.get("etag"), tag);
+    assert.equal(unchanged.headers.get("dataset-version"), headers.get("dataset-version"));
+  }
+  assert.equal(tags.size, mediaTypes.length);
+});
+
+test("HEAD has the headers of the format without its content, and each format counts 1", async (t) => {
+  const service = await startService(t);
+  const left = (headers: Headers) => Number(/"minute";r=(\d+)/.exec(headers.get("ratelimit")!)![1]);
+  let before = left((await service.get("/fetch-signals")).headers);
+  for (const accept of mediaTypes) {
+    const get = await service.get("/fetch-signals", { accept });
+    const head = await service.get("/fetch-signals", { accept }, "HEAD");
+    assert.equal(head.text, "");
+    for (const name of ["content-type", "content-length", "etag", "x-total-count", "link"])
+      assert.equal(head.headers.get(name), get.headers.get(name), name);
+    assert.deepEqual([left(get.headers), left(head.headers)], [before - 1, before - 2]);
+    before -= 2;
+  }
+});
+
+test("NDJSON and CSV are sent in br and gzip, too, as often as they are asked for", async (t) => {
+  const names = Array.from({ length: 20 }, (_, i) => `Harbour ${i}`);
+  const records = names.map((name) => ({ record: "gp", id: name, name }));
+  const { port, key } = await startService(t, { records });
+  const ask = (accept: string, encoding: string) =>
+    sendRaw(
+      port,
+      `GET /fetch-gp?gp_name=harbour HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: ${key}\r\nAccept: ${accept}\r\nAccept-Encoding: ${encoding}\r\n\r\n`,
+    );
+  for (const accept of mediaTypes) {
+    const plain = await ask(accept, "identity");
+    for (const [encoding, decode] of [
+      ["br", brotliDecompressSync],
+      ["gzip", gunzipSync],
+      ["br", brotliDecompressSync],
+    ] as const) {
+      const answer = await ask(accept, encoding);
+      assert.equal(answer.headers["content-encoding"], encoding, accept);
+      assert.equal(answer.headers["content-type"], plain.headers["content-type"]);
+      assert.equal(decode(Buffer.from(answer.body, "latin1")).toString("latin1"), plain.body);
+    }
+  }
+});
+
+test("pages of NDJSON and CSV follow limit, offset and Link to the last record", async (t) => {
+  const service = await startService(t);
+  const { body } = await service.get("/fetch-signals?limit=100");
+  const ids = body.data.map(({ id }: { id: string }) => id);
+  for (const accept of ["application/x-ndjson", "text/csv"]) {
+    const found: string[] = [];
+    let next: string | undefined = "/fetch-signals?limit=2";
+    while (next !== undefined) {
+      const { text, headers } = await service.get(next, { accept });
+      found.push(...(text.match(/\bsg_[0-9a-z]{16}\b/g) ?? []));
+      next = /<([^>]+)>; rel="next"/.exec(headers.get("link")!)?.[1];
+    }
+    assert.deepEqual(found, ids, accept);
+  }
+});
+
+test("an error is a problem in JSON whatever format is asked for", async (t) => {
+  const service = await startService(t);
+  for (const accept of mediaTypes) {
+    const { status, headers, body } = await service.get("/fetch-signals?limit=0", { accept });
+    assert.equal(status, 400);
+    assert.equal(headers.get("content-type"), "application/problem+json; charset=utf-8");
+    assert.equal(body.code, "invalid-parameters");
+    const refused = await service.get("/fetch-signals", { accept, "x-api-key": "" });
+    assert.equal(refused.body.code, "api-key-missing");
+  }
+});
+
+test("an empty page is an empty body of NDJSON and a heading of CSV, with its total in the headers", async (t) => {
+  const service = await startService(t);
+  const target = "/fetch-principals?gp_name=nobody";
+  const lines = await service.get(target, { accept: "application/x-ndjson" });
+  assert.deepEqual(
+    [
+      lines.status,
+      lines.text,
+      lines.headers.get("content-length"),
+      lines.headers.get("x-total-count"),
+    ],
+    [200, "", "0", "0"],
+  );
+  const table = await service.get(target, { accept: "text/csv" });
+  assert.match(table.text, /^id,name,[^\r\n]+\r\n$/);
+  assert.equal(table.headers.get("x-total-count"), "0");
+});

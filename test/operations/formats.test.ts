@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { formats } from "#operations/formats.ts";
+import { operations } from "#operations/index.ts";
+import { readQuery } from "#operations/parameters.ts";
+import { recordColumns } from "#records/columns.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { cast } from "../support/cast.ts";
+import { modelOf } from "../support/dataset.ts";
+import { filledCells, readTable, rowOf } from "../support/tables.ts";
+
+/** One page in each format, as text. */
+function pageOf(model: ReadModel, path: string, text: string) {
+  const operation = operations.find((one) => one.path === path)!;
+  const query = readQuery(operation, text, 100, operations);
+  const [page, lines, table] = formats.map((format) => {
+    const { body, total, returned } = format.write(operation, model, query);
+    return { text: body.toString(), total, returned };
+  });
+  return { operation, page: page!, lines: lines!, table: table! };
+}
+
+/** The members of `data` as they stand in the answer, found by their brackets. */
+function slicesOf(answer: string): string[] {
+  const slices: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (const { 0: found, index } of answer.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (found === "{" || found === "[") {
+      if (++depth === 3) from = index;
+    } else if (found === "}" || found === "]") {
+      if (depth-- === 3) slices.push(answer.slice(from, index + 1));
+      if (depth === 1) return slices;
+    }
+  }
+  return slices;
+}
+
+function assertSamePage(model: ReadModel, path: string, text: string): number {
+  const { operation, page, lines, table } = pageOf(model, path, text);
+  const { data, pagination } = JSON.parse(page.text);
+  const slices = slicesOf(page.text);
+  assert.equal(slices.length, data.length);
+  assert.equal(lines.text, slices.map((slice) => `${slice}\n`).join(""));
+
+  const { columns, rows } = readTable(table.text);
+  assert.deepEqual(
+    columns,
+    recordColumns[operation.kind].map(({ name }) => name),
+  );
+  assert.deepEqual(
+    rows,
+    data.map((record: object) => filledCells(rowOf(record))),
+  );
+  assert.ok(table.text.endsWith("\r\n"));
+  for (const { total, returned } of [page, lines, table])
+    assert.deepEqual([total, returned], [pagination.total, pagination.returned]);
+  return data.length;
+}
+
+test("NDJSON and CSV hold what the same page holds in JSON, byte for byte and cell for cell", async (t) => {
+  const model = await modelOf(t, cast);
+  const queries = ["", "limit=1", "limit=2&offset=1", "offset=1000", "gp_name=north"];
+  let compared = 0;
+  for (const { path } of operations)
+    for (const query of queries) {
+      const isNameMissing = path === "/fetch-gp" && !query.startsWith("gp_name");
+      compared += assertSamePage(model, path, isNameMissing ? `gp_name=re&${query}` : query);
+    }
+  assert.ok(compared > 20);
+});
+
+/** Texts that mean something to JSON, to CSV or to a spreadsheet. */
+const awkward = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("=", "+", "-", "@", "\t", "\n", "\r", '"', "'", ",", ";", "; ", "\\", "é"),
+      fc
+        .string({ unit: "grapheme", minLength: 1 })
+        .filter((one) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(one)),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((parts) => parts.join(""));
+/** With a word by which all are found. */
+const label = awkward.map((one) => `${[...one].slice(0, 60).join("")} aa`);
+const amount = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, -1, -4_500_000));
+
+const records = fc
+  .array(
+    fc.record({
+      name: label,
+      text: awkward,
+      labels: fc.array(label, { maxLength: 3 }),
+      amount,
+      latitude: fc.double({ min: -90, max: 90, noNaN: true }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((all) =>
+    all.flatMap(({ name, text, labels, amount, latitude }, i) => [
+      { record: "gp", id: `${i}`, name, description: text, tags: labels, aliases: labels },
+      { record: "principal", id: `${i}`, name, title: text, gps: [`${i}`, "0"] },
+      {
+        record: "signal",
+        id: `${i}`,
+        title: text,
+        date: "2026-01",
+        amount_usd: amount,
+        gps: ["0"],
+      },
+      {
+        record: "project",
+        id: `${i}`,
+        name,
+        address: text,
+        latitude,
+        external_ids: { cik: [[...text].slice(0, 20).join("")], other: [] },
+        gps: [],
+      },
+    ]),
+  );
+
+test("whatever stands in a record, CSV reads back as JSON says it, and a line of NDJSON is one record", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(records, async (all) => {
+      const model = await modelOf(t, all);
+      for (const { path } of operations) {
+        const query = path === "/fetch-gp" ? "gp_name=aa&limit=100" : "limit=100";
+        assert.equal(assertSamePage(model, path, query), all.length / operations.length);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test("a page without records is no line of NDJSON, and the heading alone in CSV", async (t) => {
+  const model = await modelOf(t, cast);
+  for (const { path } of operations) {
+    const { lines, table } = pageOf(model, path, "gp_name=nobody");
+    assert.equal(lines.text, "");
+    assert.match(table.text, /^id,[^\r\n]+\r\n$/);
+  }
+});
+
+test("principals and signals of a GP are names, titles and true totals in CSV, though only a hundred are embedded", async (t) => {
+  const model = await modelOf(t, [
+    { record: "gp", id: "g", name: "Crowd Capital" },
+    ...Array.from({ length: 103 }, (_, i) => ({
+      record: "principal",
+      id: `${i}`,
+      name: `P ${String(i).padStart(3, "0")}`,
+      gps: ["g"],
+    })),
+    { record: "signal", id: "s", title: "=Opened, with a party", date: "2026", gps: ["g"] },
+  ]);
+  const [row] = readTable(pageOf(model, "/fetch-gp", "gp_name=crowd").table.text).rows;
+  const names = row!["principals.name"]!.split("; ");
+  assert.deepEqual([names.length, names[0], names[99]], [100, "P 000", "P 099"]);
+  assert.equal(row!["principals_total"], "103");
+  assert.equal(row!["signals.title"], "'=Opened, with a party");
+  assert.equal(row!["signals_total"], "1");
+});
