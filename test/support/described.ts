@@ -66,6 +66,7 @@ function readOf(path: string, sent: ReadonlyMap<string, string>): string {
   const [, operation] = /<[^>]*\/(fetch-[a-z]+|changes)\?/.exec(sent.get("link") ?? "") ?? [];
   return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");
 }
+
 const mediaTypeOf = (contentType: string) => contentType.split(";")[0]!;
 
 interface Reader {
