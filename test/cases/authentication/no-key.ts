@@ -16,8 +16,11 @@ const publicPaths = [
   "/",
   "/openapi.json",
   "/docs",
+  "/docs/vocabulary",
+  "/docs/mcp",
   "/errors",
   "/changelog",
+  "/docs/samples",
   "/changes.atom",
   "/llms.txt",
   "/account",
@@ -115,8 +118,12 @@ export async function noKeyCases(
       for (const route of routes) {
         // Methods that no path answers.
         if (route === "/*" || route === "/account*") continue;
-        if ((await ask(port, route)).status === 401) continue;
-        assert.ok(publicPaths.includes(route) || route.startsWith("/assets/"), route);
+        // Which takes messages alone.
+        const method = route === "/mcp" ? "POST" : "GET";
+        if ((await ask(port, route, { method })).status === 401) continue;
+        // A page as Markdown is as public as the page.
+        const page = route.replace(/\.md$/, "");
+        assert.ok(publicPaths.includes(page) || page.startsWith("/assets/"), route);
       }
       for (const { path: page } of accountRoutes) {
         if (publicPaths.includes(page)) continue;
