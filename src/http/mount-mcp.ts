@@ -79,8 +79,8 @@ function openMessages(http: HttpDependencies) {
 
 const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
   const { openMcp } = await import("#mcp/answer-message.ts");
-  const { api, operations, config, model, log } = http;
-  return openMcp({ api, operations, pageSizeMax: config.pageSizeMax, model }, (error) =>
+  const { api, operations, config, model, changes, log } = http;
+  return openMcp({ api, operations, pageSizeMax: config.pageSizeMax, model, changes }, (error) =>
     log.debug({ err: error }, "a message to /mcp was refused"),
   );
 };

@@ -96,18 +96,25 @@ export function writeAnswer(
   return endPage(parts, found, page, tool);
 }
 
-/** The same of values that are no records, all of them so short that one fits. */
+/**
+ * The same of values that are no records.
+ * @param values of the page that was asked for, each in the forms it may have, the last so short that one fits.
+ * @param then what to do once the last page is read; null for nothing.
+ */
 export function writeValues(
   { parts }: Pick<ReadModel, "parts">,
-  values: readonly object[],
-  bounds: Bounds,
+  values: readonly (readonly object[])[],
+  bounds: Bounds & { total: number },
   tool: string,
+  then: string | null = null,
 ): string {
-  const whole = { ...bounds, total: values.length, hints: [] };
+  const whole = { ...bounds, hints: [] };
   const page = beginPage(whole);
-  for (const value of values.slice(bounds.offset, bounds.offset + bounds.limit))
-    if (!page.add(JSON.stringify(value))) break;
-  return endPage(parts, whole, page, tool);
+  for (const forms of values) {
+    const tried = page.texts.length === 0 ? forms : forms.slice(0, 1);
+    if (!tried.some((form) => page.add(JSON.stringify(form)))) break;
+  }
+  return endPage(parts, whole, page, tool, then);
 }
 
 function beginPage({ hints: all }: Page) {
@@ -134,6 +141,7 @@ function endPage(
   { total, limit, offset }: Page,
   { texts, hints }: Pick<ReturnType<typeof beginPage>, "texts" | "hints">,
   tool: string,
+  then: string | null = null,
 ): string {
   const returned = texts.length;
   const hasMore = returned > 0 && offset + returned < total;
@@ -147,7 +155,7 @@ function endPage(
   };
   const rest =
     next === null
-      ? null
+      ? then
       : `${total - next} of ${total} follow. For them call ${tool} again with the same arguments and offset ${next}.`;
   return `{"notice":${JSON.stringify(dataNotice)},"data":[${texts.join(",")}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)},"rest":${JSON.stringify(rest)}}`;
 }
@@ -178,7 +186,7 @@ function textOf(
   return detail === "full" ? text : JSON.stringify(inBrief(kind, JSON.parse(text) as object));
 }
 
-const inBrief = (kind: RecordKind, record: object): object =>
+export const inBrief = (kind: RecordKind, record: object): object =>
   Object.fromEntries(Object.entries(record).filter(([name]) => briefMembers[kind].includes(name)));
 
 /** What a GP embeds is cut first; then the record is given in brief, at last with long texts and lists cut. */

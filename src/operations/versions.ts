@@ -17,7 +17,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
     changes: [
       "Four operations: `/fetch-gp`, `/fetch-principals`, `/fetch-signals` and `/fetch-projects`, each also under `/v1`.",
       "Partial search for `gp_name`; exact filters `tag`, `theme` and `market`, which may be repeated.",
-      "Tools for agents at `/mcp`, over MCP: the four operations, lists of GPs, signals and projects by what they carry and by date, and the vocabulary.",
+      "Tools for agents at `/mcp`, over MCP: the four operations, lists of GPs, signals and projects by what they carry and by date, the vocabulary, and what changed.",
       "`/vocabulary` lists every tag, theme and market with its number of GPs, and what each value of a closed list means.",
       "`/exports`, where the operator offers it, has whole datasets as NDJSON, CSV and Parquet, with ranges.",
       "`/changes` lists the publications of datasets, each with a step of what it added, changed, removed and merged; `/changes.atom` is a feed of them.",

@@ -95,6 +95,7 @@ const tools: readonly [names: readonly string[], gives: string][] = [
     "Projects by their own market, tag, theme, property type, type, status and dates, and by GP.",
   ],
   [["vocabulary"], "Tags, themes and markets with their numbers of GPs, and the closed lists."],
+  [["changes_since"], "What the publication after a dataset changed, and how to go on."],
 ];
 
 const withOrigin = (text: string, publicUrl: string | null): Html => {

@@ -43,7 +43,7 @@ test("the bridge passes an agent's session on, and every line that comes back is
   );
   const [initialized, listed, ...called] = answers;
   assert.equal(initialized.result.serverInfo.name, "gp-records");
-  assert.equal(listed.result.tools.length, 8);
+  assert.equal(listed.result.tools.length, 9);
   for (const { result } of called) {
     assert.notEqual(result.isError, true, JSON.stringify(result.content));
     assert.ok(result.structuredContent.pagination.total >= 0);

@@ -39,7 +39,11 @@ for (const mode of ["legacy", "auto"])
       fetch_gp: { gp_name: "northwind" },
       vocabulary: { list: "enums" },
     };
-    for (const { name } of tools)
+    const { headers } = await service.get("/fetch-signals");
+    const version = headers.get("dataset-version")!;
+    const unchanged = await client.callTool({ name: "changes_since", arguments: { version } });
+    assert.deepEqual(unchanged.structuredContent.data, []);
+    for (const { name } of tools.filter((one) => one.name !== "changes_since"))
       for (const detail of name === "vocabulary"
         ? [{}]
         : [{ detail: "brief" }, { detail: "full" }]) {

@@ -17,6 +17,7 @@ const names = [
   "list_signals",
   "list_projects",
   "vocabulary",
+  "changes_since",
 ];
 
 /** The records of an answer, which has them twice. */

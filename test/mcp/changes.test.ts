@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setPlan } from "#accounts/plans.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { keepingSteps } from "#datasets/keep-steps.ts";
+import { openControl } from "#store/stores.ts";
+import { day, gp, principal, signal } from "../datasets/published.ts";
+import { importRecords } from "../support/dataset.ts";
+import { type Called, callTool } from "../support/mcp.ts";
+import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** Three publications, then the service. */
+async function startPublished(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const folder = openCatalogue(join(dataDir, "datasets"));
+  const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
+  const signals = Array.from({ length: 130 }, (_, i) =>
+    signal(`s${i}`, { gps: ["a"], summary: "x".repeat(400) }),
+  );
+  const versions: string[] = [];
+  for (const [i, records] of [
+    [gp("a", { name: "Alpha" }), principal("p", ["a"])],
+    [gp("a", { name: "Alpha & <A>" }), principal("p", ["a"]), ...signals],
+    [gp("a", { name: "Alpha", description: "y".repeat(9000) }), ...signals],
+  ].entries()) {
+    const order = { nowMilliseconds: day(i + 1), shrinkPercentMax: 100 };
+    versions.push((await importRecords(catalogue, records, order)).published!.version);
+  }
+  const service = await startService(t, { records: null, dataDir });
+  return { service, versions };
+}
+
+test("from an earlier dataset to the one that is served every change comes once, as over HTTP", async (t) => {
+  const { service, versions } = await startPublished(t);
+  const [first = "", second = "", third = ""] = versions;
+  for (const [from, to] of [
+    [first, second],
+    [second, third],
+  ] as const) {
+    const { text } = await service.get(`/changes/${from}..${to}.ndjson?limit=200`);
+    const sent = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const expected = sent.filter(({ change }) => change !== undefined);
+    const found: unknown[] = [];
+    let rest: string | null = null;
+    for (let offset: number | null = 0; offset !== null;) {
+      const args = { version: from, limit: 100, offset, detail: "full" };
+      const { structuredContent, content }: Called = await callTool(service, "changes_since", args);
+      assert.ok(Buffer.byteLength(JSON.stringify({ structuredContent, content })) < 32_000);
+      assert.equal(structuredContent.pagination.total, expected.length);
+      found.push(...structuredContent.data);
+      offset = structuredContent.pagination.next_offset;
+      rest = structuredContent.rest;
+    }
+    assert.deepEqual(found, expected);
+    if (to === third) assert.equal(rest, null);
+    else assert.match(rest!, new RegExp(`^These lead to ${to}\\. `));
+  }
+  const brief = await callTool(service, "changes_since", { version: first, limit: 1 });
+  const [{ change, kind, id }] = brief.structuredContent.data;
+  assert.ok(change && kind && id);
+  const none = await callTool(service, "changes_since", { version: third });
+  assert.deepEqual([none.structuredContent.data, none.structuredContent.rest], [[], null]);
+});
+
+test("a version that nothing is kept of gets an answer that names those there are", async (t) => {
+  const { service, versions } = await startPublished(t);
+  const { isError, content } = await callTool(service, "changes_since", { version: "../../x" });
+  assert.equal(isError, true);
+  const [fault] = JSON.parse(content[0]!.text).errors;
+  assert.deepEqual(
+    [fault.parameter, fault.code, fault.allowed],
+    ["version", "unknown_value", versions],
+  );
+});
+
+test("a plan without changes refuses them as over HTTP, and does not count it", async (t) => {
+  const { service, versions } = await startPublished(t);
+  const control = await openControl(service.dataDir, service.place);
+  t.after(() => control.close());
+  await setPlan(control, { name: "default", quotas: {}, changes: false, now: service.clock.now() });
+  const { isError, content } = await callTool(service, "changes_since", {
+    version: versions[0],
+  });
+  assert.equal(isError, true);
+  const { code, reason } = JSON.parse(content[0]!.text);
+  assert.deepEqual([code, reason], ["access-denied", "plan"]);
+  const { headers } = await service.get("/fetch-signals");
+  assert.match(headers.get("ratelimit")!, /^"minute";r=59;/);
+});
