@@ -22,7 +22,7 @@ The answer is JSON with \`data\`, \`pagination\` and \`meta\`. \`pagination.tota
 A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` says why an answer is empty and what is near.
 The id of a GP as \`gp_name\` means that GP alone. A filter that is misspelt is refused with 400, never ignored.
 Every account has ${wordList(
-    quotas.map(({ name, quota }) => `${grouped(quota)} requests a ${name}`),
+    quotas.map(({ name, quota }) => `${grouped(quota)} requests per ${name}`),
     "and",
   )} unless told otherwise; the headers \`RateLimit\` and \`Retry-After\` say what is left and when to go on.
 
