@@ -53,6 +53,7 @@ test("a valid key is let in with everything a request needs to know of it", asyn
     hint: key.slice(0, 8),
     accountNumber: account.number,
     quotas: { minute: null, hour: 5000, day: null },
+    mayReadChanges: true,
     isDemo: false,
   });
   await nextTurn();

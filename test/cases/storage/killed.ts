@@ -49,12 +49,12 @@ export async function killedImportCases(
   const workplace = openWorkplace(dataDir, folder);
 
   await caseOf(
-    "C71 · an import killed before each of its three last steps leaves the dataset before it, whole, and the next needs no cleaning (at random moments: npm run faults)",
+    "C71 · an import killed before each of its five last steps leaves the dataset before it, whole, and the next needs no cleaning (at random moments: npm run faults)",
     async () => {
       const before = catalogue.current()!;
       const file = workplace.write(linesOf(gp("1"), gp("2")), "ndjson");
-      // The dataset gets its name, its facts get theirs, and the pointer moves.
-      for (const step of [1, 2, 3]) {
+      // What changed gets its name and is noted, the dataset and its facts get theirs, and the pointer moves.
+      for (const step of [1, 2, 3, 4, 5]) {
         const args = ["import", "ndjson", file, "--source", "c71"];
         const { exitCode, err } = await killedAtRename(dataDir, step, args);
         assert.equal(exitCode, null, err);
@@ -68,7 +68,10 @@ export async function killedImportCases(
       const known = catalogue
         .list()
         .flatMap(({ version }) => [`${version}.json`, `${version}.sqlite`]);
-      assert.deepEqual(readdirSync(catalogue.folder).toSorted(), [...known, "current"].toSorted());
+      assert.deepEqual(
+        readdirSync(catalogue.folder).toSorted(),
+        [...known, "changes", "current"].toSorted(),
+      );
     },
   );
 
