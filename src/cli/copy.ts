@@ -1,4 +1,5 @@
 /** `gp-records copy`: moves the whole installation into a database or a folder, while it serves but for its last moment. */
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Config, readConfig } from "#config.ts";
 import type { Copied } from "#copy/copy-installation.ts";
@@ -53,10 +54,15 @@ async function copy(context: CliContext, config: Config, options: CopyOptions): 
       warn(
         "the installation is not served any more: `gp-records copy` again finishes the move, `gp-records copy --undo` takes it back",
       );
-    throw dataFolderFault(error, dataDir);
+    throw copyTo.dataDir !== null && isBelow(error, resolve(copyTo.dataDir))
+      ? dataFolderFault(error, copyTo.dataDir, "COPY_TO")
+      : dataFolderFault(error, dataDir);
   });
   printResult(context, options, copiedJson(copied), () => copiedText(copied, config));
 }
+
+const isBelow = (error: unknown, folder: string) =>
+  (error as NodeJS.ErrnoException).path?.startsWith(folder) === true;
 
 async function undo(
   context: CliContext,

@@ -82,8 +82,11 @@ async function withDatasets<R>(context: CliContext, work: Work<R>, isChange: boo
   }
 }
 
-/** The error to throw for one that reading or writing below the folder threw: a one-line fault, or the same error. */
-export function dataFolderFault(error: unknown, dataDir: string): unknown {
+/**
+ * The error to throw for one that reading or writing below the folder threw: a one-line fault, or the same error.
+ * @param setting that names the folder.
+ */
+export function dataFolderFault(error: unknown, dataDir: string, setting = "DATA_DIR"): unknown {
   const { code, path = dataDir, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return sqliteFault(error, dataDir);
   if (isNoRoom(error))
@@ -93,7 +96,7 @@ export function dataFolderFault(error: unknown, dataDir: string): unknown {
     );
   return new CommandFault(
     exitCodes.usage,
-    `${path} cannot be used (${code}). Give this user write access to it, or name another folder with DATA_DIR.`,
+    `${path} cannot be used (${code}). Give this user write access to it, or name another folder with ${setting}.`,
   );
 }
 

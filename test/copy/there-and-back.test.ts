@@ -135,6 +135,11 @@ test("COPY_TO is asked for, may be read from a file, and its password is nowhere
     await allCommands(here, { COPY_TO: "mysql://a:secret@b/c" }).refusal(exitCodes.usage, "copy"),
     /^error: COPY_TO must be a URL such as postgres:\/\/user:password@db\.example:5432\/records, or the path of a folder\.\n$/,
   );
+  const noFolder = join(here, "control.sqlite", "below");
+  assert.match(
+    await allCommands(here, { COPY_TO: noFolder }).refusal(exitCodes.usage, "copy"),
+    /below cannot be used \(ENOTDIR\)\. .* or name another folder with COPY_TO\.\n$/,
+  );
   const url = new URL(await freshDatabase(t));
   url.password = "hush-hush";
   const file = join(temporaryFolder(t), "secret");
