@@ -1,5 +1,5 @@
 /** The tables of all pages: sticky head, the first cell names the row, and on a phone each row folds into lines. */
-import { html, type Html, type Part } from "./html.ts";
+import { html, Html, type Part } from "./html.ts";
 
 export interface Column {
   label: string;
@@ -37,15 +37,13 @@ const numberClass = ({ isNumber }: Column): Part => isNumber === true && html`cl
 const attributesOf = (head: Column): Html | null =>
   head.isPlain === true ? null : html`data-label="${head.label}" ${numberClass(head)}`;
 
-/** Cells make up most of a long page, so their markup is kept short. */
+/** Cells make up most of a long page, so their markup is kept short: without the line breaks that a template would have. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {
   const cells = [
     html`<th scope="row">${first}</th>`,
     ...others.map((cell, i) => cellOf(cell, attributes[i + 1]!)),
   ];
-  return html`<tr>
-    ${cells}
-  </tr>`;
+  return new Html(`<tr>${html`${cells}`.markup}</tr>`);
 }
 
 const cellOf = (cell: Part, attributes: Html | null): Html =>
