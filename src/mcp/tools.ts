@@ -562,7 +562,6 @@ const recordsSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): ob
 
 /** @param item of `data`. */
 function pageSchema(item: object): object {
-  const texts = { type: "array", items: { type: "string" } };
   const number = { type: "integer" };
   const object = (properties: Record<string, object>) => ({
     type: "object",
@@ -584,15 +583,7 @@ function pageSchema(item: object): object {
       api_version: { type: "string" },
       dataset_version: { type: "string" },
       dataset_updated_at: { type: "string" },
-      hints: {
-        type: "array",
-        items: object({
-          code: { type: "string" },
-          parameter: { type: ["string", "null"] },
-          message: { type: "string" },
-          suggestions: texts,
-        }),
-      },
+      hints: { type: "array", items: { type: "object" } },
     }),
     rest: { type: ["string", "null"], description: "How to get what follows." },
   });
