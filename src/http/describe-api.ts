@@ -56,7 +56,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         "Records of real-estate General Partners (GPs), their principals, market signals and projects. Read-only. " +
         "Each path is also served under /v1 with identical answers. " +
         "Agents ask over MCP, the Model Context Protocol, at /mcp; /docs/mcp says how.",
-      contact: { name: "The operator of this service", url: "/" },
+      contact: { name: "The operator of this service" },
     },
     servers: [{ url: "/" }],
     tags: [
