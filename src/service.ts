@@ -26,6 +26,7 @@ import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { Patience } from "#limits/shared-counters.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
+import { deprecations } from "#operations/deprecations.ts";
 import { operations } from "#operations/index.ts";
 import { openLifecycle } from "#service/lifecycle.ts";
 import { metricsOf } from "#service/metrics.ts";
@@ -174,6 +175,7 @@ export async function openService(
   const http: HttpDependencies = {
     config,
     operations,
+    deprecations,
     api,
     model: datasets.model,
     changes: openPublications(join(dataDir, "datasets")),

@@ -4,6 +4,7 @@ import type { Passwords } from "#accounts/passwords.ts";
 import type { Membership } from "#accounts/membership.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
 import { isLoopback } from "#config.ts";
+import type { Deprecation } from "#operations/deprecations.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Mailer } from "./mailer.ts";
@@ -19,6 +20,7 @@ export interface AccountServices {
   mailer: Mailer;
   quotaRpc: QuotaRpc;
   personLimiter: PersonLimiter;
+  deprecations: readonly Deprecation[];
   /** The records; null while none are published. */
   model(): ReadModel | null;
   reportError(error: string): void;

@@ -5,6 +5,7 @@ import { openPasswords } from "#accounts/passwords.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
+import { deprecations } from "#operations/deprecations.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
@@ -114,6 +115,7 @@ async function openServices(): Promise<AccountServices> {
     mailer,
     quotaRpc,
     personLimiter,
+    deprecations,
     model: dataset.model,
     reportError,
   };

@@ -1,6 +1,12 @@
 /** The OpenAPI 3.1 description, generated from the declarations that the service runs on. */
 import { csvTable } from "#csv.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
+import {
+  type Deprecation,
+  deprecations,
+  deprecationSentence,
+  findDeprecated,
+} from "#operations/deprecations.ts";
 import { hintCodes } from "#operations/hints.ts";
 import {
   type FilterName,
@@ -44,8 +50,16 @@ const ifNoneMatch = {
   example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
 };
 
-/** @param pageSizeMax the operator's largest page. */
-export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
+/**
+ * @param pageSizeMax the operator's largest page.
+ * @param deprecated what is marked so; its paths are those of versions.
+ */
+export function describeApi(
+  operations: readonly Operation[],
+  pageSizeMax: number,
+  deprecated: readonly Deprecation[] = deprecations,
+): object {
+  const describe = (operation: Operation) => describeOperation(operation, pageSizeMax, deprecated);
   return {
     openapi: "3.1.1",
     info: {
@@ -71,10 +85,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
     security: [{ apiKey: [] }],
     paths: {
       ...Object.fromEntries(
-        operations.map((operation) => [
-          operation.path,
-          { get: describeOperation(operation, pageSizeMax) },
-        ]),
+        operations.map((operation) => [operation.path, { get: describe(operation) }]),
       ),
       [vocabularyPath]: { get: vocabulary },
       [exportsPath]: { get: listOfExports },
@@ -84,6 +95,11 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         ifNoneMatch: { $ref: "#/components/parameters/IfNoneMatch" },
         otherAnswers,
       }),
+      ...Object.fromEntries(
+        deprecated.flatMap((one) =>
+          [...operations.map(describe), vocabulary].flatMap((get) => pathsOf(one, get)),
+        ),
+      ),
     },
     components: {
       securitySchemes: {
@@ -109,7 +125,27 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
   };
 }
 
-function describeOperation(operation: Operation, pageSizeMax: number): object {
+/** The path of an operation under a version that is deprecated; none of a parameter. */
+function pathsOf(
+  deprecation: Deprecation,
+  get: { operationId: string; description: string },
+): [string, object][] {
+  if ("parameter" in deprecation) return [];
+  const { version } = deprecation;
+  const marked = {
+    ...get,
+    operationId: `${version}-${get.operationId}`,
+    deprecated: true,
+    description: `${deprecationSentence(deprecation)} ${get.description}`,
+  };
+  return [[`/${version}/${get.operationId}`, { get: marked }]];
+}
+
+function describeOperation(
+  operation: Operation,
+  pageSizeMax: number,
+  deprecated: readonly Deprecation[],
+) {
   const recordName = Object.entries(records).find(([, schema]) => schema === operation.record)![0];
   return {
     operationId: operation.name,
@@ -117,8 +153,10 @@ function describeOperation(operation: Operation, pageSizeMax: number): object {
     summary: operation.summary,
     description: operation.description,
     parameters: [
-      ...filtersOf(operation).map((name) => describeFilter(name, operation)),
-      ...describePaging(pageSizeMax),
+      ...[
+        ...filtersOf(operation).map((name) => describeFilter(name, operation)),
+        ...describePaging(pageSizeMax),
+      ].map((parameter) => markDeprecated(parameter, operation, deprecated)),
       { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
@@ -364,16 +402,37 @@ const examplePage = {
   },
 };
 
-function describeFilter(name: FilterName, operation: Operation): object {
-  const { isRequired } = operation.filters[name]!;
-  const common = { name, in: "query", description: filters[name].meaning, required: isRequired };
-  const schema = filterSchema(name, operation);
-  return filters[name].isRepeatable
-    ? { ...common, style: "form", explode: true, schema }
-    : { ...common, schema };
+interface DescribedParameter {
+  name: string;
+  in: "query";
+  description: string;
+  required?: boolean;
+  deprecated?: boolean;
+  style?: "form";
+  explode?: boolean;
+  schema: object;
 }
 
-const describePaging = (pageSizeMax: number): object[] =>
+function markDeprecated(
+  parameter: DescribedParameter,
+  operation: Operation,
+  deprecated: readonly Deprecation[],
+): DescribedParameter {
+  const found = findDeprecated(deprecated, operation.name, parameter.name);
+  if (found === undefined) return parameter;
+  const description = `${deprecationSentence(found)} ${parameter.description}`;
+  return { ...parameter, description, deprecated: true };
+}
+
+function describeFilter(name: FilterName, operation: Operation): DescribedParameter {
+  const { isRequired } = operation.filters[name]!;
+  const { meaning, isRepeatable } = filters[name];
+  const common = { name, in: "query", description: meaning, required: isRequired } as const;
+  const schema = filterSchema(name, operation);
+  return isRepeatable ? { ...common, style: "form", explode: true, schema } : { ...common, schema };
+}
+
+const describePaging = (pageSizeMax: number): DescribedParameter[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
     name,
     in: "query",

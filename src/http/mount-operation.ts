@@ -9,22 +9,27 @@ import { filterText, pageQuery } from "#operations/parameters.ts";
 import { maskKeys } from "#problems.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
+import { routesOf } from "./deprecated-uses.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { refuse, sendAnswer } from "./send-answer.ts";
 
-/** Under its own path, and under `/v1` with identical answers. */
+/** Under its own path, and under `/v1` and versions that are deprecated with identical answers. */
 export function mountOperation(
   app: FastifyInstance,
   http: HttpDependencies,
   operation: Operation,
 ): void {
-  for (const url of [operation.path, `/v1${operation.path}`])
+  for (const { url, noteUse } of routesOf(http, operation.name))
     app.route({
       method: answeredMethods,
       url,
       config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: operation.name }),
-      handler: (request, reply) => serve(http, operation, request, reply),
+      handler:
+        noteUse === null
+          ? (request, reply) => serve(http, operation, request, reply)
+          : (request, reply) =>
+              serve(http, operation, request, reply, noteUse(request, queryText(request))),
     });
 }
 
@@ -33,6 +38,7 @@ function serve(
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
+  deprecationHeaders: HeaderLines = "",
 ): void | Promise<void> {
   const outcome = http.api.ask({
     caller: request.caller!,
@@ -42,11 +48,14 @@ function serve(
     knownTags: request.headers["if-none-match"],
   });
   return outcome instanceof Promise
-    ? outcome.then((settled) => sendOutcome(http, settled, answerHeaders, request, reply))
-    : sendOutcome(http, outcome, answerHeaders, request, reply);
+    ? outcome.then((settled) =>
+        sendOutcome(http, settled, answerHeaders, request, reply, deprecationHeaders),
+      )
+    : sendOutcome(http, outcome, answerHeaders, request, reply, deprecationHeaders);
 }
 
-export const queryText = ({ raw: { url = "" } }: FastifyRequest) => {
+/** The query as it was sent, without the `?`. */
+export const queryText = ({ raw: { url = "" } }: FastifyRequest): string => {
   const mark = url.indexOf("?");
   return mark === -1 ? "" : url.slice(mark + 1);
 };
@@ -58,16 +67,20 @@ function acceptedFormat({ headers }: FastifyRequest): Format | undefined {
   return formats.find(({ mediaType }) => mediaType === preferred);
 }
 
-/** @param headersOf the headers of a 200 that are the same for every client; they are kept with the answer. */
+/**
+ * @param headersOf the headers of a 200 that are the same for every client; they are kept with the answer.
+ * @param deprecationHeaders as `routesOf` gives them for the request.
+ */
 export function sendOutcome<A extends SentBody>(
   http: HttpDependencies,
   { asker, counted, result }: Outcome<A>,
   headersOf: (http: HttpDependencies, answer: A) => HeaderLines,
   request: FastifyRequest,
   reply: FastifyReply,
+  deprecationHeaders: HeaderLines = "",
 ): void | Promise<void> {
   request.asker = asker;
-  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
+  if (counted !== null) request.quotaHeaders = quotaHeaders(counted) + deprecationHeaders;
   switch (result.kind) {
     case "problem":
       return refuse(http, request, reply, result.problem, result.cause);

@@ -52,6 +52,7 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
     docsPage({
       publicUrl,
       pageSizeMax,
+      deprecations: http.deprecations,
       quotas,
       formats: formats.map(({ mediaType }) => mediaType),
       ...keyFactsOf(http),
@@ -62,7 +63,7 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
   mountPage("/docs/mcp", () => mcpPage(publicUrl));
   mountPage("/errors", errorsPage);
   for (const code of problemCodes) mountPage(`/errors/${code}`, () => errorPage(code));
-  mountPage("/changelog", () => changelogPage(apiVersions));
+  mountPage("/changelog", () => changelogPage(apiVersions, http.deprecations));
   mountDocument(app, http, "/llms.txt", [
     {
       accept: "text/plain",
@@ -70,7 +71,8 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
       content: once(() => llmsText(publicUrl, quotas)),
     },
   ]);
-  const description = () => JSON.stringify(describeApi(http.operations, pageSizeMax));
+  const description = () =>
+    JSON.stringify(describeApi(http.operations, pageSizeMax, http.deprecations));
   mountDocument(app, http, "/openapi.json", [
     { accept: "application/json", contentType: json, content: once(description) },
   ]);

@@ -1,4 +1,5 @@
 /** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
+import { type Deprecation, deprecationSentence, findDeprecated } from "#operations/deprecations.ts";
 import {
   isRepeatable,
   type Operation,
@@ -16,16 +17,19 @@ import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 import { anchorOf } from "./value-lists.ts";
 
-export function operationSection(
-  operation: Operation,
-  pageSizeMax: number,
-  publicUrl: string | null,
-): Html {
+interface OperationFacts {
+  pageSizeMax: number;
+  publicUrl: string | null;
+  deprecations: readonly Deprecation[];
+}
+
+export function operationSection(operation: Operation, facts: OperationFacts): Html {
+  const { publicUrl } = facts;
   const { name, path, kind, record, summary, description } = operation;
   return html`<section>
     <h3 id="${name}"><code>GET ${path}</code></h3>
     <p>${summary} ${prose(description)}</p>
-    ${parameterTable(operation, pageSizeMax)}
+    ${parameterTable(operation, facts)}
     ${tryForm({
       path,
       target: exampleTarget(operation),
@@ -43,7 +47,10 @@ export function operationSection(
   </section>`;
 }
 
-const parameterTable = (operation: Operation, pageSizeMax: number): Html =>
+const parameterTable = (
+  operation: Operation,
+  { pageSizeMax, deprecations }: OperationFacts,
+): Html =>
   table({
     label: `Parameters of ${operation.path}`,
     columns: ["Parameter", "Needed", "Takes", "Meaning"].map((label) => ({ label, isPlain: true })),
@@ -51,9 +58,18 @@ const parameterTable = (operation: Operation, pageSizeMax: number): Html =>
       html`<code>${name}</code>`,
       parameterNeed(name, operation),
       parameterRule(name, operation, pageSizeMax),
-      prose(parameterMeanings[name]),
+      html`${deprecatedNote(operation, name, deprecations)}${prose(parameterMeanings[name])}`,
     ]),
   });
+
+function deprecatedNote(
+  operation: Operation,
+  name: ParameterName,
+  deprecations: readonly Deprecation[],
+): Part {
+  const found = findDeprecated(deprecations, operation.name, name);
+  return found !== undefined && html`<strong>${prose(deprecationSentence(found))}</strong> `;
+}
 
 /** The members of a record: name, type, whether it may be null, meaning. */
 const memberTable = (label: string, record: Operation["record"]): Html =>

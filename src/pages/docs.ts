@@ -1,4 +1,5 @@
 /** The page at `/docs`: the reference, generated from the operations, records and errors. */
+import type { Deprecation } from "#operations/deprecations.ts";
 import { operations } from "#operations/index.ts";
 import {
   answerSection,
@@ -22,6 +23,7 @@ export interface DocsFacts extends KeyFacts {
   publicUrl: string | null;
   /** Largest `limit`. */
   pageSizeMax: number;
+  deprecations: readonly Deprecation[];
   /** Default quotas, shortest window first. */
   quotas: readonly QuotaWindow[];
   /** Media types the operations answer in, the default first. */
@@ -31,6 +33,7 @@ export interface DocsFacts extends KeyFacts {
 export const docsPage = ({
   publicUrl,
   pageSizeMax,
+  deprecations,
   quotas,
   formats,
   ...keyFacts
@@ -56,7 +59,9 @@ export const docsPage = ({
               <a href="/docs/samples">Samples</a> call each of them from a shell, TypeScript, Python
               and Bruno.
             </p>
-            ${operations.map((operation) => operationSection(operation, pageSizeMax, publicUrl))}
+            ${operations.map((operation) =>
+              operationSection(operation, { pageSizeMax, publicUrl, deprecations }),
+            )}
           </section>
           ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
           ${formatSection(formats)} ${errorSection()}

@@ -128,6 +128,7 @@ test("the facts shown in the docs are escaped as text", () => {
   const told = docsPage({
     publicUrl: evil,
     pageSizeMax: 100,
+    deprecations: [],
     quotas,
     formats: [evil],
     account: { url: evil, isOpen: true },

@@ -57,6 +57,7 @@ export async function openHttpServer(
   const http: HttpDependencies = {
     config,
     operations,
+    deprecations: [],
     api,
     model: () => model,
     changes: { list: () => [], stepPath: () => "", openStep: () => null },

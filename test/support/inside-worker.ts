@@ -6,6 +6,7 @@ import { Kysely } from "kysely";
 import { answerRequest } from "#account/answer-request.ts";
 import type { Mail } from "#account/mail-templates.ts";
 import type { PageAnswer, PageRequest, AccountWorkerSettings } from "#account/messages.ts";
+import type { AccountServices } from "#account/request.ts";
 import { openPersonLimiter } from "#account/person-limits.ts";
 import { routes } from "#account/screens/index.ts";
 import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
@@ -14,10 +15,11 @@ import { controlFile } from "#store/files.ts";
 import { nodeSqliteDialect } from "#store/open-store.ts";
 import { type ControlStore, openControl, openUsage } from "#store/stores.ts";
 import { noon } from "./control.ts";
-import { storePlace } from "./for-each-store.ts";
+import { type StorePlace, storePlace } from "./for-each-store.ts";
 import { cheap } from "./people.ts";
 
 export interface InsideWorker {
+  place: StorePlace;
   control: ControlStore;
   passwords: Passwords;
   /** Mail sent so far. */
@@ -36,6 +38,7 @@ export interface InsideWorker {
 export async function openInsideWorker(
   t: TestContext,
   settings: Partial<AccountWorkerSettings> = {},
+  otherwise: Partial<AccountServices> = {},
 ): Promise<InsideWorker> {
   const place = await storePlace(t);
   const { dataDir } = place;
@@ -44,7 +47,7 @@ export async function openInsideWorker(
     place.databaseUrl === null
       ? await watchedControl(dataDir, queries)
       : await openControl(dataDir, place);
-  const usage = await openUsage(dataDir);
+  const usage = await openUsage(dataDir, place);
   t.after(() => Promise.all([control.close(), usage.close()]));
   const hashes = { count: 0, running: 0, most: 0 };
   const messages: Mail[] = [];
@@ -74,8 +77,10 @@ export async function openInsideWorker(
     },
     quotaRpc: { call: () => assert.fail(), look: () => assert.fail() },
     personLimiter: openPersonLimiter(),
+    deprecations: [],
     model: () => null,
     reportError: (error: string) => assert.fail(error),
+    ...otherwise,
   };
   const ask = (request: Partial<PageRequest>) =>
     answerRequest(services, routes, {
@@ -90,6 +95,7 @@ export async function openInsideWorker(
       headers: { host: "127.0.0.1:8080", ...request.headers },
     });
   return {
+    place,
     control,
     passwords,
     messages,

@@ -8,7 +8,7 @@ import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { isLive } from "#keys/keys.ts";
-import { readNames } from "#operations/reads.ts";
+import { recordedNames } from "#operations/deprecations.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
@@ -32,7 +32,7 @@ const csvRowsMax = 10_000;
 const keysOffered = 60;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
-  const reading = readFilter(request.query);
+  const reading = readFilter(request.query, namesFor(request));
   const isOff = request.services.settings.usageLogDays === 0;
   if (isOff || reading.fault !== undefined)
     return page(await markup(request, reading, { requests: [], next: null }), isOff ? 200 : 400);
@@ -44,6 +44,8 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   });
   return page(await markup(request, reading, found));
 }
+
+const namesFor = ({ services }: MemberRequest) => recordedNames(services.deprecations);
 
 async function markup(
   request: MemberRequest,
@@ -60,7 +62,7 @@ async function markup(
     typed,
     fault,
     keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
-    operations: readNames,
+    operations: namesFor(request),
     rows: requests.map((logged) => rowOf(logged, names)),
     olderHref: next === null ? null : hrefOf("/account/requests", typed, next),
     csvHref: hrefOf("/account/requests.csv", typed),
@@ -86,7 +88,7 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
 
 /** A filter with an error gets the page instead: a file of the wrong requests would look right. */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
-  const { filter, fault } = readFilter(request.query);
+  const { filter, fault } = readFilter(request.query, namesFor(request));
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
   const lines = [byteOrderMark + csvHeading(requestColumns)];
@@ -243,7 +245,8 @@ interface FilterReading {
 
 const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
 
-export function readFilter(query: URLSearchParams): FilterReading {
+/** @param known names under which requests are recorded. */
+export function readFilter(query: URLSearchParams, known: readonly string[]): FilterReading {
   const typed: FilterReading["typed"] = {};
   for (const name of filterNames) {
     const value = query.get(name)?.trim() ?? "";
@@ -253,18 +256,18 @@ export function readFilter(query: URLSearchParams): FilterReading {
   const since = from === undefined ? undefined : momentOf(from);
   const until = to === undefined ? undefined : endOf(to);
   const statusClass = statusClasses.find((one) => one === status);
-  const fault = faultOf(typed, since, until);
+  const fault = faultOf(typed, known, since, until);
   const filter = { key, operation, statusClass, requestId: id, since, until };
   return fault === undefined ? { filter, typed } : { filter, typed, fault };
 }
 
 function faultOf(
   { operation, status, id }: FilterReading["typed"],
+  known: readonly string[],
   since: number | undefined,
   until: number | undefined,
 ): string | undefined {
-  if (operation !== undefined && !readNames.some((name) => name === operation))
-    return "There is no such operation.";
+  if (operation !== undefined && !known.includes(operation)) return "There is no such operation.";
   if (status !== undefined && !statusClasses.includes(status as StatusClass))
     return "A status is one of 2xx, 3xx, 4xx and 5xx.";
   if (Number.isNaN(since) || Number.isNaN(until))
