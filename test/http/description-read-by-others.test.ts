@@ -66,7 +66,7 @@ export async function secondsToWait(): Promise<number> {
   if (data !== undefined) {
     // @ts-expect-error a page has no such member
     data.retry_after;
-    return data.pagination.total * 0;
+    return typeof data === "string" ? data.length : data.pagination.total;
   }
   // @ts-expect-error only some errors have it
   error.retry_after;
