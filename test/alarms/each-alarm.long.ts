@@ -118,7 +118,7 @@ async function startPrometheus(t: TestContext, servers: readonly Told[]) {
   const port = await freePort();
   const args = [
     // Whatever becomes of this process.
-    "600",
+    "1800",
     "prometheus",
     `--config.file=${configuration}`,
     `--storage.tsdb.path=${join(folder, "data")}`,
@@ -341,7 +341,7 @@ test("each alarm of deploy/alerts.yml fires and clears in Prometheus, and the we
           "have not begun in both",
         );
       },
-      2 * minute,
+      5 * minute,
       200,
     );
 
@@ -406,7 +406,7 @@ test("each alarm of deploy/alerts.yml fires and clears in Prometheus, and the we
         for (const { receiver, name } of servers)
           assert.deepEqual(receiver.deliveries.at(-1)!.body.active.filter(isMeant), [], name);
       },
-      2 * minute,
+      5 * minute,
       200,
     );
   await untilEnded(isSure);
