@@ -1,5 +1,5 @@
 /** The tables of all pages: sticky head, the first cell names the row, and on a phone each row folds into lines. */
-import { html, Html, type Part } from "./html.ts";
+import { html, type Html, type Part } from "./html.ts";
 
 export interface Column {
   label: string;
@@ -43,7 +43,8 @@ function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html |
     html`<th scope="row">${first}</th>`,
     ...others.map((cell, i) => cellOf(cell, attributes[i + 1]!)),
   ];
-  return new Html(`<tr>${html`${cells}`.markup}</tr>`);
+  // oxfmt-ignore
+  return html`<tr>${cells}</tr>`;
 }
 
 const cellOf = (cell: Part, attributes: Html | null): Html =>

@@ -222,4 +222,17 @@ test("DuckDB reads Parquet without a hint: types, counts and sums are those of N
   const [, sample] = /```sql\n([\s\S]+?)```/.exec(readFileSync("docs/exports.md", "utf8"))!;
   const [first] = await rows(sample!);
   assert.equal(first!.length, 3);
+  const example = await rows(readFileSync("examples/capital-by-gp.sql", "utf8"));
+  const offered = lines("signal")
+    .map((line) => JSON.parse(line) as Json)
+    .filter((signal) => signal.amount_basis === "offering_total" && signal.amount_usd !== null);
+  const totals = new Map<string, number>();
+  for (const { gps, amount_usd } of offered)
+    for (const { id } of gps) totals.set(id, (totals.get(id) ?? 0) + amount_usd);
+  const most = [...totals.values()].toSorted((a, b) => b - a).slice(0, 20);
+  assert.ok(most.length > 0);
+  assert.deepEqual(
+    example.slice(0, most.length).map((row) => Number(row[3])),
+    most,
+  );
 });

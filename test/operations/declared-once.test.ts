@@ -16,7 +16,11 @@ test("a facet is named where it is indexed, filled and described: all else follo
     // The page of a GP links each list of the record to the filter that finds its like.
     "src/account/screens/gp.ts",
     "src/datasets/write-gps.ts",
+    // Tools for agents list records by what these carry themselves, which is no filter of an operation.
+    "src/mcp/tools.ts",
     "src/operations/operation.ts",
+    "src/pages/docs-mcp.ts",
     "src/search/dataset-parts.ts",
+    "src/search/listings.ts",
   ]);
 });
