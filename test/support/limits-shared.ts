@@ -1,6 +1,7 @@
 /** Counters that several instances share, on a server whose clock a test sets. */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/engine.ts";
@@ -37,15 +38,16 @@ export async function openInstance(
   };
 }
 
-const connectTries = 10;
+const connectTries = 100;
 
-/** A connection to PostgreSQL is given up after 1.5 s, which a busy machine may take. */
+/** A connection to PostgreSQL is given up after 1.5 s, which a busy machine may take, and the next one tried a second later. */
 async function connectAgain(engine: Engine, onLost: (fault: Error) => void): Promise<void> {
   for (let left = connectTries - 1; ; left--)
     try {
       return await engine.connect(onLost);
     } catch (error) {
       if (left === 0) throw error;
+      await wait(100);
     }
 }
 
