@@ -43,6 +43,7 @@ test("the peers are measured only where they are asked for, and then nothing els
     "operations-650k",
     "import-650k",
     "import-memory-650k",
+    "export-memory-650k",
     "peers",
   ]);
   assert.throws(() => readOptions(["--peers", "--compare", "HEAD"]), /'peers'/);

@@ -32,7 +32,9 @@ export async function packClient(t: TestContext) {
   const sources = join(folder, "sources");
   for (const name of ["src", "package.json", "tsconfig.json", "README.md", "LICENSE"])
     cpSync(join("clients/typescript", name), join(sources, name), { recursive: true });
-  await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: sources });
+  // Below `npm run` the setting of this checkout holds everywhere, and would leave `prepack` out.
+  const scripts = "--ignore-scripts=false";
+  await run("npm", ["pack", "--silent", scripts, "--pack-destination", folder], { cwd: sources });
   const archive = join(
     folder,
     readdirSync(folder).find((name) => name.endsWith(".tgz"))!,
