@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 import { isStaged } from "#datasets/choose.ts";
 import { hashFile } from "#datasets/file-hash.ts";
+import { openPublications } from "#datasets/publications.ts";
 import type { Fault } from "./fault.ts";
 import { done, start } from "./program.ts";
 import { writeRecords } from "./records.ts";
@@ -52,7 +53,8 @@ export const importKilled: Fault = {
       work.tell(`${i + 1} of ${tries} imports killed`);
     }
     for (const file of files) await done(work, dataDir, ...importOf(file));
-    broken.push(...litter(catalogue).map((name) => `left behind after the next import: ${name}`));
+    const left = [...litter(catalogue), ...litterOfSteps(catalogue)];
+    broken.push(...left.map((name) => `left behind after the next import: ${name}`));
     return {
       done: `${tries} imports of ${recordCount.toLocaleString("en-US")} records killed, over the ${Math.round(milliseconds)} ms or so one takes`,
       seen: `${ends.old} old, ${ends.new} new, ${ends.mixed} mixed`,
@@ -113,7 +115,19 @@ function faultsOf(catalogue: Catalogue, hashes: readonly string[]): string[] {
 
 /** Files in the folder that belong to no dataset. */
 function litter(catalogue: Catalogue): string[] {
-  const known = new Set(["current"]);
+  const known = new Set(["current", "changes"]);
   for (const { version } of catalogue.list()) known.add(`${version}.sqlite`).add(`${version}.json`);
   return readdirSync(catalogue.folder).filter((name) => !known.has(name));
+}
+
+/** Files beside the steps between datasets that belong to no publication. */
+function litterOfSteps(catalogue: Catalogue): string[] {
+  const publications = openPublications(catalogue.folder).list(catalogue.currentVersion());
+  const steps = publications.flatMap(({ from, version, step }) =>
+    step === null ? [] : [`changes-${from}..${version}`],
+  );
+  const known = new Set(steps.flatMap((name) => [`${name}.ndjson`, `${name}.index`]));
+  return readdirSync(join(catalogue.folder, "changes")).filter(
+    (name) => name !== "publications.json" && !known.has(name),
+  );
 }
