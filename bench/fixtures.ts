@@ -53,8 +53,10 @@ export interface Fixtures {
   serverFolder(published: Published): string;
   /** An empty folder. */
   emptyFolder(): string;
-  /** The answers of this checkout to the questions of the mix. */
-  answers(): Promise<SentAnswer[]>;
+  /** Name under which the load client knows the mix, asked in a format; in JSON without one. */
+  requests(published: Published, accept?: string): Promise<string>;
+  /** The answers of this checkout to the questions of the mix, in a format or in JSON. */
+  answers(accept?: string): Promise<SentAnswer[]>;
   /** Starts the program of a checkout. */
   start(checkout: Checkout, order: Omit<ProgramOrder, "root">): Promise<RunningServer>;
   /** The code of a checkout that issues keys, since its store may have another schema than ours. */
@@ -116,10 +118,21 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
     startProgram({ root, ...order, settings: { NODE_COMPILE_CACHE: compileCache, ...settings } });
   const publishedBy = (checkout: Checkout, factor: number) =>
     published(JSON.stringify([checkouts.indexOf(checkout), factor]));
-  const answers = remember<void, SentAnswer[]>(async () => {
+  const requests: Fixtures["requests"] = async ({ requests: inJson, keys }, accept) => {
+    if (accept === undefined) return inJson;
+    const name = `${inJson} ${accept}`;
+    const questionOf = (path: string, key: string) => ({
+      path,
+      headers: { "x-api-key": key, accept },
+    });
+    load.prepare(name, requestsOf(await mix(), keys, questionOf));
+    return name;
+  };
+  const answers = remember(async (accept: string) => {
     const ofOwn = await publishedBy(own, 1);
     const server = await start(own, { dataDir: serverFolder(ofOwn) });
-    const all = await answersTo(await mix(), server.port, ofOwn.keys[0]!);
+    const headers = { "x-api-key": ofOwn.keys[0]!, accept };
+    const all = await answersTo(await mix(), server.port, headers);
     await server.stop();
     return all;
   });
@@ -132,7 +145,8 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
     otherRecords,
     mix,
     keysOf,
-    answers,
+    requests,
+    answers: (accept = "*/*") => answers(accept),
     start,
     serverFolder,
     published: publishedBy,

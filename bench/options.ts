@@ -68,9 +68,10 @@ const large: readonly Choice[] = [
   "import-memory-650k",
   "export-memory-650k",
 ];
+const inOtherFormats: readonly Choice[] = ["cold-ndjson", "cold-csv"];
 const onEngines: readonly Choice[] = ["engines-valkey", "engines-postgres"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
-const special: readonly Choice[] = [...large, ...onEngines, "peers"];
+const special: readonly Choice[] = [...large, ...inOtherFormats, ...onEngines, "peers"];
 /** Rows whose figure is no property of a commit alone. */
 const ownOnly: readonly Choice[] = ["steps", ...onEngines, "peers"];
 const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];

@@ -47,15 +47,15 @@ export function requestsOf(
   });
 }
 
-/** Asks a server every question once. */
+/** Asks a server every question once. @param asked the headers of each. */
 export async function answersTo(
   { targets }: Mix,
   port: number,
-  key: string,
+  asked: Readonly<Record<string, string>>,
 ): Promise<SentAnswer[]> {
   const answers: SentAnswer[] = [];
   for (const target of targets) {
-    const answer = await fetchOnce(port, target, { "x-api-key": key });
+    const answer = await fetchOnce(port, target, asked);
     if (answer.status !== 200)
       throw new Error(`${target} was answered with ${answer.status} instead of 200.`);
     const { rawHeaders, bodyBytes } = answer;

@@ -23,10 +23,17 @@ interface CostSetup {
   factor: 1 | 10;
   isCold: boolean;
   settings: Readonly<Record<string, string>>;
+  /** The format that is asked for; without it JSON. */
+  accept?: string;
   /** What it shares with other instances; without it the program keeps all in its data folder. */
   engines?: EngineSet;
 }
 
+const cold = {
+  factor: 1,
+  isCold: true,
+  settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0", ...noRequestLog },
+} as const;
 const everything = { LOG_LEVEL: "info", ADMIN_ADDRESS: "127.0.0.1:0" };
 
 /** How the server of a row is started. */
@@ -34,16 +41,10 @@ export const costSetups = {
   warm: { factor: 1, isCold: false, settings: { LOG_LEVEL: "silent", ...noRequestLog } },
   log: { factor: 1, isCold: false, settings: { LOG_LEVEL: "info", ...noRequestLog } },
   all: { factor: 1, isCold: false, settings: everything },
-  cold: {
-    factor: 1,
-    isCold: true,
-    settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0", ...noRequestLog },
-  },
-  "cold-650k": {
-    factor: 10,
-    isCold: true,
-    settings: { LOG_LEVEL: "silent", ANSWER_CACHE_BYTES: "0", ...noRequestLog },
-  },
+  cold,
+  "cold-650k": { ...cold, factor: 10 },
+  "cold-ndjson": { ...cold, accept: "application/x-ndjson" },
+  "cold-csv": { ...cold, accept: "text/csv" },
   "engines-valkey": { factor: 1, isCold: false, settings: everything, engines: "valkey" },
   "engines-postgres": { factor: 1, isCold: false, settings: everything, engines: "postgres" },
 } satisfies Record<string, CostSetup>;
@@ -171,14 +172,14 @@ export async function openProgram(
   fixtures: Fixtures,
   checkout: Checkout,
 ): Promise<Program> {
-  const { factor, settings, engines }: CostSetup = costSetups[row];
+  const { factor, settings, accept, engines }: CostSetup = costSetups[row];
   if (engines !== undefined) {
     const { requests, start } = await openInstallation(engines, fixtures, checkout);
     return { requests, start: (order) => start({ ...order, settings }) };
   }
   const published = await fixtures.published(checkout, factor);
   return {
-    requests: published.requests,
+    requests: await fixtures.requests(published, accept),
     start: (order) =>
       fixtures.start(checkout, { ...order, dataDir: fixtures.serverFolder(published), settings }),
   };
@@ -210,10 +211,11 @@ async function baseOf(row: CostRow, fixtures: Fixtures): Promise<Side> {
     const embedded = await programOf("all", fixtures, own!);
     return { ...embedded, name: "embedded" };
   }
-  const [answers, { requests }] = [await fixtures.answers(), await fixtures.published(own!, 1)];
+  const { accept }: CostSetup = costSetups[row];
+  const [answers, published] = [await fixtures.answers(accept), await fixtures.published(own!, 1)];
   return {
     name: "bare",
-    requests,
+    requests: await fixtures.requests(published, accept),
     start: () => startBare(answers),
     costs: [],
     helperCosts: new Map(),
