@@ -76,11 +76,11 @@ test("an option or a row that there is not is told by name, with those there are
   assert.match(optionFault("--compare", "HEAD", "--profile", "warm"), /leave --compare out/);
 });
 
-test("the rows of 650,000 records and of engines are measured only where they are asked for", () => {
+test("the rows of 650,000 records, of other formats and of engines are measured only where they are asked for", () => {
   const chosen = (...args: string[]) => readOptions(args)!.choices;
   assert.deepEqual(
     [...chosen()],
-    choices.filter((one) => !/-650k$|^engines-|^peers$/.test(one)),
+    choices.filter((one) => !/-650k$|^cold-|^engines-|^peers$/.test(one)),
   );
   assert.ok(chosen("--quick", "--650k").has("cold-650k"));
   assert.ok(chosen("--quick", "--650k").has("import-650k"));
