@@ -266,7 +266,7 @@ test("the bare server sends as many bytes and header lines as the program, for e
   const mix = { targets: all.targets.slice(0, 20), order: [0] };
   const program = await startProgram({ root: own.root, dataDir });
   t.after(() => program.stop());
-  const bare = await startBare(await answersTo(mix, program.port, key!));
+  const bare = await startBare(await answersTo(mix, program.port, { "x-api-key": key! }));
   t.after(() => bare.stop());
   for (const target of mix.targets) {
     const [ours, theirs] = [
