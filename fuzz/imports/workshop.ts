@@ -9,7 +9,7 @@ import { importSource } from "#datasets/publish.ts";
 import { readCsv } from "#importers/csv.ts";
 import { readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
-import { recordKinds } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { cast } from "../../test/support/cast.ts";

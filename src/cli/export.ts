@@ -7,7 +7,7 @@ import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { idPrefixes } from "#datasets/format.ts";
 import { type ExportedFile, fileFormats, runExport, workbookFormat } from "#exports/run-export.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";

@@ -1,7 +1,7 @@
 /** Builds a generation from a source's records and the generation before it, in one file that is never changed again. */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type RecordKind, recordKinds } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { abandonDraft } from "./disk-space.ts";
 import type { Changes } from "./document-writer.ts";

@@ -1,5 +1,5 @@
 /** Collects the records of a source for a new generation: checked, each id once, every link resolved. */
-import { type RecordKind, recordKinds } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { RecordFault, RecordName } from "#records/source-entry.ts";
 import type { Drafted, DraftedEntry } from "./draft-entry.ts";
 import { type DraftedRecord, type DraftRecords, noRecords } from "./draft-record.ts";

@@ -1,7 +1,7 @@
 /** Compares two generations record by record, in the order of a step: by kind, then by id. */
 import { createHash, hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import { recordKinds, type RecordKind } from "#records/kinds.ts";
 import type { ChangeKind } from "#records/publication.ts";
 import { openGeneration } from "./open-generation.ts";
 import { arraysOf } from "./rows.ts";

@@ -1,5 +1,5 @@
 /** Compares two generations for people: what was added, changed, removed and merged, in which members, and from which source. */
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { ChangeKind } from "#records/publication.ts";
 import { compareGenerations, type Difference, type StoredRecord } from "./compare.ts";
 import type { Generation } from "./generation.ts";

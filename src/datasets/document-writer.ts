@@ -1,7 +1,7 @@
 /** Writes the documents of a draft, kind by kind in display order, and tells what changed. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { type DocumentPlaces, placeDocuments } from "#search/documents.ts";
 import { hashOfContent, openContentDigest } from "./dataset-hash.ts";
 import { type DraftRecord, readLinks, type StoredLinks } from "./draft-record.ts";

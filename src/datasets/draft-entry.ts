@@ -1,5 +1,6 @@
 /** Checks what an importer yields and drafts its records, as far as that needs no other entry: any thread can do it. */
-import type { CanonicalRecord, RecordKind } from "#records/canonical.ts";
+import type { CanonicalRecord } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { checkPlainRecord, checkRecord } from "#records/check-record.ts";
 import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";

@@ -1,6 +1,7 @@
 /** A record of a generation being built: its public id, its sort key and its own part of the document. */
 import { hash } from "node:crypto";
-import { type CanonicalRecord, type RecordKind, recordKinds } from "#records/canonical.ts";
+import type { CanonicalRecord } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { fold } from "#records/fold.ts";
 import { externalIdKeys } from "#records/vocabulary.ts";
 import { idPrefixes } from "./format.ts";

@@ -1,6 +1,6 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
 // A type only: loading the schemas would make the worker that loads a dataset start four times as slowly.
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 
 /** Increased whenever a program could misread a file of another version. */
 export const formatVersion = 2;

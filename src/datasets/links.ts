@@ -1,5 +1,5 @@
 /** Tracks which records of a source exist and which links still wait for their target. */
-import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import { recordKinds, type RecordKind } from "#records/kinds.ts";
 import type { RecordName } from "#records/source-entry.ts";
 
 /** A link of a record to another of the same source. */

@@ -1,5 +1,5 @@
 /** Merges a delivery into the records of its source: those it names are replaced or removed, the rest stays. */
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { namedGpPrefix, type RecordName } from "#records/source-entry.ts";
 import { keyOf, type Need } from "./links.ts";
 import type { Place } from "./rejections.ts";

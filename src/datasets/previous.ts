@@ -1,6 +1,7 @@
 /** Reads from the previous generation what the next one keeps: records, ids, times. */
 import { DatabaseSync } from "node:sqlite";
-import { recordKinds, type CanonicalRecord, type RecordKind } from "#records/canonical.ts";
+import type { CanonicalRecord } from "#records/canonical.ts";
+import { recordKinds, type RecordKind } from "#records/kinds.ts";
 import {
   type DraftRecord,
   type DraftRecords,

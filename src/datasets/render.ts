@@ -1,5 +1,5 @@
 /** Renders the JSON of a record from its own part and what it inherits from other records. */
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { GpLink } from "#records/common.ts";
 import { gpMembers } from "#records/gp.ts";
 import { principalMembers } from "#records/principal.ts";

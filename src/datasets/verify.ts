@@ -2,7 +2,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { type RecordKind, recordKinds } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { LinkedKind } from "#search/dataset-parts.ts";
 import { documentBytes } from "#search/documents.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";

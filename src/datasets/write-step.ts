@@ -1,6 +1,6 @@
 /** Writes a step: the changes from one generation to another as NDJSON, in the form that docs/changes.md describes. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { recordKinds } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
 

@@ -1,7 +1,7 @@
 /** Writes the records of a dataset into files: one for each kind, or a workbook with all of them. */
 import { join } from "node:path";
 import { csvHeading, csvRow, lineEnd } from "#csv.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { recordColumns } from "#records/columns.ts";
 import { openOutputFile, type OutputFile } from "./output-file.ts";
 import type { RecordSource } from "./record-source.ts";

@@ -5,7 +5,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { replaceFile } from "#datasets/whole-file.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 
 export interface OfferedFile {

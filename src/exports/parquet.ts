@@ -1,7 +1,7 @@
 /** Writes records as Parquet: a column for each member with the type it is declared with, lists and objects nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { TProperties } from "typebox";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";

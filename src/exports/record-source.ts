@@ -4,7 +4,7 @@ import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
 import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
 import { embeddedKinds, embeddedMax } from "#operations/page.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 

@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import type { Generation } from "#datasets/generation.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 
 /** Formats with a file for each kind, as the ending of its name. */
 export const fileFormats = ["ndjson", "csv", "parquet"] as const;

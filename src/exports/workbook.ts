@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "./output-file.ts";
 import type { RecordSource } from "./record-source.ts";

@@ -1,5 +1,6 @@
 /** The members of a record as fields of a mapping: what kind of text each takes, and whether it is a list. */
-import { canonicalSchemas, type RecordKind } from "#records/canonical.ts";
+import { canonicalSchemas } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { ExternalIds, Provenance } from "#records/common.ts";
 import { datePattern } from "#records/fields.ts";
 import type { RecordBlock, Written } from "./mapping.ts";

@@ -1,5 +1,6 @@
 /** The JSON Schema of mapping files, with the fields of each kind of record, for editors and other tools. */
-import { canonicalSchemas, type RecordKind, recordKinds } from "#records/canonical.ts";
+import { canonicalSchemas } from "#records/canonical.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { type Field, fieldsOf } from "./mapping-fields.ts";
 import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
 

@@ -1,6 +1,6 @@
 /** What a mapping file says: how the columns of a CSV file become records. The schema in examples/mappings is made from this. */
 import Type, { type Static, type TSchema } from "typebox";
-import { recordKinds } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { oneOf } from "#records/fields.ts";
 import { dateFormats } from "./dates.ts";
 import { encodings } from "./encoding.ts";

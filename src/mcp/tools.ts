@@ -16,7 +16,7 @@ import {
 } from "#operations/operation.ts";
 import type { Format } from "#operations/formats.ts";
 import { echo, internalError, Problem } from "#problems.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { datePattern } from "#records/fields.ts";
 import { Gp } from "#records/gp.ts";
 import { Project } from "#records/project.ts";

@@ -2,7 +2,7 @@
 import { type Hint } from "#operations/hints.ts";
 import { recordText } from "#operations/page.ts";
 import { apiVersion } from "#operations/versions.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 
 export const details = ["brief", "full"] as const;

@@ -1,5 +1,5 @@
 /** What `/changes` and the steps behind it take and answer: docs/changes.md. */
-import { recordKinds } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";

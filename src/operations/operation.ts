@@ -1,6 +1,6 @@
 /** What an operation is: one read, with what it returns and which parameters it takes; and what each parameter means. */
 import type { TSchema } from "typebox";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { FacetName } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import type { Bounds, ReadModel, Selection } from "#search/read-model.ts";

@@ -1,5 +1,5 @@
 /** The page of every operation, from finished JSON: `data`, `pagination` and `meta`, or the records alone, one a line. */
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";

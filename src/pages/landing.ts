@@ -3,7 +3,7 @@ import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { copyBlock, curlLine } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
 import { html, type Html } from "./html.ts";

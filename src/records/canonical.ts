@@ -5,12 +5,10 @@ import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
 import { oneOf, text, time } from "./fields.ts";
 import { gpMembers } from "./gp.ts";
+import type { RecordKind } from "./kinds.ts";
 import { principalMembers } from "./principal.ts";
 import { projectMembers } from "./project.ts";
 import { signalMembers } from "./signal.ts";
-
-export const recordKinds = ["gp", "principal", "signal", "project"] as const;
-export type RecordKind = (typeof recordKinds)[number];
 
 /** An id as the source writes it; unique for its kind within the source. */
 const sourceId = text("The source's own id.", 200);

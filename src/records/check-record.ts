@@ -1,10 +1,6 @@
 /** Checks a canonical record and words what is wrong with it, member by member. */
-import {
-  canonicalSchemas,
-  canonicalValidators,
-  type RecordKind,
-  recordKinds,
-} from "./canonical.ts";
+import { canonicalSchemas, canonicalValidators } from "./canonical.ts";
+import { type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import type { RecordFault } from "./source-entry.ts";
 

@@ -1,7 +1,7 @@
 /** Records as rows of a table: the columns of each kind, made from its declaration. */
 import type { TProperties } from "typebox";
 import type { Column } from "#csv.ts";
-import type { RecordKind } from "./canonical.ts";
+import type { RecordKind } from "./kinds.ts";
 import { datePattern } from "./fields.ts";
 import { Gp } from "./gp.ts";
 import { Principal } from "./principal.ts";

@@ -1,5 +1,5 @@
 /** What is known of a publication of a dataset, and of the step that leads to it. */
-import type { RecordKind } from "./canonical.ts";
+import type { RecordKind } from "./kinds.ts";
 
 /** What may happen to a record between two datasets. */
 export const changeKinds = ["added", "changed", "removed", "merged"] as const;

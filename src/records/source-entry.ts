@@ -1,5 +1,6 @@
 /** What an importer yields for each place of a file that holds a record, a line or a row. */
-import type { CanonicalGp, CanonicalRecord, RecordKind } from "./canonical.ts";
+import type { CanonicalGp, CanonicalRecord } from "./canonical.ts";
+import type { RecordKind } from "./kinds.ts";
 
 /** One thing wrong with what was read: which member or column, and what would be right. */
 export interface RecordFault {

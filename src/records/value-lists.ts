@@ -1,5 +1,5 @@
 /** Which members of records take their values from a closed list, read from the schemas. */
-import type { RecordKind } from "./canonical.ts";
+import type { RecordKind } from "./kinds.ts";
 import { Gp } from "./gp.ts";
 import { Principal } from "./principal.ts";
 import { Project } from "./project.ts";

@@ -5,7 +5,7 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { findBefore, publishVersion, rollBack } from "#datasets/choose.ts";
 import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
-import { recordKinds } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
 import { importRecords } from "../support/dataset.ts";
 import { day, gp, principal, project, rows, signal } from "./published.ts";

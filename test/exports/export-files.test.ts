@@ -10,7 +10,7 @@ import { fileFormats, runExport, workbookFormat } from "#exports/run-export.ts";
 import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { recordColumns } from "#records/columns.ts";
 import { hasOutside, importOutside } from "../outside/outside.ts";
 import { awkwardRecords } from "../support/awkward.ts";

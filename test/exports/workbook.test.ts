@@ -8,7 +8,7 @@ import type { OutputFile } from "#exports/output-file.ts";
 import type { RecordSource } from "#exports/record-source.ts";
 import { runExport, workbookFormat } from "#exports/run-export.ts";
 import { rowsMax, writeWorkbook } from "#exports/workbook.ts";
-import type { RecordKind } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import {
   csvInUtf8,

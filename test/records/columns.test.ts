@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recordKinds } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
 import {
   columnsOf,
   type ColumnType,

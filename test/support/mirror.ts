@@ -1,6 +1,6 @@
 /** A copy of the records that follows steps, as docs/changes.md tells clients to. */
 import { createHash, hash } from "node:crypto";
-import { recordKinds, type RecordKind } from "#records/canonical.ts";
+import { recordKinds, type RecordKind } from "#records/kinds.ts";
 
 /** Of each kind the lines of its records by id. */
 export type Mirror = Record<RecordKind, Map<string, string>>;

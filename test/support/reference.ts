@@ -1,5 +1,6 @@
 /** What the four reads must answer, worked out the slow and plain way, for comparing the fast way with it. */
-import type { CanonicalGp, CanonicalRecord, RecordKind } from "#records/canonical.ts";
+import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { fold } from "./reference/fold.ts";
 import { hint, hintsOnName, hintsOnValues, type ReferenceHint } from "./reference/hints.ts";
 import {

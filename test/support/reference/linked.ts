@@ -1,5 +1,6 @@
 /** Principals, signals and projects: which GP they belong to, their order, and what a GP holds of them. */
-import type { CanonicalGp, CanonicalRecord, RecordKind } from "#records/canonical.ts";
+import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { fold } from "./fold.ts";
 import { compareBytes, sortedBy } from "./order.ts";
 
