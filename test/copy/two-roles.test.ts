@@ -8,7 +8,7 @@ import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
-import { newKey } from "../support/own-process.ts";
+import { newKey, roomy } from "../support/own-process.ts";
 import { hasPostgres, postgresOfFile, runSql, urlOf } from "../support/postgres.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -39,7 +39,7 @@ test("with the two roles of docs/scaling.md the owner moves an installation ther
 
   const here = join(temporaryFolder(t), "here");
   await importRecords(openCatalogue(join(here, "datasets")), cast);
-  const key = await newKey(here, "Acme");
+  const key = await newKey(here, "Acme", roomy);
   const ask = async (dataDir: string, settings: Record<string, string> = {}) => {
     const one = await startServer(t, { dataDir, settings });
     await eventually(async () =>
