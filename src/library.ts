@@ -11,6 +11,7 @@ import { fetchSignals } from "#operations/fetch-signals.ts";
 import { json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import type { Operation, Query } from "#operations/operation.ts";
+import type { Pagination } from "#operations/pagination.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
@@ -55,14 +56,7 @@ export interface Answer<OneRecord> {
 
 export interface AnswerBody<OneRecord> {
   data: OneRecord[];
-  pagination: {
-    limit: number;
-    offset: number;
-    returned: number;
-    total: number;
-    has_more: boolean;
-    next_offset: number | null;
-  };
+  pagination: Pagination;
   meta: {
     api_version: string;
     dataset_version: string;

@@ -4,7 +4,12 @@ import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import { type Api, noDataset, type Outcome } from "#api/ask.ts";
 import type { Caller } from "#api/caller.ts";
-import { type ChangesSource, findStep, type StepPart } from "#operations/changes.ts";
+import {
+  changesOfRequest,
+  type ChangesSource,
+  findStep,
+  type StepPart,
+} from "#operations/changes.ts";
 import { hintsFor } from "#operations/hints.ts";
 import {
   filters,
@@ -448,9 +453,6 @@ async function askVocabulary(
     return { kind: "answer", answer: { datasetVersion: current.parts.version, content } };
   });
 }
-
-/** So many changes count one request, over HTTP too. */
-const changesOfRequest = 100;
 
 interface ChangesValues extends Bounds {
   version: string;

@@ -1,7 +1,6 @@
 /** Writes records as a tool answers with them: whole or in brief, as many as fit, with word of how to get the rest. */
 import { type Hint } from "#operations/hints.ts";
-import { recordText } from "#operations/page.ts";
-import { apiVersion } from "#operations/versions.ts";
+import { metaOf, paginationOf, recordText } from "#operations/page.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 
@@ -138,21 +137,14 @@ function beginPage({ hints: all }: Page) {
 
 function endPage(
   parts: ReadModel["parts"],
-  { total, limit, offset }: Page,
+  page: Page,
   { texts, hints }: Pick<ReturnType<typeof beginPage>, "texts" | "hints">,
   tool: string,
   then: string | null = null,
 ): string {
-  const returned = texts.length;
-  const hasMore = returned > 0 && offset + returned < total;
-  const next = hasMore ? offset + returned : null;
-  const pagination = { limit, offset, returned, total, has_more: hasMore, next_offset: next };
-  const meta = {
-    api_version: apiVersion,
-    dataset_version: parts.version,
-    dataset_updated_at: parts.updatedAt,
-    hints,
-  };
+  const pagination = paginationOf(page, texts.length, page.total);
+  const meta = { ...metaOf(parts, []), hints };
+  const { total, next_offset: next } = pagination;
   const rest =
     next === null
       ? then

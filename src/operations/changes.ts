@@ -7,7 +7,8 @@ import { type ParameterFault, Problem } from "#problems.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { invalidParameters, readQuery } from "./parameters.ts";
 import type { Operation, Query } from "./operation.ts";
-import { type Meta, metaOf } from "./page.ts";
+import { type Meta, metaOf, paginationOf } from "./page.ts";
+import type { Pagination } from "./pagination.ts";
 
 export const changesPath = "/changes";
 export const changesSummary = "The publications of datasets, and what each of them changed.";
@@ -98,14 +99,7 @@ export const readListQuery = (queryText: string, pageSizeMax: number, all: reado
 
 interface PublicationPage {
   data: readonly PublishedChange[];
-  pagination: {
-    limit: number;
-    offset: number;
-    returned: number;
-    total: number;
-    has_more: boolean;
-    next_offset: number | null;
-  };
+  pagination: Pagination;
   meta: Meta;
 }
 
@@ -113,27 +107,21 @@ interface PublicationPage {
 export function publicationPage(
   publications: readonly Publication[],
   parts: DatasetParts,
-  { limit, offset }: Query,
+  query: Query,
 ): PublicationPage {
-  const total = publications.length;
+  const { limit, offset } = query;
   const data = publications
     .toReversed()
     .slice(offset, offset + limit)
     .map(entryOf);
-  const returned = data.length;
-  const has_more = offset + returned < total && returned > 0;
-  const next_offset = has_more ? offset + returned : null;
-  return {
-    data,
-    pagination: { limit, offset, returned, total, has_more, next_offset },
-    meta: metaOf(parts, []),
-  };
+  const pagination = paginationOf(query, data.length, publications.length);
+  return { data, pagination, meta: metaOf(parts, []) };
 }
 
 const stepShape = /^(\d{8}T\d{6}Z-[0-9a-f]{8})\.\.(\d{8}T\d{6}Z-[0-9a-f]{8})\.ndjson$/;
 
 /** Changes that count one request. */
-const changesOfRequest = 100;
+export const changesOfRequest = 100;
 /** Steps that a 404 lists. */
 const keptMax = 20;
 

@@ -3,9 +3,10 @@ import type { RecordKind } from "#records/kinds.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import type { Bounds, ReadModel } from "#search/read-model.ts";
 import { type Hint, hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
+import type { Pagination } from "./pagination.ts";
 import { apiVersion } from "./versions.ts";
 
 export interface Page {
@@ -22,21 +23,23 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   const body = beginBody(model.parts.documents[operation.kind].bytes);
   body.bytes(opening);
   writeRecords(body, model.parts, operation.kind, positions, comma);
-  const { limit, offset } = query;
   const returned = positions.length;
-  const hasMore = offset + returned < total && returned > 0;
-  const pagination = {
-    limit,
-    offset,
-    returned,
-    total,
-    has_more: hasMore,
-    next_offset: hasMore ? offset + returned : null,
-  };
+  const pagination = paginationOf(query, returned, total);
   const hints = hintsFor(model, query, selection, isOfGps && isCut(model.parts, positions));
   const meta = metaOf(model.parts, hints);
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
   return { body: body.finish(), total, returned };
+}
+
+/** @param returned on this page. @param total on all pages. */
+export function paginationOf(
+  { limit, offset }: Bounds,
+  returned: number,
+  total: number,
+): Pagination {
+  const has_more = offset + returned < total && returned > 0;
+  const next_offset = has_more ? offset + returned : null;
+  return { limit, offset, returned, total, has_more, next_offset };
 }
 
 /** What every answer says of the dataset it was made from. */
