@@ -3,7 +3,7 @@ import { filters } from "#operations/operation.ts";
 import { agentSettings } from "./agent-settings.ts";
 import { copyBlock, serviceOrigin, unknownOrigin } from "./code-block.ts";
 import { html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
+import { layout, withContents } from "./layout.ts";
 import { codes } from "./prose.ts";
 import { table } from "./table.ts";
 
@@ -20,16 +20,11 @@ export const mcpPage = (publicUrl: string | null): string =>
         Connect it to <code>/mcp</code>, which speaks MCP, the Model Context Protocol. It gets tools
         that answer what this API answers, and lists that it cannot give.
       </p>
-      <div class="with-contents">
-        <nav class="contents" aria-label="On this page">
-          <ul>
-            <li><a href="#connect">Connect a program</a></li>
-            <li><a href="#tools">Tools</a></li>
-            <li><a href="#answers">Answers and errors</a></li>
-          </ul>
-        </nav>
-        <div>
-          <section>
+      ${withContents({
+        contents: html`<li><a href="#connect">Connect a program</a></li>
+          <li><a href="#tools">Tools</a></li>
+          <li><a href="#answers">Answers and errors</a></li>`,
+        sections: html`<section>
             <h2 id="connect">Connect a program</h2>
             <p>
               Paste the settings of your program with your key in place of <code>YOUR_KEY</code>.
@@ -72,9 +67,8 @@ export const mcpPage = (publicUrl: string | null): string =>
               nothing, up to 120 a minute. Pages in a browser may call from this origin and those
               that the operator lists; <code>/mcp</code> refuses any other.
             </p>
-          </section>
-        </div>
-      </div>`,
+          </section>`,
+      })}`,
   });
 
 const tools: readonly [names: readonly string[], gives: string][] = [

@@ -5,7 +5,7 @@ import { brunoRequest, callLines } from "./call-lines.ts";
 import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
 import { bodyText, html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
+import { layout, withContents } from "./layout.ts";
 
 export const samplesPage = (publicUrl: string | null): string =>
   layout({
@@ -19,14 +19,9 @@ export const samplesPage = (publicUrl: string | null): string =>
         need nothing installed and read your key from the environment variable
         <code>GP_RECORDS_KEY</code>; a key in code ends up where others see it.
       </p>
-      <div class="with-contents">
-        <nav class="contents" aria-label="On this page">
-          <ul>
-            ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
-          </ul>
-        </nav>
-        <div>
-          ${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
+      ${withContents({
+        contents: operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `),
+        sections: html`${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
           <section>
             <h2 id="bruno">The Bruno collection</h2>
             <p>
@@ -35,9 +30,8 @@ export const samplesPage = (publicUrl: string | null): string =>
               as a secret.
             </p>
             ${copyBlock("The file bruno.json", bodyText(collection))}
-          </section>
-        </div>
-      </div>`,
+          </section>`,
+      })}`,
   });
 
 /** What marks a folder as a collection. */

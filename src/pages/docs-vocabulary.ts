@@ -5,7 +5,7 @@ import { type ValueList, valueLists } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
 import { tryForm } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
+import { layout, withContents } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 import { anchorOf } from "./value-lists.ts";
@@ -23,10 +23,9 @@ export const vocabularyPage = (publicUrl: string | null): string =>
         Tags, themes and markets are open: ask the service for those of today. Other members take
         their values from closed lists, which stand below.
       </p>
-      <div class="with-contents">
-        ${contents()}
-        <div>
-          <section>
+      ${withContents({
+        contents: contents(),
+        sections: html`<section>
             <h2 id="open">Tags, themes and markets</h2>
             <h3 id="vocabulary"><code>GET ${vocabularyPath}</code></h3>
             <p>
@@ -47,23 +46,18 @@ export const vocabularyPage = (publicUrl: string | null): string =>
             <h2 id="closed">Closed lists</h2>
             <p>The members named take no other value; a minor version may add some.</p>
             ${valueLists.map(section)}
-          </section>
-        </div>
-      </div>`,
+          </section>`,
+      })}`,
   });
 
 const contents = (): Html =>
-  html`<nav class="contents" aria-label="On this page">
-    <ul>
-      <li><a href="#open">Tags, themes and markets</a></li>
-      <li>
-        <a href="#closed">Closed lists</a>
-        <ul>
-          ${valueLists.map((list) => html`<li><a href="#${anchor(list)}">${list.members[0]}</a></li> `)}
-        </ul>
-      </li>
-    </ul>
-  </nav>`;
+  html`<li><a href="#open">Tags, themes and markets</a></li>
+    <li>
+      <a href="#closed">Closed lists</a>
+      <ul>
+        ${valueLists.map((list) => html`<li><a href="#${anchor(list)}">${list.members[0]}</a></li> `)}
+      </ul>
+    </li>`;
 
 const anchor = ({ values }: ValueList) => anchorOf(values.map(({ value }) => value));
 

@@ -13,8 +13,8 @@ import {
   versionSection,
 } from "./docs-guide.ts";
 import { operationSection } from "./docs-operation.ts";
-import { html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
+import { html, type Html, type Part } from "./html.ts";
+import { layout, withContents } from "./layout.ts";
 import { valueListTable } from "./value-lists.ts";
 import type { KeyFacts } from "./way-to-key.ts";
 
@@ -49,10 +49,9 @@ export const docsPage = ({
         Send a GET request with your key in a header. The operations share their parameters, the
         shape of their answers and their errors.
       </p>
-      <div class="with-contents">
-        ${contents()}
-        <div>
-          ${authenticationSection(keyFacts)}
+      ${withContents({
+        contents: contents(),
+        sections: html`${authenticationSection(keyFacts)}
           <section>
             <h2 id="operations">Operations</h2>
             <p>
@@ -74,9 +73,8 @@ export const docsPage = ({
             </p>
             ${valueListTable()}
           </section>
-          ${versionSection()}
-        </div>
-      </div>`,
+          ${versionSection()}`,
+      })}`,
   });
 
 const sections = [
@@ -92,17 +90,13 @@ const sections = [
   ["versions", "Versions"],
 ] as const;
 
-const contents = (): Html =>
-  html`<nav class="contents" aria-label="On this page">
-    <ul>
-      ${sections.map(
-        ([anchor, label]) =>
-          html`<li>
-            <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
-          </li> `,
-      )}
-    </ul>
-  </nav>`;
+const contents = (): Part =>
+  sections.map(
+    ([anchor, label]) =>
+      html`<li>
+        <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
+      </li> `,
+  );
 
 const operationLinks = (): Html =>
   html`<ul>

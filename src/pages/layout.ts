@@ -61,6 +61,28 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
+interface LongPage {
+  /** Links to the sections, as items of a list. */
+  contents: Part;
+  sections: Part;
+}
+
+/** A page of the reference below its heading: the sections, and beside them links to each. */
+export function withContents({ contents, sections }: LongPage): Html {
+  // Lines between the blocks, so that the markup can be read.
+  // oxfmt-ignore
+  return html`<div class="with-contents">
+    <nav class="contents" aria-label="On this page">
+      <ul>
+        ${contents}
+      </ul>
+    </nav>
+    <div>
+      ${sections}
+    </div>
+  </div>`;
+}
+
 /** Marks a link of a navigation on its own page and on pages below it. */
 export function current(link: string, path: string): Part {
   if (link === path) return html`aria-current="page"`;
