@@ -130,6 +130,7 @@ export async function openService(
     folder: join(dataDir, "datasets"),
     ahead,
     database: shared?.forThreads ?? null,
+    fetchesPinned: config.exports,
     program,
     onModel(from) {
       api?.forgetAnswers();

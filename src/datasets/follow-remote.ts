@@ -9,6 +9,8 @@ import { comingNext, versionsToKeep } from "./shared-datasets.ts";
 interface FollowRemoteRequest {
   remote: DatasetRemote;
   cache: DatasetCache;
+  /** Whether the pinned datasets are to be in the folder, too. */
+  fetchesPinned: boolean;
   /** Each time the database answered. @param wanted the version that all servers are to serve. */
   onSeen: (wanted: string | null) => void;
   /** The folder points at another dataset, or has a damaged one anew: look at it. */
@@ -32,7 +34,7 @@ const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
 export function followRemote(request: FollowRemoteRequest): RemoteFollower {
-  const { remote, cache, onSeen, onPointed, onFault, now } = request;
+  const { remote, cache, fetchesPinned, onSeen, onPointed, onFault, now } = request;
   let state: SharedState | null = null;
   let working: Promise<void> | null = null;
   let isAgain = false;
@@ -104,7 +106,15 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     for (const generation of comingNext(current, generations)) await fetch(generation);
     for (const one of publications.toReversed()) if (!isClosed && !isAgain) await fetchStep(one);
     const list = { ...cache.catalogue, ...listOf(current, generations) };
-    cache.prune(versionsToKeep(list, { change: 0, current, generations, readAt: 0 }), Date.now());
+    const kept = versionsToKeep(list, { change: 0, current, generations, readAt: 0 });
+    const published = generations.filter(({ status }) => status === "published");
+    const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
+    for (const { version } of pinned) kept.add(version);
+    cache.prune(kept, Date.now());
+    // Pins come and go; of the current dataset they are noted where the folder points at it.
+    for (const one of published)
+      if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
+    for (const one of pinned.toReversed()) if (!isClosed && !isAgain) await fetch(one);
   }
 
   async function workOnce(of: SharedState): Promise<void> {

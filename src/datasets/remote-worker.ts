@@ -15,6 +15,8 @@ export interface RemoteOrder {
   /** Shared with the other threads, so that together they try a server that is away once a second. */
   gateMemory: GateMemory;
   folder: string;
+  /** Whether the pinned datasets are to be in the folder, too. */
+  fetchesPinned: boolean;
   /** Version of the program. */
   program: string;
   /** One for each start of a server. */
@@ -30,7 +32,8 @@ export type FromRemoteWorker = { wanted: string | null } | "pointed" | { fault: 
 
 const noteEveryMilliseconds = 2000;
 
-const { url, gateMemory, folder, program, id, startedAt } = workerData as RemoteOrder;
+const { url, gateMemory, folder, fetchesPinned, program, id, startedAt } =
+  workerData as RemoteOrder;
 const port = parentPort!;
 const tell = (message: FromRemoteWorker) => port.postMessage(message);
 lowerOwnPriority();
@@ -39,6 +42,7 @@ const remote = openPostgresRemote(url, cache, openGate(gateMemory));
 const follower = followRemote({
   remote,
   cache,
+  fetchesPinned,
   onSeen: (wanted) => tell({ wanted }),
   onPointed: () => tell("pointed"),
   onFault: (fault) => tell({ fault }),

@@ -17,7 +17,7 @@ export interface SharedDatasetsLink {
   close(): Promise<void>;
 }
 
-interface StartRequest extends Pick<RemoteOrder, "url" | "gateMemory" | "folder" | "program"> {
+interface StartRequest extends Omit<RemoteOrder, "id" | "startedAt"> {
   /** What the server serves already. */
   served: string | null;
   /** The folder points at another dataset, or has a damaged one anew. */
@@ -35,11 +35,12 @@ const agreedLatelyMilliseconds = 2000;
 
 /** @throws DatasetFault where the folder is no cache. */
 export function startRemote(request: StartRequest): SharedDatasetsLink {
-  const { url, gateMemory, folder, program, onPointed, onFault, now } = request;
+  const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
   const startedAt = new Date().toISOString();
   const id = randomUUID();
-  const workerData: RemoteOrder = { url, gateMemory, folder, program, id, startedAt };
+  const own = { id, startedAt };
+  const workerData: RemoteOrder = { url, gateMemory, folder, fetchesPinned, program, ...own };
   let wanted: string | null | undefined;
   let { served } = request;
   let agreedAt = now();

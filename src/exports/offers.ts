@@ -30,7 +30,7 @@ interface OfferedDataset {
 }
 
 export interface ExportOffers {
-  /** The dataset that is served, then the pinned ones, newest first. */
+  /** The dataset that is served, then those that were published and are pinned, newest first. */
   list(): OfferedDataset[];
   /** Undefined where the dataset is not offered, or has no such file. */
   find(version: string, name: string): OfferedFile | undefined;
@@ -73,8 +73,9 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   const closing = new AbortController();
 
   const offered = (current = served()): Generation[] => {
-    const isOffered = ({ version, pinned_at }: Generation) =>
-      version === current || pinned_at !== null;
+    // Who pins a staged dataset to keep it has not published it yet.
+    const isOffered = ({ version, published_at, pinned_at }: Generation) =>
+      version === current || (published_at !== null && pinned_at !== null);
     const newestFirst = catalogue
       .versions()
       .toReversed()

@@ -33,6 +33,8 @@ interface ServedDatasetsOrder {
   ahead: Load | null;
   /** Null where each server has datasets of its own. */
   database: { url: string; gateMemory: GateMemory } | null;
+  /** Whether the pinned datasets of the database are to be in the folder, too. */
+  fetchesPinned: boolean;
   /** Its version, as other machines are told. */
   program: string;
   /** Called when a dataset is taken over, before any request is answered from it. */
@@ -43,7 +45,7 @@ interface ServedDatasetsOrder {
 }
 
 export async function openServedDatasets(order: ServedDatasetsOrder): Promise<ServedDatasets> {
-  const { ahead, database, program, onModel, now, log } = order;
+  const { ahead, database, fetchesPinned, program, onModel, now, log } = order;
   const catalogue = openCatalogue(order.folder);
   let shared: SharedDatasetsLink | null = null;
   const { metrics, loaded, failed } = openDatasetMetrics(
@@ -72,6 +74,7 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
     shared = startRemote({
       ...database,
       folder: catalogue.folder,
+      fetchesPinned,
       program,
       // What was read ahead may be served by now.
       served: follower.model()?.parts.version ?? null,

@@ -15,7 +15,7 @@ import { gp } from "./published.ts";
 type Machine = ReturnType<typeof machine>;
 
 /** A server's folder that follows the shared datasets, and what it has told so far. */
-function follow(t: TestContext, { remote, cache }: Machine) {
+function follow(t: TestContext, { remote, cache }: Machine, fetchesPinned = false) {
   const told: string[] = [];
   const waiting = new Set<() => void>();
   const tell = (what: string) => {
@@ -25,6 +25,7 @@ function follow(t: TestContext, { remote, cache }: Machine) {
   const follower = followRemote({
     remote,
     cache,
+    fetchesPinned,
     onSeen: (wanted) => tell(`wanted ${wanted}`),
     onPointed: () => tell(`pointed ${cache.catalogue.currentVersion()}`),
     onFault: (fault) => tell(fault === null ? "works again" : fault.message),
@@ -190,6 +191,34 @@ test("while PostgreSQL is away that is told once and nothing changes; afterwards
   const two = await publish(importer, second!);
   await until(`pointed ${two}`);
   assert.equal(told.filter((text) => /PostgreSQL at/.test(text)).length, 1);
+});
+
+test("a folder that is to have what is pinned fetches it and keeps it, also where it was pinned long after it was current", async (t) => {
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
+  const [importer, server] = [machine(t, database), machine(t, database)];
+  const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")]);
+  const [one] = built.map(({ generation }) => generation.version);
+  for (const each of built.slice(0, 3)) await publish(importer, each);
+  const { catalogue } = server.cache;
+  const { follower, until } = follow(t, server, true);
+  const pinnedAt = async (wanted: (time: string | null | undefined) => boolean) => {
+    while (!wanted(catalogue.findReadable(one!)?.pinned_at)) {
+      await new Promise(setImmediate);
+      await follower.settled();
+    }
+  };
+  await importer.remote.pin(one!, true);
+  await pinnedAt((time) => typeof time === "string");
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  utimesSync(catalogue.pathOf(one!), anHourAgo, anHourAgo);
+  const four = await publish(importer, built[3]!);
+  await until(`pointed ${four}`);
+  await follower.settled();
+  assert.deepEqual(readFileSync(catalogue.pathOf(one!)), readFileSync(built[0]!.path));
+  await importer.remote.pin(one!, false);
+  await pinnedAt((time) => time === undefined);
+  assert.ok(!existsSync(catalogue.pathOf(one!)));
 });
 
 test("a folder keeps what is current, the one before and what comes next, and whatever was asked for lately", async (t) => {

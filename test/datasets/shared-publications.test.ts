@@ -51,6 +51,7 @@ function serverOn(t: TestContext, url: string) {
   const follower = followRemote({
     remote,
     cache,
+    fetchesPinned: false,
     onSeen() {},
     onPointed() {},
     onFault() {},

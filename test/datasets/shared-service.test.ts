@@ -1,20 +1,28 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { quotaMax } from "#limits/policy.ts";
+import { cast } from "../support/cast.ts";
 import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { buildDatasets, type Built, machine } from "../support/shared-datasets.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
-const startOn = (t: TestContext, url: string, dataDir?: string) =>
+const startOn = (t: TestContext, url: string, dataDir?: string, settings = {}) =>
   startService(t, {
     records: null,
     ...(dataDir !== undefined && { dataDir }),
-    settings: { DATABASE_URL: url, ADMIN_ADDRESS: "127.0.0.1:0", ANSWER_CACHE_BYTES: "0" },
+    settings: {
+      DATABASE_URL: url,
+      ADMIN_ADDRESS: "127.0.0.1:0",
+      ANSWER_CACHE_BYTES: "0",
+      ...settings,
+    },
   });
 
 const publish = async ({ remote }: ReturnType<typeof machine>, { path, generation }: Built) => {
@@ -241,4 +249,86 @@ test("a client that pages over two servers through five publications sees each r
   assert.equal(await walk(), current);
   assert.ok(walks >= 5);
   assert.ok(restarts >= 1, "no publication fell between two pages");
+});
+
+const exporting = { EXPORTS: "on" };
+
+const offeredBy = async (service: TestService) =>
+  (await service.get("/exports", await roomyKey(service))).body.data;
+
+/** The files that a service offers, by path. */
+async function filesOf(service: TestService) {
+  const headers = await roomyKey(service);
+  const files = new Map<string, Buffer>();
+  for (const { path } of (await offeredBy(service)).flatMap((dataset: any) => dataset.files)) {
+    const response = await fetch(service.url + path, { headers });
+    assert.equal(response.status, 200, path);
+    files.set(path, Buffer.from(await response.arrayBuffer()));
+  }
+  return files;
+}
+
+test("every server on a database offers the files that one on a folder of its own offers, a new one too, and ranges of one go on at another", async (t) => {
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
+  const importer = machine(t, database);
+  const [built] = await buildDatasets(t, cast);
+  const version = await publish(importer, built!);
+  const first = await startOn(t, database, undefined, exporting);
+  await served(first, version);
+  const files = await filesOf(first);
+  assert.equal(files.size, 12);
+
+  const dataDir = temporaryFolder(t);
+  const draft = join(dataDir, "draft.sqlite");
+  copyFileSync(built!.path, draft);
+  const { generation } = built!;
+  openCatalogue(join(dataDir, "datasets")).publishDraft(draft, generation, generation.built_at);
+  const embedded = await startService(t, { dataDir, records: null, settings: exporting });
+  assert.deepEqual(await filesOf(embedded), files);
+
+  const fresh = await startOn(t, database, undefined, exporting);
+  await served(fresh, version);
+  assert.deepEqual(await filesOf(fresh), files);
+  const headers = await roomyKey(fresh);
+  for (const [path, whole] of files) {
+    const { headers: known } = await first.get(path, {}, "HEAD");
+    const middle = whole.length >> 1;
+    const range = { range: `bytes=${middle}-`, "if-range": known.get("etag")! };
+    const rest = await fetch(fresh.url + path, { headers: { ...headers, ...range } });
+    assert.equal(rest.status, 206, path);
+    assert.deepEqual(Buffer.from(await rest.arrayBuffer()), whole.subarray(middle), path);
+  }
+});
+
+test("every server on a database offers the datasets that are pinned, a new one too, until they are unpinned", async (t) => {
+  if (!hasPostgres(t)) return;
+  const database = await freshDatabase(t);
+  const importer = machine(t, database);
+  const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
+  const one = await publish(importer, first!);
+  const before = await startOn(t, database, undefined, exporting);
+  await served(before, one);
+  await publish(importer, second!);
+  const current = await publish(importer, third!);
+  await served(before, current);
+  await importer.remote.pin(one, true);
+  const fresh = await startOn(t, database, undefined, exporting);
+  await served(fresh, current);
+  const offers = (service: TestService, expected: string[]) =>
+    until(
+      () => offeredBy(service),
+      (found) =>
+        isDeepStrictEqual(
+          found.map((dataset: any) => dataset.version),
+          expected,
+        ),
+    );
+  for (const service of [before, fresh]) await offers(service, [current, one]);
+  const files = await filesOf(before);
+  assert.deepEqual(await filesOf(fresh), files);
+  const [line] = String(files.get(`/exports/${one}/gp.ndjson`)).split("\n");
+  assert.equal(JSON.parse(line!).name, "a");
+  await importer.remote.pin(one, false);
+  for (const service of [before, fresh]) await offers(service, [current]);
 });

@@ -183,6 +183,22 @@ test("the current dataset and the pinned ones are offered; the files of others g
   assert.ok(!existsSync(folder));
 });
 
+test("a staged dataset is not offered before it is published, pinned or not", async (t) => {
+  const { list, download, version, catalogue } = await offered(t);
+  const records = [...cast, { record: "gp", id: "new", name: "New Partners" }];
+  await importRecords(catalogue, records, { isStaged: true });
+  const staged = catalogue.versions().find((one) => one !== version)!;
+  pinVersion(catalogue, staged, Date.now());
+  assert.deepEqual(
+    (await list()).map((one: Record<string, unknown>) => one["version"]),
+    [version],
+  );
+  assert.equal((await download(`/exports/${staged}/gp.csv`)).status, 404);
+  catalogue.publish(staged, catalogue.find(staged).built_at);
+  await eventually(async () => assert.equal((await list())[0].version, staged), 20_000);
+  assert.equal((await download(`/exports/${staged}/gp.csv`)).status, 200);
+});
+
 test("exports are checked in the order of the contract, count one request each, and are recorded by name", async (t) => {
   const { get, newKey, version, log } = await offered(t);
   const path = `/exports/${version}/gp.csv`;
