@@ -3,7 +3,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
 import { internalError, Problem } from "#problems.ts";
-import { bodyTooLarge, checkRequest, factsByPath } from "./check-request.ts";
+import { bodyTooLarge, checkRequest, factsByPath, targetBytesMax } from "./check-request.ts";
 import { clientAddress, clientOf, presentedKey, presentedKeyOrBearer } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
@@ -68,7 +68,8 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
     schemaController: {
       compilersFactory: { buildValidator: compileNothing, buildSerializer: compileNothing },
     },
-    routerOptions: { querystringParser: () => ({}) },
+    // No part of a path is too long by itself: Fastify's own limit of 100 characters has no answer but an error.
+    routerOptions: { querystringParser: () => ({}), maxParamLength: targetBytesMax },
     rewriteUrl: ({ url = "/" }) => withoutAuthority(url),
   });
   app.server.removeAllListeners("clientError");

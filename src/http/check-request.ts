@@ -9,7 +9,7 @@ import type { HttpDependencies } from "./dependencies.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-const targetBytesMax = 8192;
+export const targetBytesMax = 8192;
 /** For a form of the account pages and a message to `/mcp`; the operations ignore a small body. */
 export const bodyBytesMax = 64 * 1024;
 

@@ -227,8 +227,14 @@ test("a step that is not kept is a 404 that names those that are, and the one th
   assert.equal(status, 404);
   assert.deepEqual(body.kept, [stepOf(first, second)]);
   assert.equal(body.suggestion, stepOf(first, second));
-  for (const name of ["x", "a..b", "20261120T030000Z-9f3c2a7e..20261120T030000Z-9f3c2a7f.ndjson"])
-    assert.equal((await service.get(`/changes/${name}`)).status, 404);
+  for (const name of [
+    "x",
+    "a..b",
+    "20261120T030000Z-9f3c2a7e..20261120T030000Z-9f3c2a7f.ndjson",
+    "x".repeat(8000),
+  ])
+    for (const path of ["/changes", "/v1/changes"])
+      assert.equal((await service.get(`${path}/${name}`)).status, 404, name.slice(0, 80));
 });
 
 test("a step whose file is not here yet is asked for again, and is no reason to begin anew", async (t) => {
