@@ -12,7 +12,8 @@ import { apiVersion } from "#operations/versions.ts";
 import { echo, problemBody } from "#problems.ts";
 import { faultsDetail } from "./arguments.ts";
 import { guideName, guideText, guideUri } from "./guide.ts";
-import { makeTools, type Tool, type ToolAnswer, type ToolDependencies } from "./tools.ts";
+import type { Tool, ToolAnswer, ToolDependencies } from "./tool.ts";
+import { makeTools } from "./tools.ts";
 import { asText, dataNotice } from "./write-answer.ts";
 
 interface McpMessage {

@@ -17,7 +17,7 @@ test("a facet is named where it is indexed, filled and described: all else follo
     "src/account/screens/gp.ts",
     "src/datasets/write-gps.ts",
     // Tools for agents list records by what these carry themselves, which is no filter of an operation.
-    "src/mcp/tools.ts",
+    "src/mcp/list-tools.ts",
     "src/operations/operation.ts",
     "src/pages/docs-mcp.ts",
     "src/search/dataset-parts.ts",

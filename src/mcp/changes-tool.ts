@@ -1,0 +1,145 @@
+/** The tool that tells what the publication after a dataset changed. */
+import { createReadStream } from "node:fs";
+import { text } from "node:stream/consumers";
+import { noDataset, type Outcome } from "#api/ask.ts";
+import type { Caller } from "#api/caller.ts";
+import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
+import { echo, internalError, Problem } from "#problems.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import type { Bounds } from "#search/read-model.ts";
+import {
+  detailProperty,
+  makeTool,
+  pageProperties,
+  pageSchema,
+  type Tool,
+  type ToolAnswer,
+  type ToolDependencies,
+  type ArgumentValues,
+} from "./tool.ts";
+import { type Detail, inBrief, writeValues } from "./write-answer.ts";
+
+export const changesTool = (dependencies: ToolDependencies): Tool =>
+  makeTool(dependencies.api, {
+    name: "changes_since",
+    title: "What the next publication changed",
+    description:
+      "The records that the publication after a dataset added, changed, removed or merged. `rest` says how to go on, with more of them or with the next publication.",
+    outputSchema: pageSchema({ type: "object", required: ["change", "kind", "id"] }),
+    properties: {
+      version: {
+        type: "string",
+        description: "A meta.dataset_version of an earlier answer.",
+        minLength: 1,
+        maxLength: 100,
+      },
+      ...pageProperties(changesOfRequest),
+      detail: detailProperty,
+    },
+    required: ["version"],
+    answer: (caller, values) => askChanges(dependencies, caller, values),
+  });
+
+interface ChangesValues extends Bounds {
+  version: string;
+  detail: Detail;
+}
+
+async function askChanges(
+  { api, model, changes, operations }: ToolDependencies,
+  caller: Caller,
+  values: ArgumentValues,
+): Promise<Outcome<ToolAnswer>> {
+  const { version, limit, offset, detail } = values as unknown as ChangesValues;
+  const { result, ...outcome } = await api.count(
+    caller,
+    () => {
+      const current = model();
+      if (current === null) throw noDataset();
+      const { version: served } = current.parts;
+      const kept = changes.list(served).filter(({ step }) => step !== null);
+      const next = kept.findLast(({ from }) => from === version)?.version ?? null;
+      const queryText = `limit=${limit}&offset=${offset}`;
+      const name = `${version}..${next}.ndjson`;
+      const part =
+        next === null
+          ? null
+          : findStep(changes, served, { name, queryText, greatestRequest: 1, operations });
+      const known = [...new Set([...kept.map(({ from }) => from!), served])];
+      return { kind: "answer" as const, answer: { current, part, known } };
+    },
+    () => changesRefusal(caller) ?? 1,
+  );
+  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
+  if (result.kind === "problem") return { ...outcome, result };
+  const { current, part, known } = result.answer;
+  const { version: served } = current.parts;
+  if (part === null && version !== served)
+    return { ...outcome, result: { kind: "answer", answer: noSuchVersion(version, known) } };
+  try {
+    const found = part === null ? [] : await readChanges(part);
+    const forms = found.map((change) => formsOf(change, detail));
+    const bounds = { limit, offset, total: part?.total ?? 0 };
+    const then =
+      part === null || part.to === served
+        ? null
+        : `These lead to ${part.to}. For what came after it call changes_since with that version and offset 0.`;
+    const content = writeValues(current, forms, bounds, "changes_since", then);
+    return { ...outcome, result: { kind: "answer", answer: { datasetVersion: served, content } } };
+  } catch (error) {
+    return { ...outcome, result: { kind: "problem", problem: internalError(), cause: error } };
+  }
+}
+
+/** As over HTTP, where such a request does not count either. */
+function changesRefusal(caller: Caller): Problem | undefined {
+  if ("account" in caller || caller.key === null || caller.key instanceof Problem) return undefined;
+  if (caller.key.mayReadChanges) return undefined;
+  return new Problem("access-denied", "The plan of this account does not include changes.", {
+    reason: "plan",
+  });
+}
+
+/** Versions that are named to somebody who asked for another. */
+const versionsNamed = 20;
+
+const noSuchVersion = (version: string, known: readonly string[]): ToolAnswer => ({
+  datasetVersion: null,
+  faults: [
+    {
+      parameter: "version",
+      code: "unknown_value",
+      detail: `No changes since '${echo(version)}' are kept. They are since ${known.slice(-versionsNamed).join(", ")}.`,
+      allowed: known.slice(-versionsNamed),
+    },
+  ],
+});
+
+interface RecordChange {
+  change: string;
+  kind: RecordKind;
+  id: string;
+  record?: object;
+}
+
+async function readChanges({ file, start, end }: StepPart): Promise<RecordChange[]> {
+  if (start === end) return [];
+  const lines = await text(createReadStream(file, { start, end: end - 1 }));
+  return (
+    lines
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as RecordChange)
+      // The first line of a step says between which datasets it leads.
+      .filter(({ change }) => change !== undefined)
+  );
+}
+
+/** As it was asked for, and in fewer words where it would fill more than an answer. */
+function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] {
+  const { kind, id } = change;
+  const shortest = { change: change.change, kind, id };
+  if (record === undefined) return [change, shortest];
+  const brief = { ...change, record: inBrief(kind, record) };
+  return detail === "full" ? [{ ...change, record }, brief, shortest] : [brief, shortest];
+}

@@ -1,0 +1,237 @@
+/** The tools that list GPs, signals and projects by what these carry themselves, in any combination. */
+import { setImmediate } from "node:timers/promises";
+import { noDataset, type Outcome } from "#api/ask.ts";
+import type { Caller } from "#api/caller.ts";
+import { hintsFor } from "#operations/hints.ts";
+import { filters, type Operation, parameterBounds } from "#operations/operation.ts";
+import { internalError, Problem } from "#problems.ts";
+import { datePattern } from "#records/fields.ts";
+import { Gp } from "#records/gp.ts";
+import { Project } from "#records/project.ts";
+import { Signal } from "#records/signal.ts";
+import { projectStatuses, projectTypes, propertyTypes, signalTypes } from "#records/vocabulary.ts";
+import {
+  type ListedKind,
+  type Listing,
+  type Listings,
+  openListings,
+  projectDates,
+} from "#search/listings.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import type { ArgumentsSchema } from "./arguments.ts";
+import {
+  detailProperty,
+  makeTool,
+  pageProperties,
+  recordsSchema,
+  type Tool,
+  type ToolAnswer,
+  type ToolDependencies,
+  type ArgumentValues,
+} from "./tool.ts";
+import { type Detail, writeAnswer } from "./write-answer.ts";
+
+export function listTools({ api, model, pageSizeMax }: ToolDependencies): Tool[] {
+  const listings = openListingsOf(model);
+  return lists.map((list) =>
+    makeTool(api, {
+      ...list,
+      outputSchema: recordsSchema(list),
+      properties: { ...list.properties, ...pageProperties(pageSizeMax), detail: detailProperty },
+      required: [],
+      answer: (caller, values) => askList(api, listings, list, caller, values),
+    }),
+  );
+}
+
+const texts = (description: string) =>
+  ({
+    type: "array",
+    description: `${description} Several: any of them.`,
+    items: { type: "string", minLength: 1, maxLength: filters.tag.lengthMax },
+    maxItems: parameterBounds.valuesMax,
+  }) as const;
+
+const chosen = (description: string, values: readonly string[]) =>
+  ({
+    type: "array",
+    description: `${description} Several: any of them.`,
+    items: { type: "string", enum: values },
+    maxItems: parameterBounds.valuesMax,
+  }) as const;
+
+const date = (description: string) =>
+  ({ type: "string", description, pattern: datePattern }) as const;
+
+const gpName = {
+  type: "string",
+  description: filters.gp_name.meaning,
+  minLength: 1,
+  maxLength: filters.gp_name.lengthMax,
+} as const;
+
+interface List {
+  name: string;
+  kind: ListedKind;
+  record: Operation["record"];
+  title: string;
+  description: string;
+  properties: ArgumentsSchema["properties"];
+}
+
+const lists: readonly List[] = [
+  {
+    name: "list_gps",
+    kind: "gp",
+    record: Gp,
+    title: "General Partners by market, tag, theme, property type or activity",
+    description:
+      "GPs that satisfy all that is given, in any combination; without arguments all. By name, as fetch_gp orders them.",
+    properties: {
+      gp_name: gpName,
+      market: texts("A market of the GP: its title, one of its cities, or a city and a state."),
+      tag: texts("A tag, strategy or property type of the GP, as a whole value."),
+      theme: texts("A theme of the GP, as a whole value."),
+      property_type: chosen("What the GP invests in.", propertyTypes),
+      since: date("First day: the GP has a signal on or after it. YYYY, YYYY-MM or YYYY-MM-DD."),
+      until: date("Last day of such a signal."),
+    },
+  },
+  {
+    name: "list_signals",
+    kind: "signal",
+    record: Signal,
+    title: "Market signals by market, tag, theme, property type, kind or date",
+    description:
+      "Signals that satisfy all that is given, in any combination, newest first. Market, tags, themes and property types are the signal's own, not its GP's.",
+    properties: {
+      gp_name: gpName,
+      market: texts(
+        "The market of the signal: its title, one of its cities, or a city and a state.",
+      ),
+      tag: texts("A tag or property type of the signal, as a whole value."),
+      theme: texts("A theme of the signal, as a whole value."),
+      property_type: chosen("Property type concerned.", propertyTypes),
+      type: chosen("What happened.", signalTypes),
+      since: date("First day. YYYY, YYYY-MM or YYYY-MM-DD."),
+      until: date("Last day."),
+    },
+  },
+  {
+    name: "list_projects",
+    kind: "project",
+    record: Project,
+    title: "Projects by market, tag, theme, property type, status or date",
+    description:
+      "Projects that satisfy all that is given, in any combination, by name. Market, tags, themes and property type are the project's own, not its GP's.",
+    properties: {
+      gp_name: gpName,
+      market: texts(
+        "The market of the project: its title, one of its cities, or a city and a state.",
+      ),
+      tag: texts("A tag, strategy or property type of the project, as a whole value."),
+      theme: texts("A theme of the project, as a whole value."),
+      property_type: chosen("Kind of property.", propertyTypes),
+      type: chosen("Kind of project.", projectTypes),
+      status: chosen("Where the project stands.", projectStatuses),
+      date: {
+        type: "string",
+        description: "Which date of the project since and until look at.",
+        enum: projectDates,
+        default: projectDates[0],
+      },
+      since: date("First day. YYYY, YYYY-MM or YYYY-MM-DD."),
+      until: date("Last day."),
+    },
+  },
+];
+
+async function askList(
+  api: ToolDependencies["api"],
+  listings: ListingsOf,
+  { name, kind }: List,
+  caller: Caller,
+  values: ArgumentValues,
+): Promise<Outcome<ToolAnswer>> {
+  const { result, ...outcome } = await api.count<null>(caller, () => ({
+    kind: "answer",
+    answer: null,
+  }));
+  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
+  if (result.kind === "problem") return { ...outcome, result };
+  try {
+    const { model, listing } = await listings(kind);
+    const { limit, offset, detail, ...filter } = values as unknown as ListValues;
+    const { gp_name, property_type, type, status, date } = filter;
+    const selection = listing.select(
+      {
+        ...filter,
+        name: gp_name?.trim(),
+        propertyTypes: property_type,
+        types: type,
+        statuses: status,
+        dateOf: date,
+      },
+      { limit, offset },
+    );
+    const hints = hintsFor(listing, { offset }, selection, false, kind === "gp" ? "GP" : kind);
+    const found = { kind, ...selection, limit, offset, hints };
+    const content = writeAnswer(model, found, detail, name);
+    const answer = { datasetVersion: model.parts.version, content };
+    return { ...outcome, result: { kind: "answer", answer } };
+  } catch (error) {
+    const problem = error instanceof Problem ? error : internalError();
+    return { ...outcome, result: { kind: "problem", problem, cause: error } };
+  }
+}
+
+/** The arguments of all lists. */
+interface ListValues {
+  gp_name?: string;
+  market?: readonly string[];
+  tag?: readonly string[];
+  theme?: readonly string[];
+  property_type?: readonly string[];
+  type?: readonly string[];
+  status?: readonly string[];
+  date?: (typeof projectDates)[number];
+  since?: string;
+  until?: string;
+  limit: number;
+  offset: number;
+  detail: Detail;
+}
+
+/** The list of a kind in the current dataset, and that dataset. @throws Problem where there is none. */
+type ListingsOf = (kind: ListedKind) => Promise<{ model: ReadModel; listing: Listing }>;
+
+/** So long other requests wait at most while a dataset is read for its lists, on its first list. */
+const sliceMilliseconds = 2;
+
+function openListingsOf(current: ToolDependencies["model"]): ListingsOf {
+  const opened = new WeakMap<ReadModel, Promise<Listings>>();
+  const open = (model: ReadModel) => {
+    let begun = performance.now();
+    return openListings(model.parts, async () => {
+      if (performance.now() - begun < sliceMilliseconds) return;
+      await setImmediate();
+      if (current() !== model) throw new Error("The dataset was replaced.");
+      begun = performance.now();
+    });
+  };
+  return async (kind) => {
+    for (;;) {
+      const model = current();
+      if (model === null) throw noDataset();
+      let listings = opened.get(model);
+      if (listings === undefined) opened.set(model, (listings = open(model)));
+      try {
+        const { [kind]: listing } = await listings;
+        if (current() === model) return { model, listing };
+      } catch (error) {
+        // Of a dataset that is replaced nothing more is wanted, nor of what went wrong with it.
+        if (current() === model) throw error;
+      }
+    }
+  };
+}

@@ -1,0 +1,141 @@
+/** What a tool is: its declaration, the arguments and the shape of answers that tools share, and its call, which counts as one request. */
+import type { Api, Outcome } from "#api/ask.ts";
+import type { Caller } from "#api/caller.ts";
+import type { ChangesSource } from "#operations/changes.ts";
+import { type Operation, pageSchemas } from "#operations/operation.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import {
+  type ArgumentFault,
+  type ArgumentsSchema,
+  type ArgumentValue,
+  readArguments,
+} from "./arguments.ts";
+import { briefMembers, details } from "./write-answer.ts";
+
+export interface ToolDependencies {
+  api: Pick<Api, "ask" | "count">;
+  operations: readonly Operation[];
+  /** The operator's largest page. */
+  pageSizeMax: number;
+  changes: ChangesSource;
+  model(): ReadModel | null;
+}
+
+/** What a tool found: its structured content as JSON, or what is wrong with its arguments. */
+export type ToolAnswer =
+  | { datasetVersion: string; content: string }
+  | { datasetVersion: null; faults: readonly ArgumentFault[] };
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: ArgumentsSchema;
+  outputSchema: object;
+  /** Counts 1 and answers. A refusal is an outcome, and nothing is thrown. */
+  call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<Outcome<ToolAnswer>>;
+}
+
+/** The arguments of a call, checked, by name. */
+export type ArgumentValues = Readonly<Record<string, ArgumentValue>>;
+
+interface ToolDeclaration extends Omit<Tool, "inputSchema" | "call"> {
+  properties: ArgumentsSchema["properties"];
+  required: readonly string[];
+  answer(
+    caller: Caller,
+    values: ArgumentValues,
+  ): Outcome<ToolAnswer> | Promise<Outcome<ToolAnswer>>;
+}
+
+/** A tool as it is called: its arguments are checked first, and wrong ones count, too. */
+export function makeTool(
+  api: ToolDependencies["api"],
+  { properties, required, answer, ...shown }: ToolDeclaration,
+): Tool {
+  const inputSchema = {
+    type: "object",
+    properties,
+    required,
+    additionalProperties: false,
+  } as const;
+  return {
+    ...shown,
+    inputSchema,
+    async call(caller, given) {
+      const { values, faults } = readArguments(shown.name, inputSchema, given);
+      if (faults.length === 0) return answer(caller, values);
+      return api.count<ToolAnswer>(caller, () => ({
+        kind: "answer",
+        answer: { datasetVersion: null, faults },
+      }));
+    },
+  };
+}
+
+/** The page that a tool takes, as an operation does. */
+export const pageProperties = (pageSizeMax: number) => {
+  const { limit, offset } = pageSchemas(pageSizeMax);
+  return {
+    limit: { ...limit, description: "How many at most; fewer come where more do not fit." },
+    offset: { ...offset, description: "How many to skip." },
+  } as const;
+};
+
+export const detailProperty = {
+  type: "string",
+  enum: details,
+  default: details[0],
+  description: "`brief` gives the members that matter most, `full` whole records.",
+} as const;
+
+/** Of a record the names and types of its members alone: what they mean stands in the guide, and a list of tools is read often. */
+export const recordsSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object =>
+  pageSchema({ ...shapeOf(record as unknown as JsonSchema), required: briefMembers[kind] });
+
+/** Of an answer. @param item of its `data`. */
+export function pageSchema(item: object): object {
+  const number = { type: "integer" };
+  const object = (properties: Record<string, object>) => ({
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+  });
+  return object({
+    notice: { type: "string" },
+    data: { type: "array", items: item },
+    pagination: object({
+      limit: number,
+      offset: number,
+      returned: number,
+      total: number,
+      has_more: { type: "boolean" },
+      next_offset: { type: ["integer", "null"] },
+    }),
+    meta: object({
+      api_version: { type: "string" },
+      dataset_version: { type: "string" },
+      dataset_updated_at: { type: "string" },
+      hints: { type: "array", items: { type: "object" } },
+    }),
+    rest: { type: ["string", "null"], description: "How to get what follows." },
+  });
+}
+
+interface JsonSchema {
+  type?: string | readonly string[];
+  properties?: Readonly<Record<string, JsonSchema>>;
+  items?: JsonSchema;
+}
+
+function shapeOf({ properties = {} }: JsonSchema): object {
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, { type, items }]) => [
+        name,
+        { type, ...(items && { items: { type: items.type } }) },
+      ]),
+    ),
+  };
+}
