@@ -5,7 +5,7 @@ import { compress, encodedBytesMin } from "#api/answer-cache.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
-import { Problem } from "#problems.ts";
+import { maskKeys, Problem } from "#problems.ts";
 import { bodyBytesMax } from "./check-request.ts";
 import { headerLines, mcpHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -21,7 +21,7 @@ export function mountMcp(app: FastifyInstance, http: HttpDependencies): void {
   const serve = openMessages(http);
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    const parsing = { parseAs: "string", bodyLimit: bodyBytesMax } as const;
+    const parsing = { parseAs: "buffer", bodyLimit: bodyBytesMax } as const;
     scope.addContentTypeParser("*", parsing, (_request, body, done) => done(null, body));
     scope.route({
       method: ["GET", "HEAD", "POST", "OPTIONS"],
@@ -108,6 +108,9 @@ const depthMax = 32;
 /** It comes back with the answer, which is of limited size. */
 const idLengthMax = 128;
 
+/** What is no UTF-8 is refused, as in a query: a letter that is replaced would be looked for in vain. */
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 /** @returns a Problem where the body is no message, to be thrown once the key is known. */
 function readMessage({ headers, body }: FastifyRequest): unknown {
   const type = (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
@@ -115,9 +118,22 @@ function readMessage({ headers, body }: FastifyRequest): unknown {
     return new Problem("unsupported-media-type", `A message to /mcp is ${messageType}.`, {
       available: [messageType],
     });
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+    return new Problem(
+      "unsupported-media-type",
+      "A message to /mcp is sent as it is, without Content-Encoding.",
+      { available: [messageType] },
+    );
+  let text: string;
+  try {
+    text = utf8.decode(body as Buffer | undefined);
+  } catch {
+    return malformed("The body is not UTF-8.");
+  }
   let message: unknown;
   try {
-    message = JSON.parse(typeof body === "string" ? body : "");
+    message = JSON.parse(text);
   } catch {
     return malformed("The body is not JSON.");
   }
@@ -126,8 +142,11 @@ function readMessage({ headers, body }: FastifyRequest): unknown {
   if (isDeeper(message, depthMax))
     return malformed(`The body is nested deeper than ${depthMax} levels.`);
   const { id = null } = (message ?? {}) as { id?: unknown };
-  if (JSON.stringify(id).length > idLengthMax)
+  const idText = JSON.stringify(id);
+  if (idText.length > idLengthMax)
     return malformed(`The id of the message has more than ${idLengthMax} characters.`);
+  if (maskKeys(idText) !== idText)
+    return malformed("The id of the message looks like an API key, which is never sent back.");
   return message;
 }
 

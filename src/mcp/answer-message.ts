@@ -9,7 +9,7 @@ import type { Outcome } from "#api/ask.ts";
 import type { Caller } from "#api/caller.ts";
 import { nearest } from "#operations/edit-distance.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { echo, problemBody } from "#problems.ts";
+import { echo, maskKeys, problemBody } from "#problems.ts";
 import { faultsDetail } from "./arguments.ts";
 import { guideName, guideText, guideUri } from "./guide.ts";
 import type { Tool, ToolAnswer, ToolDependencies } from "./tool.ts";
@@ -64,6 +64,7 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
       const text = await response.text();
       const type = response.headers.get("content-type") ?? "";
       const content = text === "" ? null : onlyMessage(type, text);
+      if (content !== null && called === null) content.text = withoutEchoes(content);
       return { status: response.status, content, called };
     },
   };
@@ -102,6 +103,19 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
   return type.startsWith(eventStream) && first !== undefined && others.length === 0
     ? { type: json, text: first }
     : { type, text };
+}
+
+/** Longer than any text of an error that repeats nothing. */
+const errorTextMax = 600;
+
+/** What the server package says of a faulty message repeats parts of it and of its headers: no key, and not at any length. */
+function withoutEchoes({ type, text }: NonNullable<McpReply["content"]>): string {
+  if (!type.startsWith(json)) return text;
+  const message = JSON.parse(text) as { error?: unknown };
+  if (message.error === undefined) return text;
+  return JSON.stringify(message, (_, value: unknown) =>
+    typeof value === "string" ? maskKeys(value).slice(0, errorTextMax) : value,
+  );
 }
 
 const instructions = `Records of real-estate General Partners (GPs), their principals, market signals and projects; read-only. \

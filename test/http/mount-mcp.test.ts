@@ -73,6 +73,23 @@ test("other messages do not count, and are bound to 120 a minute an account, fau
   assert.equal((await post(service, initialize)).status, 200);
 });
 
+const listOf = (revision: string) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/list",
+  params: { _meta: { ...envelope, "io.modelcontextprotocol/protocolVersion": revision } },
+});
+
+test("an error repeats no more of a message than tells which one it was", async (t) => {
+  const service = await startService(t);
+  const { status, text } = await post(service, listOf("z".repeat(60_000)), {
+    "mcp-protocol-version": modernRevision,
+    "mcp-method": "tools/list",
+  });
+  assert.equal(status, 400);
+  assert.ok(text.length < 3000, `${text.length} characters`);
+});
+
 test("the key comes in x-api-key or as Bearer, and stands in no answer and no line of the log", async (t) => {
   const service = await startService(t);
   const none = { "x-api-key": "" };
@@ -107,6 +124,17 @@ test("the key comes in x-api-key or as Bearer, and stands in no answer and no li
     ),
     await modern(service, "resources/read", { uri: service.key }, bearer),
     await modern(service, service.key, {}, bearer),
+    ...(await Promise.all(
+      ["mcp-protocol-version", "mcp-method", "mcp-name"].map((name) =>
+        modern(service, "tools/call", { name: "list_gps" }, { ...bearer, [name]: service.key }),
+      ),
+    )),
+    await post(service, listOf(service.key), {
+      ...bearer,
+      "mcp-protocol-version": service.key,
+      "mcp-method": "tools/list",
+    }),
+    await post(service, { ...initialize, id: service.key }, bearer),
   ];
   for (const { status, text } of answers) {
     assert.ok(status < 500, text);
@@ -208,6 +236,10 @@ test("what is no message of JSON-RPC, or no method but POST, gets the error that
     (await post(service, initialize, { "content-type": "application/json; charset=utf-8" })).status,
     200,
   );
+  for (const type of ["gzip", "br", "x"]) {
+    const { status, body } = await post(service, initialize, { "content-encoding": type });
+    assert.deepEqual([status, body.available], [415, ["application/json"]], type);
+  }
   for (const message of [
     "5",
     "null",
@@ -225,6 +257,27 @@ test("what is no message of JSON-RPC, or no method but POST, gets the error that
       headers: { "x-api-key": service.key },
     });
     assert.deepEqual([status, headers.get("allow")], [405, "POST, OPTIONS"], method);
+  }
+});
+
+test("a body that is not UTF-8 is refused, not searched for with its letters replaced; a byte order mark is ignored", async (t) => {
+  const service = await startService(t);
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "fetch_gp", arguments: { gp_name: "société" } },
+  };
+  const bytes = Buffer.from(JSON.stringify(call));
+  for (const [body, status] of [
+    [Buffer.from(JSON.stringify(call), "latin1"), 400],
+    [Buffer.from(JSON.stringify(call), "utf16le"), 400],
+    [bytes.subarray(0, -1), 400],
+    [Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]), 200],
+  ] as const) {
+    const answer = await post(service, body);
+    assert.equal(answer.status, status);
+    if (status === 400) assert.equal(answer.body.code, "malformed-request");
   }
 });
 

@@ -18,7 +18,7 @@ interface McpAnswer {
   body: any;
 }
 
-/** @param headers `x-api-key: ""` sends no key. */
+/** @param body sent as it is where it is text or bytes. @param headers `x-api-key: ""` sends no key. */
 export async function post(
   { url, key }: Pick<TestService, "url" | "key">,
   body: unknown,
@@ -29,7 +29,7 @@ export async function post(
   const response = await fetch(`${url}/mcp`, {
     method: "POST",
     headers: sent,
-    body: typeof body === "string" ? body : JSON.stringify(body),
+    body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
