@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeTools } from "#mcp/tools.ts";
+import { operations } from "#operations/index.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { gp, signal } from "../datasets/published.ts";
+import { modelOf } from "../support/dataset.ts";
+
+/** `list_gps` alone, on the dataset that `model` gives each time it is looked at. */
+function listGps(model: () => ReadModel) {
+  const tools = makeTools({
+    api: {
+      ask: () => assert.fail("a list asks no operation"),
+      count: (_caller, find) => ({ asker: null, counted: null, result: find() }),
+    },
+    operations,
+    pageSizeMax: 100,
+    changes: { list: () => [], stepPath: () => "", openStep: () => null },
+    model,
+  });
+  return tools.find(({ name }) => name === "list_gps")!;
+}
+
+const caller = {
+  key: null,
+  client: { address: () => "", isForwarded: () => false, misplacedKey: () => undefined },
+};
+
+test("a list that is asked for while another dataset takes over is whole and of the one it names, whenever that happens", async (t) => {
+  // So many that a dataset is not read for its lists in one go.
+  const namesOf = (word: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${word} ${String(i).padStart(4, "0")}`);
+  const datasetOf = async (names: string[]) => {
+    const signals = names.map((name) => signal(`of ${name}`, { gps: [name] }));
+    return { names, model: await modelOf(t, [...names.map((name) => gp(name)), ...signals]) };
+  };
+  const before = await datasetOf(namesOf("Before", 2500));
+  const after = await datasetOf(namesOf("After", 2490));
+  const versionOf = ({ model }: typeof before) => model.parts.version;
+  assert.notEqual(versionOf(before), versionOf(after));
+
+  let isOver = false;
+  let replacedWhileRead = 0;
+  /** The tool has looked at the dataset so often when it is replaced. */
+  for (let looks = 1; !isOver; looks++) {
+    let looked = 0;
+    const list = listGps(() => (++looked > looks ? after : before).model);
+    const given = { limit: 100, offset: 2450, since: "2026-10", detail: "brief" };
+    const { result } = await list.call(caller, given);
+    assert.ok(result.kind === "answer" && result.answer.datasetVersion !== null);
+    const { datasetVersion, content } = result.answer;
+    const { data, pagination, meta } = JSON.parse(content);
+    isOver = looked <= looks;
+    const { names } = isOver ? before : after;
+    assert.equal(datasetVersion, versionOf(isOver ? before : after), `after ${looks} looks`);
+    assert.equal(meta.dataset_version, datasetVersion);
+    assert.equal(pagination.total, names.length);
+    assert.equal(pagination.has_more, false);
+    assert.deepEqual(
+      data.map(({ name }: { name: string }) => name),
+      names.slice(2450),
+    );
+    if (!isOver && looks > 1) replacedWhileRead++;
+  }
+  assert.ok(replacedWhileRead > 0, "the dataset was read in one go");
+});
