@@ -17,7 +17,6 @@ import {
   type PageParameter,
   pageSchemas,
 } from "#operations/operation.ts";
-import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
@@ -31,24 +30,14 @@ import { Signal } from "#records/signal.ts";
 import { valuesOf } from "#records/value-lists.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
 import { changesSchemas, changesTag, describeChanges } from "./described-changes.ts";
+import { exportsPaths, exportsSchemas, exportsTag } from "./described-exports.ts";
 import { headerComponents, headersOn } from "./described-headers.ts";
-import { problemAnswers, problemResponses, problemSchemas } from "./described-problems.ts";
+import { problemResponses, problemSchemas } from "./described-problems.ts";
+import { ifNoneMatch, otherAnswers, parameterComponents, ref } from "./described-common.ts";
 
 const records = { Gp, Principal, Signal, Project };
 const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
-const exportsTag = "Exports";
-export const exportsPath = "/exports";
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-
-const ifNoneMatch = {
-  name: "If-None-Match",
-  in: "header",
-  description:
-    "`ETag` of an answer you have kept, or several with commas between; while it is what you would get again, the answer is a 304 without a body. It counts 1.",
-  schema: { type: "string" },
-  example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
-};
 
 /**
  * @param pageSizeMax the operator's largest page.
@@ -88,13 +77,8 @@ export function describeApi(
         operations.map((operation) => [operation.path, { get: describe(operation) }]),
       ),
       [vocabularyPath]: { get: vocabulary },
-      [exportsPath]: { get: listOfExports },
-      [`${exportsPath}/{version}/{file}`]: { get: exportedFile },
-      ...describeChanges({
-        paging: describePaging(pageSizeMax),
-        ifNoneMatch: { $ref: "#/components/parameters/IfNoneMatch" },
-        otherAnswers,
-      }),
+      ...exportsPaths,
+      ...describeChanges(describePaging(pageSizeMax)),
       ...Object.fromEntries(
         deprecated.flatMap((one) =>
           [...operations.map(describe), vocabulary].flatMap((get) => pathsOf(one, get)),
@@ -110,13 +94,13 @@ export function describeApi(
           description: "Given by the operator.",
         },
       },
-      parameters: { IfNoneMatch: ifNoneMatch },
+      parameters: parameterComponents,
       headers: headerComponents,
       responses: problemResponses,
       schemas: {
         ...withMeanings(records),
         VocabularyData,
-        ExportedDataset,
+        ...exportsSchemas,
         ...envelopeSchemas,
         ...changesSchemas,
         ...problemSchemas,
@@ -157,7 +141,7 @@ function describeOperation(
         ...filtersOf(operation).map((name) => describeFilter(name, operation)),
         ...describePaging(pageSizeMax),
       ].map((parameter) => markDeprecated(parameter, operation, deprecated)),
-      { $ref: "#/components/parameters/IfNoneMatch" },
+      ifNoneMatch,
     ],
     responses: {
       200: {
@@ -170,21 +154,13 @@ function describeOperation(
   };
 }
 
-const otherAnswers = {
-  304: {
-    description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
-    headers: headersOn(304),
-  },
-  ...problemAnswers,
-};
-
 const vocabulary = {
   operationId: "vocabulary",
   tags: [vocabularyTag],
   summary: vocabularySummary,
   description:
     "It takes no parameter. `gps_total` is the `pagination.total` of a search by that value alone. Counts one request.",
-  parameters: [{ $ref: "#/components/parameters/IfNoneMatch" }],
+  parameters: [ifNoneMatch],
   responses: {
     200: {
       description: "The whole vocabulary of the dataset.",
@@ -201,143 +177,6 @@ const vocabulary = {
       },
     },
     ...otherAnswers,
-  },
-};
-
-/** The names of files begin with them. */
-const exportKinds = operations.map(({ kind }) => kind);
-const fileFormats = ["ndjson", "csv", "parquet"];
-
-const ExportedDataset = {
-  type: "object",
-  properties: {
-    version: { type: "string", description: "Of the dataset, as in `meta.dataset_version`." },
-    is_current: { type: "boolean", description: "Whether the operations answer from it." },
-    built_at: { type: "string", format: "date-time" },
-    files: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          path: { type: "string", format: "uri-reference" },
-          kind: { type: "string", enum: exportKinds },
-          format: { type: "string", enum: fileFormats },
-          records: { type: "integer", minimum: 0 },
-          bytes: {
-            type: ["integer", "null"],
-            minimum: 0,
-            description: "`null` until somebody asks for the file, which is made then.",
-          },
-          sha256: { type: ["string", "null"], description: "Of the bytes, in hexadecimal." },
-        },
-        required: ["path", "kind", "format", "records", "bytes", "sha256"],
-      },
-    },
-  },
-  required: ["version", "is_current", "built_at", "files"],
-};
-
-const listOfExports = {
-  operationId: "list-exports",
-  tags: [exportsTag],
-  summary: "The datasets that can be downloaded, and their files.",
-  description:
-    "The dataset that is served, then those the operator has pinned. It takes no parameter. Counts one request.",
-  parameters: [{ $ref: "#/components/parameters/IfNoneMatch" }],
-  responses: {
-    200: {
-      description: "Datasets with a file for each kind of record and format.",
-      headers: headersOn(200, ["X-Total-Count"]),
-      content: {
-        "application/json": {
-          schema: {
-            type: "object",
-            properties: {
-              data: { type: "array", items: ref("ExportedDataset") },
-              meta: ref("Meta"),
-            },
-            required: ["data", "meta"],
-          },
-        },
-      },
-    },
-    ...otherAnswers,
-  },
-};
-
-const inHeader = (name: string, description: string, example: string) => ({
-  name,
-  in: "header",
-  description,
-  schema: { type: "string" },
-  example,
-});
-
-const fileHeaders = {
-  ...headersOn(200, ["X-Total-Count"]),
-  "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
-  "Content-Disposition": { description: "A name to save it by.", schema: { type: "string" } },
-};
-
-const fileContent = {
-  "application/x-ndjson": { schema: { type: "string" } },
-  "text/csv": { schema: { type: "string" } },
-  "application/vnd.apache.parquet": { schema: { type: "string", format: "binary" } },
-};
-
-const exportedFile = {
-  operationId: "download-export",
-  tags: [exportsTag],
-  summary: "All records of one kind in a file.",
-  description:
-    "Made when it is first asked for, which takes seconds, of a large dataset a minute: a 503 with `reason` `timeout` asks you to come again. Its `ETag` is strong, and it never changes. Counts one request, each range too.",
-  parameters: [
-    {
-      name: "version",
-      in: "path",
-      required: true,
-      description: "Of a dataset that `/exports` lists.",
-      schema: { type: "string" },
-      example: "20261120T030000Z-9f3c2a7e",
-    },
-    {
-      name: "file",
-      in: "path",
-      required: true,
-      description: "Kind and format.",
-      schema: {
-        type: "string",
-        enum: exportKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
-      },
-    },
-    inHeader(
-      "Range",
-      "Bytes from one to another, from one on, or the last: one range (RFC 9110 §14).",
-      "bytes=1000000-",
-    ),
-    inHeader(
-      "If-Range",
-      "`ETag` of the file that the range continues; of another one you get the whole.",
-      '"5feeab44b7b09cf710d62a46b8622015"',
-    ),
-    { $ref: "#/components/parameters/IfNoneMatch" },
-  ],
-  responses: {
-    200: { description: "The whole file.", headers: fileHeaders, content: fileContent },
-    206: {
-      description: "The range.",
-      headers: { ...headersOn(206), ...fileHeaders },
-      content: fileContent,
-    },
-    ...otherAnswers,
-    304: {
-      description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
-      headers: {
-        ...headersOn(304),
-        "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
-      },
-    },
-    416: { $ref: "#/components/responses/Problem416" },
   },
 };
 
@@ -466,7 +305,7 @@ const envelopeSchemas = {
           "Pages of one version neither repeat nor miss a record; when it changes, begin again.",
       },
       dataset_updated_at: { type: "string", format: "date-time" },
-      hints: { type: "array", items: { $ref: "#/components/schemas/Hint" } },
+      hints: { type: "array", items: ref("Hint") },
     },
     required: ["api_version", "dataset_version", "dataset_updated_at", "hints"],
   },

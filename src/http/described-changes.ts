@@ -8,12 +8,12 @@ import {
   stepSummary,
 } from "#operations/changes.ts";
 import { headersOn } from "./described-headers.ts";
+import { ifNoneMatch, otherAnswers, ref } from "./described-common.ts";
 
 export const changesTag = "Changes";
 
 export const changesSchemas = { PublishedChange, RecordChange };
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const pathVersion = (name: string, description: string) => ({
   name,
   in: "path",
@@ -22,15 +22,8 @@ const pathVersion = (name: string, description: string) => ({
   schema: { type: "string", pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" },
 });
 
-interface Shared {
-  /** Of a list, as each operation takes them. */
-  paging: readonly object[];
-  ifNoneMatch: object;
-  /** Every answer but the 200. */
-  otherAnswers: object;
-}
-
-export const describeChanges = ({ paging, ifNoneMatch, otherAnswers }: Shared) => ({
+/** @param paging parameters of a list, as each operation takes them. */
+export const describeChanges = (paging: readonly object[]) => ({
   [changesPath]: {
     get: {
       operationId: "changes",

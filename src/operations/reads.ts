@@ -4,6 +4,8 @@ import type { Operation } from "./operation.ts";
 
 const otherReads = ["vocabulary", "exports", "changes", "mcp"] as const;
 
+export const exportsPath = "/exports";
+
 /** What a request with a key is counted, logged and recorded under. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];
 

@@ -1,0 +1,151 @@
+/** `/exports` and the files below it in OpenAPI. */
+import { operations } from "#operations/index.ts";
+import { exportsPath } from "#operations/reads.ts";
+import { headersOn } from "./described-headers.ts";
+import { ifNoneMatch, otherAnswers, ref } from "./described-common.ts";
+
+export const exportsTag = "Exports";
+
+/** The names of files begin with them. */
+const exportKinds = operations.map(({ kind }) => kind);
+const fileFormats = ["ndjson", "csv", "parquet"];
+
+const ExportedDataset = {
+  type: "object",
+  properties: {
+    version: { type: "string", description: "Of the dataset, as in `meta.dataset_version`." },
+    is_current: { type: "boolean", description: "Whether the operations answer from it." },
+    built_at: { type: "string", format: "date-time" },
+    files: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          path: { type: "string", format: "uri-reference" },
+          kind: { type: "string", enum: exportKinds },
+          format: { type: "string", enum: fileFormats },
+          records: { type: "integer", minimum: 0 },
+          bytes: {
+            type: ["integer", "null"],
+            minimum: 0,
+            description: "`null` until somebody asks for the file, which is made then.",
+          },
+          sha256: { type: ["string", "null"], description: "Of the bytes, in hexadecimal." },
+        },
+        required: ["path", "kind", "format", "records", "bytes", "sha256"],
+      },
+    },
+  },
+  required: ["version", "is_current", "built_at", "files"],
+};
+
+const listOfExports = {
+  operationId: "list-exports",
+  tags: [exportsTag],
+  summary: "The datasets that can be downloaded, and their files.",
+  description:
+    "The dataset that is served, then those the operator has pinned. It takes no parameter. Counts one request.",
+  parameters: [ifNoneMatch],
+  responses: {
+    200: {
+      description: "Datasets with a file for each kind of record and format.",
+      headers: headersOn(200, ["X-Total-Count"]),
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            properties: {
+              data: { type: "array", items: ref("ExportedDataset") },
+              meta: ref("Meta"),
+            },
+            required: ["data", "meta"],
+          },
+        },
+      },
+    },
+    ...otherAnswers,
+  },
+};
+
+const inHeader = (name: string, description: string, example: string) => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string" },
+  example,
+});
+
+const fileHeaders = {
+  ...headersOn(200, ["X-Total-Count"]),
+  "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
+  "Content-Disposition": { description: "A name to save it by.", schema: { type: "string" } },
+};
+
+const fileContent = {
+  "application/x-ndjson": { schema: { type: "string" } },
+  "text/csv": { schema: { type: "string" } },
+  "application/vnd.apache.parquet": { schema: { type: "string", format: "binary" } },
+};
+
+const exportedFile = {
+  operationId: "download-export",
+  tags: [exportsTag],
+  summary: "All records of one kind in a file.",
+  description:
+    "Made when it is first asked for, which takes seconds, of a large dataset a minute: a 503 with `reason` `timeout` asks you to come again. Its `ETag` is strong, and it never changes. Counts one request, each range too.",
+  parameters: [
+    {
+      name: "version",
+      in: "path",
+      required: true,
+      description: "Of a dataset that `/exports` lists.",
+      schema: { type: "string" },
+      example: "20261120T030000Z-9f3c2a7e",
+    },
+    {
+      name: "file",
+      in: "path",
+      required: true,
+      description: "Kind and format.",
+      schema: {
+        type: "string",
+        enum: exportKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
+      },
+    },
+    inHeader(
+      "Range",
+      "Bytes from one to another, from one on, or the last: one range (RFC 9110 §14).",
+      "bytes=1000000-",
+    ),
+    inHeader(
+      "If-Range",
+      "`ETag` of the file that the range continues; of another one you get the whole.",
+      '"5feeab44b7b09cf710d62a46b8622015"',
+    ),
+    ifNoneMatch,
+  ],
+  responses: {
+    200: { description: "The whole file.", headers: fileHeaders, content: fileContent },
+    206: {
+      description: "The range.",
+      headers: { ...headersOn(206), ...fileHeaders },
+      content: fileContent,
+    },
+    ...otherAnswers,
+    304: {
+      description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
+      headers: {
+        ...headersOn(304),
+        "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
+      },
+    },
+    416: { $ref: "#/components/responses/Problem416" },
+  },
+};
+
+export const exportsSchemas = { ExportedDataset };
+
+export const exportsPaths = {
+  [exportsPath]: { get: listOfExports },
+  [`${exportsPath}/{version}/{file}`]: { get: exportedFile },
+};
