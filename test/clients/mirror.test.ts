@@ -86,6 +86,29 @@ forEachClient(
   },
 );
 
+forEachClient(
+  "a mirror that has every page and is refused the rest reads none of them again",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250) });
+    const options = { baseUrl: service.url, key: service.key };
+    let pages = 0;
+    const onPage = () => void pages++;
+    await client.do({ what: "mirror", options, onPage });
+    const { key } = await service.newKey({ quotas: { minute: pages } });
+    const impatient = { ...options, key, waitMaxSeconds: 0 };
+    const refused = await client.do({ what: "mirror", options: impatient });
+    assert.equal(refused.value.error.code, "quota-exceeded");
+    assert.equal(refused.value.version, null);
+
+    service.clock.advance(60);
+    pages = 0;
+    const { saved } = refused.value;
+    const last = await client.do({ what: "mirror", saved, options: impatient, onPage });
+    await assertCopy(last, service);
+    assert.equal(pages, 0);
+  },
+);
+
 forEachClient("a mirror that is up to date reads nothing but that it is", async (t, client) => {
   const service = await startService(t, { records: records(250) });
   const options = { baseUrl: service.url, key: service.key };

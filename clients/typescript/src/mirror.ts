@@ -191,11 +191,11 @@ export function openMirror(transport: Transport, saved: Iterable<string> = []): 
       try {
         await fill(options);
         const { version, lines } = draft;
-        draft = newDraft();
         const { publications } = await listPublications(transport, version!, options);
         const hash = publications.find((one) => one.version === version)?.hash ?? null;
         const proof =
           hash === null ? "unknown" : hash === (await hashOf(lines)) ? "equal" : "different";
+        draft = newDraft();
         return { version: version!, proof, lines };
       } catch (error) {
         if (!(error instanceof VersionChangedError)) throw error;
