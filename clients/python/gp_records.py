@@ -1547,7 +1547,7 @@ class Client:
         )
 
     def _get_json(self, path: str, query: Mapping[str, Any]) -> tuple[Any, _Received]:
-        return self._get(path, query, "application/json", _parse_object)
+        return self._get(path, query, "application/json", _parse_page)
 
     def _get_lines(self, path: str, query: Mapping[str, Any]) -> list[Any]:
         """The values of an answer in NDJSON."""
@@ -2049,6 +2049,13 @@ def _query_of(query: Mapping[str, Any]) -> str:
 def _reason_of(cause: BaseException) -> str:
     inner = getattr(cause, "reason", None)
     return _reason_of(inner) if isinstance(inner, BaseException) else str(cause) or type(cause).__name__
+
+
+def _parse_page(body: bytes) -> dict[str, Any] | None:
+    page = _parse_object(body)
+    if page is None or not isinstance(page.get("data"), list):
+        return None
+    return page if all(isinstance(page.get(name), dict) for name in ("pagination", "meta")) else None
 
 
 def _parse_object(body: bytes) -> dict[str, Any] | None:

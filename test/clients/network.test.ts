@@ -12,8 +12,9 @@ const page = JSON.stringify({
 });
 
 const answers = {
-  page: (response: ServerResponse) =>
-    void response.writeHead(200, { "content-type": "application/json" }).end(page),
+  page: (response: ServerResponse) => answers.json(page)(response),
+  json: (body: string) => (response: ServerResponse) =>
+    void response.writeHead(200, { "content-type": "application/json" }).end(body),
   cut: (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": 9999 });
     response.write(page, () => void response.destroy());
@@ -128,6 +129,13 @@ forEachClient("what is no answer of the service is said to be none, once", async
     /answered 404 with text\/html, .+ is baseUrl|base_url where the service is/,
   );
   assert.equal((await ask(answers.html(200))).status, 200);
+  for (const body of [
+    '{"status":"ok"}',
+    "[]",
+    '{"data":[]}',
+    '{"data":{},"pagination":{},"meta":{}}',
+  ])
+    assert.equal((await ask(answers.json(body))).status, 200, body);
 });
 
 forEachClient("the key does not follow a redirect", async (t, client) => {

@@ -77,7 +77,15 @@ interface Reader {
   read(body: string): object | undefined;
 }
 
-const json: Reader = { accept: "application/json", read: parseObject };
+const json: Reader = {
+  accept: "application/json",
+  read(body) {
+    const page = parseObject(body) as { data?: unknown; pagination?: unknown; meta?: unknown };
+    return Array.isArray(page?.data) && isObject(page.pagination) && isObject(page.meta)
+      ? page
+      : undefined;
+  },
+};
 const lines: Reader = {
   accept: "application/x-ndjson",
   read(body) {
@@ -235,10 +243,12 @@ function reasonOf(cause: unknown): string {
   return cause.message || (cause as { code?: string }).code || cause.name;
 }
 
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
 function parseObject(body: string): object | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
