@@ -7,14 +7,9 @@ export {
   UnexpectedAnswerError,
   VersionChangedError,
 } from "./errors.ts";
-export type {
-  Kind,
-  Mirror,
-  MirroredRecords,
-  MirrorUpdate,
-  Proof,
-  UpdateOptions,
-} from "./mirror.ts";
+export type { Mirror, MirrorUpdate } from "./mirror.ts";
+export type { UpdateOptions } from "./mirror-pages.ts";
+export type { Kind, MirroredRecords, Proof } from "./mirror-records.ts";
 export type {
   AnswerCache,
   CachedAnswer,
