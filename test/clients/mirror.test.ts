@@ -208,6 +208,40 @@ forEachClient(
 );
 
 forEachClient(
+  "a mirror that follows a step while that is gone back from holds one whole dataset, and after the next update what is served",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250) });
+    const { key } = await service.newKey({ quotas: { minute: 2 } });
+    const first = await client.do({
+      what: "mirror",
+      options: { baseUrl: service.url, key: service.key },
+    });
+    const next = await publish(service, records(20));
+    const changedTo = await servedBy(service);
+    let sleeps = 0;
+    const follow = (saved: readonly string[]) =>
+      client.do({
+        what: "mirror",
+        saved,
+        options: { baseUrl: service.url, key },
+        async onSleep(seconds) {
+          service.clock.advance(seconds);
+          // Before the second part of more than 200 changes.
+          if (++sleeps === 2) await publish(service, "roll back");
+        },
+      });
+    const { value, trace } = await follow(first.value.saved);
+    assert.deepEqual([trace, value.error], ["", null]);
+    assert.equal(sleeps, 2);
+    assert.equal(value.version, next);
+    assert.deepEqual(value.records, changedTo.records);
+    const last = await follow(value.saved);
+    await assertCopy(last, service);
+    assert.equal(last.value.version, first.value.version);
+  },
+);
+
+forEachClient(
   "a mirror reads all pages again where a step is gone, or its copy is not what the step begins with",
   async (t, client) => {
     const service = await startService(t, { records: records(250) });

@@ -17,6 +17,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
  */
 async function proxy(t: TestContext, service: TestService, before: (number: number) => unknown) {
   const statuses: number[] = [];
+  /** Each time another dataset was seen in a page. */
+  const versions: string[] = [];
   let isUsedUp = false;
   const server = createServer(async (request, response) => {
     await before(statuses.length + 1);
@@ -26,6 +28,8 @@ async function proxy(t: TestContext, service: TestService, before: (number: numb
     forward(service.url + path, { headers }, (answer) => {
       const { statusCode = 0, headers: received } = answer;
       statuses.push(statusCode);
+      const version = String(received["dataset-version"] ?? versions.at(-1));
+      if (path!.startsWith("/fetch-") && version !== versions.at(-1)) versions.push(version);
       isUsedUp = String(received["ratelimit"]).startsWith('"minute";r=0') && statusCode !== 429;
       if (statusCode === 429) service.clock.advance(1);
       response.writeHead(statusCode, received);
@@ -37,7 +41,7 @@ async function proxy(t: TestContext, service: TestService, before: (number: numb
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, statuses };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, statuses, versions };
 }
 
 type Program = (env: Record<string, string>) => Promise<string>;
@@ -46,7 +50,7 @@ type Program = (env: Record<string, string>) => Promise<string>;
 async function assertMirrors(t: TestContext, folder: string, program: Program): Promise<void> {
   const service = await startService(t, { records: records(250) });
   const { key } = await service.newKey({ quotas: { minute: 4 } });
-  const { url, statuses } = await proxy(t, service, async (number) => {
+  const { url, statuses, versions } = await proxy(t, service, async (number) => {
     if (number === 3) await publish(service, records(350, "Another closes"));
     if (number === 7) await publish(service, "roll back");
   });
@@ -67,6 +71,9 @@ async function assertMirrors(t: TestContext, folder: string, program: Program): 
     assert.deepEqual(saved, served.records);
   };
   await assertEqual(/^nothing → \S+, by pages: 10 gp, 3 principal, 255 signal, 2 project\n$/);
+  // The dataset that was gone back to is the one it had begun with.
+  assert.equal(versions.length, 3);
+  assert.equal(versions[0], versions[2]);
   assert.ok(statuses.filter((status) => status === 429).length >= 2, statuses.join(" "));
   await assertEqual(/, by unchanged: /);
   await publish(service, records(20, "A third closes"));
