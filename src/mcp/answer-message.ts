@@ -45,9 +45,10 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
   return {
     async answer({ message, caller, headers, requestId }) {
       let called: McpReply["called"] = null;
-      const call = async (name: string, given: Arguments) => {
+      const call = async (name: string) => {
         const tool = tools.find((one) => one.name === name);
-        called = await (tool?.call(caller, given) ?? countUnknown(dependencies, caller, name));
+        called = await (tool?.call(caller, argumentsOf(message)) ??
+          countUnknown(dependencies, caller, name));
         if (tool === undefined && called.result.kind === "answer") throw unknownTool(name, tools);
         return resultOf(called, requestId);
       };
@@ -69,6 +70,10 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
     },
   };
 }
+
+/** As they came, once the message is known to be a call: the server package leaves one named `__proto__` out. */
+const argumentsOf = (message: unknown) =>
+  (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {};
 
 /** A call of a tool that does not exist counts like any other. */
 const countUnknown = ({ api }: ToolDependencies, caller: Caller, name: string) =>
@@ -94,8 +99,6 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 
 const json = "application/json";
 const eventStream = "text/event-stream";
-
-type Arguments = Readonly<Record<string, unknown>>;
 
 /** A stream of one message is sent as that message: every client reads both. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
@@ -123,19 +126,16 @@ Begin with list_gps, list_signals or list_projects for what is in a market, carr
 The id of a GP as gp_name means that GP alone. Each call of a tool counts against a quota; after an error with retry_after wait so many seconds. \
 The resource ${guideUri} explains the members. ${dataNotice}`;
 
-function makeServer(
-  tools: readonly object[],
-  call: (name: string, given: Arguments) => Promise<object>,
-): Server {
+function makeServer(tools: readonly object[], call: (name: string) => Promise<object>): Server {
   const server = new Server(
     { name: "gp-records", version: apiVersion },
     { capabilities: { tools: {}, resources: {} }, instructions },
   );
   server.setRequestHandler("tools/list", () => ({ tools: tools as never[] }));
-  server.setRequestHandler("tools/call", async ({ params }) => {
-    const { name, arguments: given = {} } = params;
-    return (await call(name, given)) as never;
-  });
+  server.setRequestHandler(
+    "tools/call",
+    async ({ params: { name } }) => (await call(name)) as never,
+  );
   server.setRequestHandler("resources/list", () => ({
     resources: [{ uri: guideUri, ...guideName, mimeType: "text/markdown" }],
   }));

@@ -147,6 +147,7 @@ test("a wrong argument gets an answer that names the right one, and counts like 
     await faultsOf("fetch_gp", JSON.parse('{"gp_name":"k","__proto__":{"a":1},"constructor":1}')),
     [
       ["gp_name", "too_short", undefined],
+      ["__proto__", "unknown_parameter", undefined],
       ["constructor", "unknown_parameter", undefined],
     ],
   );
