@@ -5,7 +5,17 @@ import { servePages } from "../support/public-pages.ts";
 import { assertReadable } from "../support/reader.ts";
 
 /** One page of each kind. */
-const paths = ["/", "/docs", "/errors", "/errors/invalid-parameters", "/changelog", "/dosc"];
+const paths = [
+  "/",
+  "/docs",
+  "/docs/samples",
+  "/docs/vocabulary",
+  "/docs/mcp",
+  "/errors",
+  "/errors/invalid-parameters",
+  "/changelog",
+  "/dosc",
+];
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
   response.writeHead(404).end();
 
@@ -21,6 +31,23 @@ for (const width of [360, 1280])
       await assertReadable(page);
     }
   });
+
+test("on a phone the head takes 96 px at most, and code the whole width, with its button inside", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const origin = await servePages(t, refuse);
+  const context = await chromium.newContext({ viewport: { width: 360, height: 740 } });
+  const page = await context.newPage();
+  for (const path of ["/", "/docs/mcp"]) {
+    await page.goto(origin + path);
+    const main = (await page.locator("main").boundingBox())!;
+    assert.ok(main.y <= 96, `${path}: ${main.y}`);
+    const code = (await page.locator(".copyable pre").first().boundingBox())!;
+    const button = (await page.locator("[data-copy]").first().boundingBox())!;
+    assert.equal(code.width, main.width - 32);
+    assert.ok(button.x + button.width < code.x + code.width && button.y > code.y);
+  }
+});
 
 test("the theme follows the system until the reader chooses, and is remembered", async (t) => {
   const chromium = await browser(t);
