@@ -49,15 +49,16 @@ export const docsPage = ({
         Send a GET request with your key in a header. The operations share their parameters, the
         shape of their answers and their errors.
       </p>
+      <p>
+        <a href="/docs/samples">Samples</a> call them from programs,
+        <a href="/docs/vocabulary">Vocabulary</a> has the values that records carry, and
+        <a href="/docs/mcp">Agents</a> connects a program over MCP.
+      </p>
       ${withContents({
         contents: contents(),
         sections: html`${authenticationSection(keyFacts)}
           <section>
             <h2 id="operations">Operations</h2>
-            <p>
-              <a href="/docs/samples">Samples</a> call each of them from a shell, TypeScript, Python
-              and Bruno.
-            </p>
             ${operations.map((operation) =>
               operationSection(operation, { pageSizeMax, publicUrl, deprecations }),
             )}
@@ -67,9 +68,8 @@ export const docsPage = ({
           <section>
             <h2 id="values">Closed lists of values</h2>
             <p>
-              These members take no other value; a minor version may add some. What each value
-              means, and how to list the tags, themes and markets of today, stands in the
-              <a href="/docs/vocabulary">vocabulary</a>.
+              These members take no other value; a minor version may add some. What each value means
+              stands in the <a href="/docs/vocabulary">vocabulary</a>.
             </p>
             ${valueListTable()}
           </section>

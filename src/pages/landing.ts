@@ -39,10 +39,12 @@ export function landingPage(facts: ServiceFacts): string {
       ${datasetFacts(facts)}
       <h2>Send a request</h2>
       ${copyBlock("Request with curl", curlLine(facts.publicUrl, exampleTarget(first!)))}
-      <p><a class="button" href="/docs">Read the docs</a></p>
+      <p>
+        <a class="button" href="/docs">Read the docs</a> <a class="button" href="#key">Get a key</a>
+      </p>
       <h2>Operations</h2>
       ${operationTable()}
-      <h2>Get a key</h2>
+      <h2 id="key">Get a key</h2>
       <p>${wayToKey(facts)}</p>
       <p>
         Send it in the header <code>x-api-key</code> with every request; a key in the address is not
@@ -50,6 +52,7 @@ export function landingPage(facts: ServiceFacts): string {
       </p>
       <h2>For programs</h2>
       <ul>
+        <li><a href="/docs/samples">Samples</a> call each operation from programs.</li>
         <li><a href="/openapi.json">openapi.json</a> describes the API for client generators.</li>
         <li>
           <a href="/docs/vocabulary">Vocabulary</a> says which values records carry, and how to list

@@ -14,7 +14,7 @@ export const wayToKey = ({ account, isDemo }: KeyFacts): Html =>
 function wayOf(account: KeyFacts["account"]): Part {
   if (account === null) return "Ask the operator of this service for an API key.";
   return account.isOpen
-    ? html`<a class="button" href="${account.url}/sign-up">Sign up</a> and create a key yourself, or
+    ? html`<a href="${account.url}/sign-up">Sign up</a> and create a key yourself, or
         <a href="${account.url}">sign in</a> to the account you have.`
     : html`Ask the operator of this service for an account, or
         <a href="${account.url}">sign in</a> to the one you have and create a key there.`;

@@ -5,7 +5,7 @@ import { parametersOf } from "#operations/operation.ts";
 import { docsPage } from "#pages/docs.ts";
 import { landingIndex, landingPage } from "#pages/landing.ts";
 import type { KeyFacts } from "#pages/way-to-key.ts";
-import { docsFacts, serviceFacts } from "../support/public-pages.ts";
+import { docsFacts, publicPages, serviceFacts } from "../support/public-pages.ts";
 
 test("the landing page names every operation with its parameters and what the dataset holds", () => {
   const page = landingPage(serviceFacts);
@@ -71,6 +71,13 @@ test("programs get the links as JSON, absolute where the public URL is known", (
   assert.equal(absolute.dataset, null);
 });
 
+test("every page below /docs is linked from /docs and from the landing page", () => {
+  const below = [...publicPages().keys()].filter((path) => path.startsWith("/docs/"));
+  assert.ok(below.length >= 3);
+  for (const page of [landingPage(serviceFacts), docsPage(docsFacts)])
+    for (const path of below) assert.ok(page.includes(`<a href="${path}">`), path);
+});
+
 test("a stranger is told on the landing page and in the docs how to get a key on this server", () => {
   const url = "/account";
   for (const page of [
@@ -79,7 +86,7 @@ test("a stranger is told on the landing page and in the docs how to get a key on
   ]) {
     const told = (facts: Partial<KeyFacts>) =>
       page({ account: { url, isOpen: true }, isDemo: false, ...facts });
-    assert.match(told({}), /<a class="button" href="\/account\/sign-up">Sign up<\/a>/);
+    assert.match(told({}), /<a href="\/account\/sign-up">Sign up<\/a>/);
     assert.doesNotMatch(told({}), /demo/);
     const closed = told({ account: { url, isOpen: false } });
     assert.doesNotMatch(closed, /sign-up/);
