@@ -52,12 +52,15 @@ interface Member {
   type: Type;
 }
 
-type Declaration = { name: string; description: string | undefined } & (
-  | { is: "object"; members: Member[] }
-  /** Those of today: a minor version may add one. */
-  | { is: "values"; values: string[] }
-  | { is: "union"; of: string[] }
-);
+type Declaration = { name: string; description: string | undefined } &
+  /** Its `base` has the same members, or wider ones. */
+  (
+    | { is: "object"; members: Member[]; base?: string }
+    /** Those of today: a minor version may add one. */
+    | { is: "values"; values: string[] }
+    /** `common` declares what all of them have, as wide as in any, for languages in which they can extend it. */
+    | { is: "union"; of: string[]; common: string }
+  );
 
 interface Operation {
   path: string;
@@ -87,6 +90,8 @@ const singular = (name: string) => name.replace(/(?<!ie)s$/, "").replace(/ies$/,
 function readModel({ paths, components }: Description): Model {
   const { schemas } = components;
   const declarations = new Map<string, Declaration>();
+  /** What a record embeds of another, by the name of that other. */
+  const embedded = new Map<string, string>();
 
   /** Under its own name, or the owner's before it where another type has that name. */
   const declare = (owner: string, member: string, one: Declaration): Type => {
@@ -142,7 +147,9 @@ function readModel({ paths, components }: Description): Model {
       };
     if (type === "object" && schema.properties !== undefined) {
       const name = pascal(member);
-      const members = membersOf(schema, name in schemas ? owner + name : name);
+      const isEmbedded = name in schemas;
+      const members = membersOf(schema, isEmbedded ? owner + name : name);
+      if (isEmbedded) embedded.set(name, owner + name);
       return declare(owner, member, { is: "object", name: "", description, members });
     }
     const known = ["string", "number", "integer", "boolean"] as const;
@@ -172,21 +179,34 @@ function readModel({ paths, components }: Description): Model {
   const used = schemasBehind([asked, problems.map(refTo)], schemas);
   for (const [name, schema] of Object.entries(schemas)) {
     if (!used.has(name)) continue;
-    const { description } = schema;
+    const { description, allOf = [] } = schema;
     const kinds = Object.entries(schemas)
       .filter(([, one]) => one.allOf?.some(({ $ref }) => lastOf($ref!) === name))
       .map(([kind]) => kind);
-    declarations.set(
+    if (kinds.length === 0) {
+      const members = membersOf(schema, name);
+      const base = allOf.map(({ $ref }) => commonOf(lastOf($ref!)))[0];
+      declarations.set(name, { is: "object", name, description, members, ...(base && { base }) });
+      continue;
+    }
+    declarations.set(name, {
+      is: "union",
       name,
-      kinds.length > 0
-        ? {
-            is: "union",
-            name,
-            description: "An error of the service; `code` tells which.",
-            of: kinds,
-          }
-        : { is: "object", name, description, members: membersOf(schema, name) },
-    );
+      description: "An error of the service; `code` tells which.",
+      of: kinds,
+      common: commonOf(name),
+    });
+    declarations.set(commonOf(name), {
+      is: "object",
+      name: commonOf(name),
+      description: "What every error has.",
+      members: membersOf(widened(schema), name),
+    });
+  }
+  for (const [whole, part] of embedded) {
+    const [one, base] = [declarations.get(whole), declarations.get(part)];
+    if (one?.is === "object" && base?.is === "object" && hasAll(one.members, base.members))
+      one.base = part;
   }
 
   const operations: Operation[] = [];
@@ -221,6 +241,20 @@ function readModel({ paths, components }: Description): Model {
   }
   return { declarations: [...declarations.values()], operations };
 }
+
+const commonOf = (union: string) => `${union}Members`;
+
+/** Without the lists of values, of which each kind takes one. */
+function widened(schema: Schema): Schema {
+  const wide = structuredClone(schema);
+  for (const property of Object.values(wide.properties ?? {})) delete property.enum;
+  return wide;
+}
+
+const hasAll = (members: readonly Member[], part: readonly Member[]): boolean => {
+  const texts = new Set(members.map((one) => JSON.stringify(one)));
+  return part.every((one) => texts.has(JSON.stringify(one)));
+};
 
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
@@ -260,6 +294,7 @@ function typescriptOf({ declarations, operations }: Model): string {
     const lines = [first, ...more].map((line) => `${indent} * ${line}`.trimEnd());
     return [`${indent}/**`, ...lines, `${indent} */`];
   };
+  const byName = new Map(declarations.map((one) => [one.name, one]));
   const blocks = declarations.map((one) => {
     const head = comment(one.description);
     if (one.is === "union") return [...head, `export type ${one.name} =`, ...alternatives(one.of)];
@@ -267,11 +302,20 @@ function typescriptOf({ declarations, operations }: Model): string {
       const values = one.values.map((value) => JSON.stringify(value));
       return [...head, `export type ${one.name} =`, ...alternatives([...values, "(string & {})"])];
     }
-    const members = one.members.flatMap(({ name, description, isRequired, type: of }) => {
+    const base = byName.get(one.base ?? "");
+    const inherited = base?.is === "object" ? base.members : [];
+    const members = one.members.flatMap((member) => {
+      const { name, isRequired, type: of } = member;
+      const wider = inherited.find((other) => other.name === name);
+      if (JSON.stringify(wider) === JSON.stringify(member)) return [];
       const quoted = isIdentifier(name) ? name : JSON.stringify(name);
+      // What the base says of it editors show, too.
+      const description =
+        member.description === wider?.description ? undefined : member.description;
       return [...comment(description, "  "), `  ${quoted}${isRequired ? "" : "?"}: ${type(of)};`];
     });
-    return [...head, `export interface ${one.name} {`, ...members, "}"];
+    const heading = base === undefined ? one.name : `${one.name} extends ${base.name}`;
+    return [...head, `export interface ${heading} {`, ...members, "}"];
   });
   blocks.push([
     ...comment("What each operation is asked and answers, by its path."),
@@ -296,8 +340,11 @@ const isIdentifier = (name: string) => /^[a-z_]\w*$/i.test(name);
 
 /** As a part of the Python module. */
 function pythonOf({ declarations, operations }: Model): string {
-  // There an answer is a Page.
-  const answers = new Set(operations.map(({ answer }) => answer));
+  // There an answer is a Page, and a member cannot be narrower than that of a base.
+  const unused = new Set([
+    ...operations.map(({ answer }) => answer),
+    ...declarations.flatMap((one) => (one.is === "union" ? [one.common] : [])),
+  ]);
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
     if (one.is === "constant") return `Literal[${JSON.stringify(one.value)}]`;
@@ -312,7 +359,7 @@ function pythonOf({ declarations, operations }: Model): string {
   };
   const comment = (text: string | undefined, indent = "") =>
     linesOf(text).map((line) => `${indent}# ${line}`.trimEnd());
-  const blocks = inOrderOfUse(declarations.filter(({ name }) => !answers.has(name))).map((one) => {
+  const blocks = inOrderOfUse(declarations.filter(({ name }) => !unused.has(name))).map((one) => {
     if (one.is === "union")
       return [
         ...comment(one.description),

@@ -331,54 +331,7 @@ export interface LinkedGp {
   name: string;
 }
 
-export interface Principal {
-  /** Stable id. */
-  id: string;
-  /** Full name. */
-  name: string;
-  /** First name. */
-  first_name: string | null;
-  /** Middle name. */
-  middle_name: string | null;
-  /** Last name. */
-  last_name: string | null;
-  /** Title as the source writes it. */
-  title: string | null;
-  /** What the person is to the GP. */
-  roles: Role[];
-  /** City of the office. */
-  city: string | null;
-  /** State of the office. */
-  state: string | null;
-  /** Country of the office, ISO 3166 two letters. */
-  country: string | null;
-  /** Business address for mail. */
-  email: string | null;
-  /** LinkedIn page. */
-  linkedin_url: string | null;
-  /**
-   * Share owned, in per cent.
-   *
-   * - `under_5`: Less than 5 %.
-   * - `5_10`: 5 % or more, less than 10 %.
-   * - `10_25`: 10 % or more, less than 25 %.
-   * - `25_50`: 25 % or more, less than 50 %.
-   * - `50_75`: 50 % or more, less than 75 %.
-   * - `over_75`: 75 % or more.
-   */
-  ownership_band: OwnershipBand | null;
-  /** Since when, as precisely as known. */
-  start_date: string | null;
-  /** First time the source named the person. */
-  first_seen_date: string | null;
-  /** Last time the source named the person. */
-  last_seen_date: string | null;
-  /** Ids elsewhere; only the keys that are known. */
-  external_ids: ExternalIds;
-  /** Where the record comes from and how sure it is. */
-  provenance: Provenance;
-  /** When the content last changed, UTC. */
-  updated_at: string;
+export interface Principal extends GpPrincipal {
   /** Open vocabulary: facts such as `reg_d_506c`. */
   tags: string[];
   /** Open vocabulary: what the business is about. */
@@ -389,73 +342,7 @@ export interface Principal {
   gps: LinkedGp[];
 }
 
-export interface Signal {
-  /** Stable id. */
-  id: string;
-  /**
-   * What happened.
-   *
-   * - `new_offering`: An offering of securities was filed for the first time.
-   * - `offering_amended`: A filed offering was changed, such as its size or its people.
-   * - `capital_raised`: More of an offering was sold since its last filing.
-   * - `first_sale`: The first investor bought into an offering.
-   * - `fully_subscribed`: Nothing of an offering is left to sell.
-   * - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
-   * - `new_vehicle`: The GP formed a fund or company that was not known before.
-   * - `new_principal`: Somebody appears among the people of the GP for the first time.
-   * - `aum_change`: The reported assets under management rose or fell.
-   * - `fund_reported`: A fund appears in the GP's own report to its regulator.
-   * - `acquisition`: A property or portfolio was bought.
-   * - `disposition`: A property or portfolio was sold.
-   * - `financing`: A loan or other financing was agreed.
-   * - `fund_close`: A fund closed, for the first time, in between or finally.
-   * - `leadership_change`: Somebody who leads the GP came, went or changed roles.
-   * - `project_announced`: A project was made public.
-   * - `permit_issued`: An authority permitted construction.
-   * - `construction_started`: Work on the site began.
-   * - `project_completed`: A project was finished.
-   * - `news`: The GP was in the news for a reason that no other type covers.
-   * - `other`: Something else happened.
-   */
-  type: SignalType;
-  /** One line. */
-  title: string;
-  /** A paragraph. */
-  summary: string | null;
-  /** When it happened, as precisely as known. */
-  date: string;
-  /** When it was published, as precisely as known. */
-  published_at: string | null;
-  /** Amount, whole US dollars; negative for a decrease. */
-  amount_usd: number | null;
-  /**
-   * What the amount counts.
-   *
-   * - `offering_total`: The whole offering, sold or not.
-   * - `sold_to_date`: All that was sold of an offering so far.
-   * - `sold_delta`: What was sold of an offering since its last filing.
-   * - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
-   * - `gross_assets`: The gross assets of a fund.
-   * - `price`: The price paid for a property or portfolio.
-   * - `loan`: The principal of a loan.
-   * - `other`: Some other amount; the title or summary says which.
-   */
-  amount_basis: AmountBasis | null;
-  market: string | null;
-  /** Property types concerned. */
-  property_types: PropertyType[];
-  /** Projects concerned. */
-  project_ids: string[];
-  /** Where to read it. */
-  url: string | null;
-  /** Open vocabulary: facts such as `reg_d_506c`. */
-  tags: string[];
-  /** Open vocabulary: what the business is about. */
-  themes: string[];
-  /** Where the record comes from and how sure it is. */
-  provenance: Provenance;
-  /** When the content last changed, UTC. */
-  updated_at: string;
+export interface Signal extends GpSignal {
   /** The GPs this record belongs to; none is possible. */
   gps: LinkedGp[];
 }
@@ -677,20 +564,26 @@ export type Problem =
   | InternalErrorProblem
   | UnavailableProblem;
 
-/** One or more query parameters are not valid. */
-export interface InvalidParametersProblem {
+/** What every error has. */
+export interface ProblemMembers {
   /** URI reference that names the error. */
   type: string;
   /** The error in one line; the same for every error of this code. */
   title: string;
   /** The HTTP status, as in the status line. */
-  status: 400;
+  status: number;
   /** What happened this time, for people. */
   detail: string;
   /** The error for programs; it does not change. */
-  code: "invalid-parameters";
+  code: string;
   /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
   request_id: string;
+}
+
+/** One or more query parameters are not valid. */
+export interface InvalidParametersProblem extends ProblemMembers {
+  status: 400;
+  code: "invalid-parameters";
   /** The faults of the query, in its order, missing parameters last: at most 20 of them. */
   errors: ParameterFault[];
   /** How many faults there are; only where they are more than 20. */
@@ -698,35 +591,15 @@ export interface InvalidParametersProblem {
 }
 
 /** The request could not be read. */
-export interface MalformedRequestProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface MalformedRequestProblem extends ProblemMembers {
   status: 400;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "malformed-request";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
 }
 
 /** No API key was sent. */
-export interface ApiKeyMissingProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface ApiKeyMissingProblem extends ProblemMembers {
   status: 401;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "api-key-missing";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Where the key belongs. */
   header: string;
   /** Page on which you manage keys; `null` where there is none. */
@@ -740,37 +613,17 @@ export type ApiKeyInvalidProblemReason =
   | (string & {});
 
 /** The API key is not valid. */
-export interface ApiKeyInvalidProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface ApiKeyInvalidProblem extends ProblemMembers {
   status: 401;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "api-key-invalid";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Why, for programs. */
   reason: ApiKeyInvalidProblemReason;
 }
 
 /** The API key has expired. */
-export interface ApiKeyExpiredProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface ApiKeyExpiredProblem extends ProblemMembers {
   status: 401;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "api-key-expired";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** The first characters of the key, to tell it from your others. */
   key_hint: string;
   /** When the key expired. */
@@ -780,19 +633,9 @@ export interface ApiKeyExpiredProblem {
 }
 
 /** The API key was revoked. */
-export interface ApiKeyRevokedProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface ApiKeyRevokedProblem extends ProblemMembers {
   status: 401;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "api-key-revoked";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** The first characters of the key, to tell it from your others. */
   key_hint: string;
   /** When the key was revoked. */
@@ -808,37 +651,17 @@ export type AccessDeniedProblemReason =
   | (string & {});
 
 /** The key may not do this. */
-export interface AccessDeniedProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface AccessDeniedProblem extends ProblemMembers {
   status: 403;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "access-denied";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Why, for programs. */
   reason: AccessDeniedProblemReason;
 }
 
 /** There is nothing at this path. */
-export interface UnknownPathProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface UnknownPathProblem extends ProblemMembers {
   status: 404;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "unknown-path";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** The nearest path there is, or `null`. */
   suggestion: string | null;
   /** Paths of the operations. */
@@ -848,71 +671,31 @@ export interface UnknownPathProblem {
 }
 
 /** This method is not allowed here. */
-export interface MethodNotAllowedProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface MethodNotAllowedProblem extends ProblemMembers {
   status: 405;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "method-not-allowed";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Methods the path takes. */
   allowed: string[];
 }
 
 /** None of the accepted formats is available. */
-export interface NotAcceptableProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface NotAcceptableProblem extends ProblemMembers {
   status: 406;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "not-acceptable";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Media types the path can answer in. */
   available: string[];
 }
 
 /** The request did not arrive in time. */
-export interface RequestTimeoutProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface RequestTimeoutProblem extends ProblemMembers {
   status: 408;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "request-timeout";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
 }
 
 /** This API version is no longer served. */
-export interface VersionRetiredProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface VersionRetiredProblem extends ProblemMembers {
   status: 410;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "version-retired";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Path of the version to use instead. */
   successor: string;
   /** When the version was retired. */
@@ -920,91 +703,41 @@ export interface VersionRetiredProblem {
 }
 
 /** The request body is too large. */
-export interface ContentTooLargeProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface ContentTooLargeProblem extends ProblemMembers {
   status: 413;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "content-too-large";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** The largest size, in bytes. */
   maximum: number;
 }
 
 /** The request address is too long. */
-export interface UriTooLongProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface UriTooLongProblem extends ProblemMembers {
   status: 414;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "uri-too-long";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** The largest size, in bytes. */
   maximum: number;
 }
 
 /** The body is of a type that is not read here. */
-export interface UnsupportedMediaTypeProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface UnsupportedMediaTypeProblem extends ProblemMembers {
   status: 415;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "unsupported-media-type";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Media types the path reads. */
   available: string[];
 }
 
 /** The range lies beyond the file. */
-export interface RangeNotSatisfiableProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface RangeNotSatisfiableProblem extends ProblemMembers {
   status: 416;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "range-not-satisfiable";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** How many bytes the file has. */
   bytes: number;
 }
 
 /** The expectation cannot be met. */
-export interface ExpectationFailedProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface ExpectationFailedProblem extends ProblemMembers {
   status: 417;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "expectation-failed";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
 }
 
 export type QuotaName =
@@ -1016,19 +749,9 @@ export type QuotaName =
   | (string & {});
 
 /** Request cannot be satisfied as assigned quota has been exceeded. */
-export interface QuotaExceededProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface QuotaExceededProblem extends ProblemMembers {
   status: 429;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "quota-exceeded";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool. */
   "violated-policies": QuotaName[];
   /** Whole seconds until a request is worth trying. */
@@ -1038,37 +761,17 @@ export interface QuotaExceededProblem {
 }
 
 /** The request headers are too large. */
-export interface HeadersTooLargeProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface HeadersTooLargeProblem extends ProblemMembers {
   status: 431;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "headers-too-large";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** The largest size, in bytes. */
   maximum: number;
 }
 
 /** Something went wrong on our side. */
-export interface InternalErrorProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface InternalErrorProblem extends ProblemMembers {
   status: 500;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "internal-error";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
 }
 
 export type UnavailableProblemReason =
@@ -1081,19 +784,9 @@ export type UnavailableProblemReason =
   | (string & {});
 
 /** The service cannot answer right now. */
-export interface UnavailableProblem {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
+export interface UnavailableProblem extends ProblemMembers {
   status: 503;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
   code: "unavailable";
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
   /** Why, for programs. */
   reason: UnavailableProblemReason;
   /** Whole seconds until a request is worth trying. */
