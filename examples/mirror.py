@@ -1,8 +1,9 @@
 """
 Keeps a copy of all records in a file: `python3 mirror.py [FILE]`, now and then, such as from cron.
 
-It needs gp_records.py, and GP_RECORDS_URL and GP_RECORDS_KEY in the environment. It waits where the quota is used up,
-begins again where a dataset is published while it reads, and goes on where it was when it was interrupted.
+It needs gp_records.py beside it (in a checkout, PYTHONPATH=clients/python), and GP_RECORDS_URL and GP_RECORDS_KEY in the
+environment. It waits where the quota is used up, begins again where a dataset is published while it reads, and goes on
+where it was when it was interrupted.
 """
 
 import os

@@ -1,8 +1,9 @@
 /**
  * Keeps a copy of all records in a file: `node mirror.ts [FILE]`, now and then, such as from cron.
  *
- * It needs the package gp-records-client, and GP_RECORDS_URL and GP_RECORDS_KEY in the environment. It waits where the quota
- * is used up, begins again where a dataset is published while it reads, and goes on where it was when it was interrupted.
+ * It needs the package gp-records-client (its README says how to install it), and GP_RECORDS_URL and GP_RECORDS_KEY in the
+ * environment. It waits where the quota is used up, begins again where a dataset is published while it reads, and goes on
+ * where it was when it was interrupted.
  */
 import { createWriteStream, existsSync } from "node:fs";
 import { readFile, rename } from "node:fs/promises";
