@@ -163,7 +163,10 @@ function faultOfText(
   if (typeof value !== "string") return { parameter, code: "wrong_type", detail: "Must be text." };
   if (values !== undefined)
     return values.includes(value) ? undefined : unlisted(parameter, value, values);
-  if (pattern !== undefined) return new RegExp(pattern).test(value) ? undefined : noDate(parameter);
+  if (pattern !== undefined)
+    return new RegExp(pattern).test(value) && existsInCalendar(value)
+      ? undefined
+      : noDate(parameter);
   if (controlCharacter.test(value) || !value.isWellFormed())
     return {
       parameter,
@@ -191,8 +194,14 @@ function unlisted(parameter: string, value: string, allowed: readonly string[]):
   };
 }
 
+/** @param date a year, a month or a day in digits that may be; 30 February is read as a day of March, and so as another text. */
+function existsInCalendar(date: string): boolean {
+  const time = new Date(date);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
+}
+
 const noDate = (parameter: string): ArgumentFault => ({
   parameter,
   code: "not_a_date",
-  detail: "Must be a date: YYYY, YYYY-MM or YYYY-MM-DD.",
+  detail: "Must be a date that exists: YYYY, YYYY-MM or YYYY-MM-DD.",
 });

@@ -97,6 +97,27 @@ test("1,000 random calls with full records equal HTTP where they fit, and are it
   assert.ok(whole > 500, `${whole}`);
 });
 
+test("a day that no calendar has is a wrong argument, not a search that finds less", async (t) => {
+  const service = await startService(t);
+  for (const day of ["2025-02-29", "2026-06-31", "1900-02-29"]) {
+    const { isError, content } = await callTool(service, "list_signals", {
+      since: day,
+      until: day,
+    });
+    assert.equal(isError, true, day);
+    const { errors } = JSON.parse(content[0]!.text);
+    assert.deepEqual(
+      errors.map(({ parameter, code }: any) => [parameter, code]),
+      [
+        ["since", "not_a_date"],
+        ["until", "not_a_date"],
+      ],
+    );
+  }
+  for (const since of ["0000", "2024-02-29", "2026-12", "9999-12-31"])
+    assert.equal((await callTool(service, "list_signals", { since })).isError, undefined, since);
+});
+
 test("a wrong argument gets an answer that names the right one, and counts like the same fault over HTTP", async (t) => {
   const service = await startService(t);
   const faultsOf = async (name: string, args: Record<string, unknown>) => {
