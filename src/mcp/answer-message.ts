@@ -102,7 +102,10 @@ const eventStream = "text/event-stream";
 
 /** A stream of one message is sent as that message: every client reads both. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
-  const [first, ...others] = text.match(/(?<=^data: ).*$/gm) ?? [];
+  // JSON may hold U+2028, which ends a line to a regular expression and in no stream of events.
+  const [first, ...others] = text
+    .split("\n")
+    .flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
   return type.startsWith(eventStream) && first !== undefined && others.length === 0
     ? { type: json, text: first }
     : { type, text };

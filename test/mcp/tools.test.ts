@@ -349,6 +349,19 @@ test("texts of records that read like instructions stay in the data, which is sa
   }
 });
 
+test("line separators of Unicode, in a record or in the id of a message, cut no answer short", async (t) => {
+  const name = "North\u2028wind\u2029Partners";
+  const service = await startService(t, { records: [{ record: "gp", id: "a", name }] });
+  const params = { name: "list_gps", arguments: {} };
+  for (const id of ["\u2028", "a\u2029data: {}"]) {
+    const { body } = await post(service, { jsonrpc: "2.0", id, method: "tools/call", params });
+    assert.equal(body.id, id);
+    assert.equal(body.result.structuredContent.data[0].name, name);
+    const other = await post(service, { jsonrpc: "2.0", id, method: "no such method" });
+    assert.equal(other.body.error.code, -32_601);
+  }
+});
+
 test("the resource explains every member of every record", async (t) => {
   const service = await startService(t);
   const { body: listed } = await modern(service, "resources/list");
