@@ -6,8 +6,8 @@ import type { Conversation } from "./make-conversation.ts";
 import { makeQuery, type OperationPath } from "./make-query.ts";
 import { operationPaths } from "./make-target.ts";
 import { predictQuery } from "./predict-query.ts";
-import { promisedOperations } from "./promised.ts";
-import type { FuzzRequest } from "./request.ts";
+import { messagesPath, messageType, promisedOperations, promisedTools } from "./promised.ts";
+import type { FuzzRequest, Header } from "./request.ts";
 import type { FuzzServer } from "./server.ts";
 
 /** More than the server keeps of any operation, each short enough to be kept. */
@@ -30,6 +30,12 @@ export async function fillMemory(
       await converse({ ...conversation, requests }, port, secrets);
     }
   }
+  // What answers messages is loaded with the first one, and reads the dataset for its lists.
+  await converse(
+    { ...conversation, requests: Object.keys(promisedTools).map(callOf) },
+    port,
+    secrets,
+  );
 }
 
 const conversation: Omit<Conversation, "requests"> = {
@@ -55,6 +61,16 @@ function newQueries(
     if (faults.length === 0 && isCertain && query.length <= lengthMax) queries.add(query);
   }
   return queries;
+}
+
+function callOf(name: string): FuzzRequest {
+  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{}}}`;
+  const { headers, ...request } = requestOf(messagesPath);
+  const framing: Header[] = [
+    ["content-type", ` ${messageType}`],
+    ["content-length", ` ${body.length}`],
+  ];
+  return { ...request, method: "POST", headers: [...headers, ...framing], body };
 }
 
 const requestOf = (target: string): FuzzRequest => ({

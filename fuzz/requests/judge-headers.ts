@@ -1,6 +1,7 @@
 /** The headers every answer must have, and those that belong to its status. */
 import type { Violation } from "./judge.ts";
 import type { Answer } from "./read-answers.ts";
+import { messageType } from "./promised.ts";
 import { targetOf } from "./predict-target.ts";
 import { valuesOf, type FuzzRequest } from "./request.ts";
 
@@ -16,13 +17,13 @@ const always: Readonly<Record<string, RegExp>> = {
 
 const byStatus: Readonly<Record<number, Readonly<Record<string, RegExp>>>> = {
   200: { "cache-control": /^(private, no-cache|no-store|public, max-age=300)$/ },
-  204: { allow: /\bOPTIONS\b/, "access-control-allow-methods": /^GET, HEAD, OPTIONS$/ },
+  204: { allow: /\bOPTIONS\b/, "access-control-allow-methods": /^GET, HEAD, OPTIONS(?:, POST)?$/ },
   304: {
     etag: /^W\/"[\x21-\x7e]+"$/,
     "cache-control": /^(private, no-cache|public, max-age=300)$/,
   },
   401: { "www-authenticate": /^ApiKey realm="gp-records", error="api-key-[a-z]+"$/ },
-  405: { allow: /\bGET\b/ },
+  405: { allow: /\b(?:GET|POST)\b/ },
   429: { "retry-after": /^[1-9][0-9]{0,4}$/ },
   503: { "retry-after": /^[1-9][0-9]{0,4}$/ },
 };
@@ -48,6 +49,7 @@ export function judgeHeaders(
   answer: Answer,
   request: FuzzRequest | null,
   sent: Buffer,
+  isMessage: boolean,
 ): Violation[] {
   const { status, headers, isWithoutContent } = answer;
   const violations: Violation[] = [];
@@ -64,7 +66,8 @@ export function judgeHeaders(
   for (const name of never) if (headers.has(name)) said(`header ${name} must not be sent`, "");
   if (status >= 400) {
     if (headers.get("cache-control") !== "no-store") said("an error may be cached", `${status}`);
-    if (![problemType, pageType].includes(headers.get("content-type") ?? ""))
+    const types = [problemType, pageType, ...(isMessage ? [messageType] : [])];
+    if (!types.includes(headers.get("content-type") ?? ""))
       said("content type of an error", `${status}`);
     for (const name of ["etag", "dataset-version", "x-total-count"])
       if (headers.has(name)) said(`header ${name} on an error`, `${status}`);

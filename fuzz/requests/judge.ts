@@ -2,6 +2,7 @@
 import type { Exchange } from "./converse.ts";
 import type { Conversation } from "./make-conversation.ts";
 import { judgeCourse } from "./judge-course.ts";
+import { judgeMessage } from "./judge-message.ts";
 import { judgeHeaders, pageType } from "./judge-headers.ts";
 import { leaksIn } from "./judge-leaks.ts";
 import { judgePage, type PageJudge } from "./judge-page.ts";
@@ -14,7 +15,14 @@ import type { Outcome } from "./stages.ts";
 import type { Answer } from "./read-answers.ts";
 import { targetOf } from "./predict-target.ts";
 import { valueOf, type FuzzRequest } from "./request.ts";
-import { formPath, promisedOperations, promisedProblems, promisedSuccesses } from "./promised.ts";
+import {
+  formPath,
+  messagesPath,
+  messageType,
+  promisedOperations,
+  promisedProblems,
+  promisedSuccesses,
+} from "./promised.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface Court {
@@ -69,12 +77,17 @@ export function judgeAnswer(
     violations.push({ rule: "content cannot be read", detail: content.message });
     return violations;
   }
-  violations.push(...judgeHeaders(answer, request, sent));
+  const isMessage = isOfMessages(answer, request, sent);
+  violations.push(...judgeHeaders(answer, request, sent, isMessage));
   violations.push(...leaksIn(answer, content, secrets, sent, request === null));
   const isPage = status >= 400 && mayBePage(answer, request, sent);
   const problem =
-    status >= 400 && !isPage && !answer.isWithoutContent ? readProblem(content) : null;
-  if (isPage && !answer.isWithoutContent) violations.push(...judgeErrorPage(answer, content));
+    status >= 400 && !isPage && !isMessage && !answer.isWithoutContent
+      ? readProblem(content)
+      : null;
+  if (isMessage && !answer.isWithoutContent)
+    violations.push(...judgeMessage(answer, content, request));
+  else if (isPage && !answer.isWithoutContent) violations.push(...judgeErrorPage(answer, content));
   else if (status >= 400 && !answer.isWithoutContent)
     violations.push(...judgeProblem(answer, problem));
   if (request === null) return violations;
@@ -93,6 +106,14 @@ export function judgeAnswer(
       ),
     );
   return violations;
+}
+
+/** Is it JSON-RPC? What is refused before it is read as a message is a problem like any other. */
+function isOfMessages({ headers }: Answer, request: FuzzRequest | null, sent: Buffer): boolean {
+  if (headers.get("content-type") !== messageType) return false;
+  return request === null
+    ? sent.includes(messagesPath)
+    : targetOf(request.target).path === messagesPath;
 }
 
 /** A browser gets its errors as pages, except those of an operation. */

@@ -4,6 +4,7 @@ import { chance, pick, weighted, type Random } from "#demo/random.ts";
 import type { ReferenceQuery } from "../../test/support/reference.ts";
 import { contentTypes } from "./header-values.ts";
 import { makeHeaders } from "./make-headers.ts";
+import { makeMessage } from "./make-message.ts";
 import { makeTarget } from "./make-target.ts";
 import { formPath } from "./promised.ts";
 import type { FuzzRequest, Header } from "./request.ts";
@@ -85,6 +86,7 @@ function makeForm(random: Random): FuzzRequest {
 
 export function makeRequest(random: Random, questions: readonly ReferenceQuery[]): FuzzRequest {
   if (chance(random, 0.01)) return makeForm(random);
+  if (chance(random, 0.03)) return makeMessage(random);
   const method = methods(random)(random);
   const target = makeTarget(random, questions);
   const version = versions(random);

@@ -1,8 +1,15 @@
 /** What may be answered to a request of the grammar, by the rules of the interface and their order. */
 import { predictQuery } from "./predict-query.ts";
 import { targetOf } from "./predict-target.ts";
-import { bounds, formPath, promisedOperations } from "./promised.ts";
-import { etagMark, valueOf, type FuzzRequest } from "./request.ts";
+import {
+  bounds,
+  formPath,
+  messageBounds,
+  messagesPath,
+  messageType,
+  promisedOperations,
+} from "./promised.ts";
+import { etagMark, valueOf, valuesOf, type FuzzRequest } from "./request.ts";
 import {
   expectation,
   formatOk,
@@ -52,6 +59,7 @@ function* stagesOf(request: FuzzRequest, world: World, before: Before | null): G
   if (isOdd) yield perhaps(malformed, problem(404, "unknown-path"), { status: 204 });
   yield lengthOk(request);
   if (path === formPath) return yield* formed(request);
+  if (path === messagesPath) return yield* messaged(request);
   const document = world.documents.get(path);
   const operationPath = path.replace(/^\/v1(?=\/)/, "");
   const operation = promisedOperations[operationPath];
@@ -86,6 +94,46 @@ function* formed(request: FuzzRequest): Generator<Stage> {
     return yield surely(problem(415, "unsupported-media-type"));
   yield surely({ status: 403 });
 }
+
+/** A message of MCP: where it comes from is looked at before its key, and what it is after that. */
+function* messaged(request: FuzzRequest): Generator<Stage> {
+  const { method, body } = request;
+  if (method === "OPTIONS") return yield surely({ status: 204 });
+  if (method !== "POST") return yield surely(problem(405, "method-not-allowed"));
+  const type = valuesOf(request, "content-type")[0] ?? "";
+  const unsupported = problem(415, "unsupported-media-type");
+  const isMessageType = type.split(";")[0]!.trim().toLowerCase() === messageType;
+  if (!isMessageType) yield perhaps(unsupported);
+  if (valueOf(request, "origin") !== undefined) yield surely(problem(403, "access-denied"));
+  const given = valueOf(request, "x-api-key") ?? "";
+  const bearer = /^Bearer +(\S+)$/i.exec(valuesOf(request, "authorization")[0] ?? "")?.[1] ?? "";
+  yield keyOk(request, given === "" ? bearer : given);
+  // Messages that are no calls soon use up what an account may send of them.
+  yield perhaps(problem(429, "quota-exceeded"));
+  if (!isMessageType) yield surely(unsupported);
+  if (!isMessage(body)) yield surely(malformed);
+  yield surely({ status: 200 }, { status: 202 }, { status: 400 });
+}
+
+function isMessage(body: string): boolean {
+  let message: unknown;
+  try {
+    message = JSON.parse(Buffer.from(body, "latin1").toString());
+  } catch {
+    return false;
+  }
+  const { id = null } = (message ?? {}) as { id?: unknown };
+  return (
+    !Array.isArray(message) &&
+    isWithin(message, messageBounds.depth) &&
+    JSON.stringify(id).length <= messageBounds.idLength
+  );
+}
+
+const isWithin = (value: unknown, levels: number): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((one) => isWithin(one, levels - 1)));
 
 function* served(
   request: FuzzRequest,

@@ -56,7 +56,7 @@ export const promisedProblems: Readonly<Record<string, PromisedProblem>> = {
   unavailable: problem(503, "The service cannot answer right now", "reason", "retry_after"),
 };
 
-export const promisedSuccesses: readonly number[] = [200, 204, 304];
+export const promisedSuccesses: readonly number[] = [200, 202, 204, 304];
 
 export const faultCodes: readonly string[] = [
   "missing",
@@ -123,6 +123,71 @@ export const promisedOperations: Readonly<Record<string, PromisedOperation>> = {
     nameIsRequired: false,
     idPrefix: "pj_",
   },
+};
+
+/** Where messages of MCP are read. */
+export const messagesPath = "/mcp";
+export const messageType = "application/json";
+/** Levels of a message, and characters of its id. */
+export const messageBounds = { depth: 32, idLength: 128 } as const;
+
+/** What an argument of a tool must be. */
+export type ArgumentKind =
+  | { kind: "text"; lengthMin: number; lengthMax: number }
+  | { kind: "texts" }
+  | { kind: "whole"; minimum: number; maximum: number }
+  | { kind: "date" }
+  | { kind: "one of"; values: readonly string[] }
+  /** Of these, or of others that no request has. */
+  | { kind: "some of"; values: readonly string[] };
+
+export interface PromisedTool {
+  arguments: Readonly<Record<string, ArgumentKind>>;
+  required: readonly string[];
+}
+
+const text = (lengthMin: number, lengthMax = 200) =>
+  ({ kind: "text", lengthMin, lengthMax }) as const;
+const texts = { kind: "texts" } as const;
+const facetsOfTool = { tag: texts, theme: texts, market: texts };
+const pageOfTool = {
+  limit: { kind: "whole", minimum: 1, maximum: 100 },
+  offset: { kind: "whole", minimum: 0, maximum: 2_147_483_647 },
+} as const;
+const someOf = (...values: string[]) => ({ kind: "some of", values }) as const;
+const detail = { kind: "one of", values: ["brief", "full"] } as const;
+const listed = {
+  gp_name: text(1),
+  ...facetsOfTool,
+  property_type: someOf("multifamily", "office"),
+  since: { kind: "date" },
+  until: { kind: "date" },
+  ...pageOfTool,
+  detail,
+} as const;
+const tool = (
+  taken: PromisedTool["arguments"],
+  required: PromisedTool["required"] = [],
+): PromisedTool => ({ arguments: taken, required });
+
+export const promisedTools: Readonly<Record<string, PromisedTool>> = {
+  fetch_gp: tool({ gp_name: text(2), ...facetsOfTool, ...pageOfTool, detail }, ["gp_name"]),
+  fetch_principals: tool({ gp_name: text(1), ...facetsOfTool, ...pageOfTool, detail }),
+  fetch_signals: tool({ gp_name: text(1), ...pageOfTool, detail }),
+  fetch_projects: tool({ gp_name: text(1), ...pageOfTool, detail }),
+  list_gps: tool(listed),
+  list_signals: tool({ ...listed, type: someOf("news", "fund_close") }),
+  list_projects: tool({
+    ...listed,
+    type: someOf("development", "acquisition"),
+    status: someOf("planned", "completed"),
+    date: { kind: "one of", values: ["start_date", "completion_date", "first_sale_date"] },
+  }),
+  vocabulary: tool(
+    { list: { kind: "one of", values: ["tags", "themes", "markets", "enums"] }, ...pageOfTool },
+    ["list"],
+  ),
+  changes_since: tool({ version: text(1, 100), ...pageOfTool, detail }, ["version"]),
 };
 
 /** Where a form is read; for one person's eyes, so no other site is let to it. */

@@ -103,8 +103,7 @@ export function methodOk({ method }: FuzzRequest): Stage {
 /** Any wrong key may be the one too many of its address. */
 const wrongKey = (code: string) => surely(problem(401, code), problem(429, "quota-exceeded"));
 
-export function keyOk(request: FuzzRequest): Stage {
-  const given = valueOf(request, "x-api-key") ?? "";
+export function keyOk(request: FuzzRequest, given = valueOf(request, "x-api-key") ?? ""): Stage {
   if (given === "") return surely(problem(401, "api-key-missing"));
   const role = /^\{\{([a-z-]+)\}\}$/.exec(given)?.[1] as Role | undefined;
   if (role === undefined) return wrongKey("api-key-invalid");

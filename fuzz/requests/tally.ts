@@ -36,7 +36,8 @@ export function count(tally: Tally, { requests, manner }: Conversation, exchange
   for (const { status, body } of exchange.answers) {
     increase(tally.byStatus, status);
     const problem = status >= 400 && body.length > 0 ? readProblem(body.toString()) : null;
-    if (problem === null) continue;
+    // An error of JSON-RPC has its code elsewhere.
+    if (problem === null || problem.body["code"] === undefined) continue;
     increase(tally.byCode, problem.code);
     for (const fault of problem.faults) increase(tally.byFault, fault.split(" ").at(-1)!);
   }

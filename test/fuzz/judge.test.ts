@@ -123,13 +123,59 @@ const faultsOfErrorPages: typeof faultsOfPages = [
   ["access-control-allow-origin: *\r\n", "", /access-control-allow-origin is missing/],
 ];
 
+const messageOf = (call: string): FuzzRequest => {
+  const body = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${call}}`;
+  const framing = [
+    ["content-type", " application/json"],
+    ["content-length", ` ${body.length}`],
+  ] as const;
+  return {
+    ...page,
+    method: "POST",
+    target: "/mcp",
+    headers: [page.headers[0]!, ["authorization", " Bearer {{valid-a}}"], ...framing],
+    body,
+  };
+};
+
+const called = messageOf('{"name":"list_gps","arguments":{"limit":2}}');
+const faultsOfResults: typeof faultsOfPages = [
+  ["HTTP/1.1 200", "HTTP/1.1 500", /status not promised/],
+  ['"id":7', '"id":8', /message: another id/],
+  ['"jsonrpc":"2.0"', '"jsonrpc":"1.0"', /message: no JSON-RPC/],
+  [/"id":7\}$/, '"id":7', /message: no JSON/],
+  ['"structuredContent":', '"structured":', /message: form of a result/],
+  ['\\"returned\\":2', '\\"returned\\":3', /message: form of a result/],
+  [/\{"result":.*\}$/, '{"jsonrpc":"2.0","id":7,"result":{"isError":true}}', /form of an error of/],
+  [
+    /\{"result":.*\}$/,
+    '{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"x"}}',
+    /message: a call was not answered/,
+  ],
+  ["no-store", secret, /a key came back/],
+];
+
+const miscalled = messageOf('{"name":"fetch_gp","arguments":{"limit":"5","limts":1}}');
+const faultsOfFailures: typeof faultsOfPages = [
+  ["'limts'", "'limit'", /message: an argument is not named/],
+  ['\\"parameter\\":\\"limit\\"', '\\"parameter\\":\\"limts\\"', /message: other arguments/],
+  [',{\\"parameter\\":\\"gp_name\\"', ',{\\"of\\":\\"gp_name\\"', /an argument is not named/],
+  ['\\"code\\":\\"invalid-parameters\\"', '\\"code\\":\\"bad\\"', /message: code not promised/],
+  ["3 problems", "TypeError: x", /message: the inside shows/],
+  [
+    /\{"result":.*\}$/,
+    '{"jsonrpc":"2.0","id":7,"result":{"content":[]}}',
+    /message: a wrong argument was accepted/,
+  ],
+];
+
 test("the judge of the fuzz finds nothing wrong with what is right, and each of many faults", async (t) => {
   const service = await startService(t);
-  const answerTo = async ({ target, headers }: FuzzRequest) => {
+  const answerTo = async ({ method, target, headers, body }: FuzzRequest) => {
     const lines = headers.map(([name, value]) => `${name}:${value}\r\n`).join("");
     const { text } = await sendRaw(
       service.port,
-      `GET ${target} HTTP/1.1\r\n${lines.replace("{{valid-a}}", service.key)}\r\n`,
+      `${method} ${target} HTTP/1.1\r\n${lines.replace("{{valid-a}}", service.key)}\r\n${body}`,
     );
     return readAnswers(() => "GET").push(Buffer.from(text, "latin1"))[0]!;
   };
@@ -139,6 +185,8 @@ test("the judge of the fuzz finds nothing wrong with what is right, and each of 
     [table, faultsOfTables],
     [refused, faultsOfProblems],
     [mistyped, faultsOfErrorPages],
+    [called, faultsOfResults],
+    [miscalled, faultsOfFailures],
   ] as const) {
     const right = await answerTo(request);
     assert.deepEqual(rulesBroken(right, request), []);
