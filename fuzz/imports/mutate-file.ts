@@ -1,5 +1,6 @@
 /** Damages text files the way spreadsheets, downloads, editors and people do. */
 import { pick, weighted, whole, type Random } from "#demo/random.ts";
+import { bitFlipped, byteReplaced, type Mutation, put } from "../mutation.ts";
 import {
   columnsChanged,
   encodingChanged,
@@ -8,19 +9,16 @@ import {
   lineEndsChanged,
   linesChanged,
   nested,
-  put,
   quotesChanged,
   valueChanged,
 } from "./mutate-text.ts";
 import { pieces } from "./pieces.ts";
 
-type Mutation = (random: Random, bytes: Buffer) => Buffer;
-
 const none = Buffer.alloc(0);
 
 const mutations = weighted<Mutation>([
-  [(random, bytes) => changed(random, bytes, (one) => one ^ (1 << whole(random, 0, 7))), 4],
-  [(random, bytes) => changed(random, bytes, () => whole(random, 0, 255)), 3],
+  [bitFlipped, 4],
+  [byteReplaced, 3],
   [(random, bytes) => put(bytes, place(random, bytes), 0, latin(pick(random, pieces))), 7],
   [(random, bytes) => put(bytes, place(random, bytes), whole(random, 1, 15), none), 4],
   [(random, bytes) => bytes.subarray(0, place(random, bytes)), 2],
@@ -43,11 +41,3 @@ export function mutateFile(random: Random, bytes: Buffer, times: number): Buffer
 }
 
 const place = (random: Random, bytes: Buffer) => whole(random, 0, bytes.length);
-
-function changed(random: Random, bytes: Buffer, change: (one: number) => number): Buffer {
-  if (bytes.length === 0) return bytes;
-  const copy = Buffer.from(bytes);
-  const at = whole(random, 0, bytes.length - 1);
-  copy[at] = change(copy[at]!) & 255;
-  return copy;
-}

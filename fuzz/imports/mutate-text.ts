@@ -1,12 +1,10 @@
 /** Damages lines, columns, quotes, values and encodings: what takes a text to be understood a little. */
 import { gzipSync } from "node:zlib";
 import { pick, whole, type Random } from "#demo/random.ts";
+import { put } from "../mutation.ts";
 import { values } from "./pieces.ts";
 
 export const latin = (text: string) => Buffer.from(text, "latin1");
-
-export const put = (bytes: Buffer, at: number, lost: number, piece: Buffer) =>
-  Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + lost)]);
 
 const none = Buffer.alloc(0);
 

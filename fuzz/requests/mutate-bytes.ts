@@ -1,7 +1,6 @@
 /** Damages bytes the way networks, proxies and attackers do. */
 import { pick, weighted, whole, type Random } from "#demo/random.ts";
-
-type Mutation = (random: Random, bytes: Buffer) => Buffer;
+import { bitFlipped, byteReplaced, changed, type Mutation, put } from "../mutation.ts";
 
 const telling = [
   0x00, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x23, 0x25, 0x26, 0x2c, 0x3a, 0x3b, 0x7f, 0x80, 0xff,
@@ -38,18 +37,15 @@ const pieces = [
 const framingWords = /content-length|transfer-encoding|chunked|host|HTTP\/1\.[01]|GET|HEAD|\r\n/gi;
 
 const mutations = weighted<Mutation>([
-  [
-    (random, bytes) => changed(bytes, at(random, bytes), (one) => one ^ (1 << whole(random, 0, 7))),
-    4,
-  ],
-  [(random, bytes) => changed(bytes, at(random, bytes), () => whole(random, 0, 255)), 3],
-  [(random, bytes) => changed(bytes, at(random, bytes), () => pick(random, telling)), 4],
+  [bitFlipped, 4],
+  [byteReplaced, 3],
+  [(random, bytes) => changed(random, bytes, () => pick(random, telling)), 4],
   [
     (random, bytes) =>
-      spliced(bytes, at(random, bytes), 0, Buffer.from(pick(random, pieces), "latin1")),
+      put(bytes, at(random, bytes), 0, Buffer.from(pick(random, pieces), "latin1")),
     4,
   ],
-  [(random, bytes) => spliced(bytes, at(random, bytes), whole(random, 1, 12), none), 4],
+  [(random, bytes) => put(bytes, at(random, bytes), whole(random, 1, 12), none), 4],
   [(random, bytes) => bytes.subarray(0, at(random, bytes)), 2],
   [(random, bytes) => bytes.subarray(at(random, bytes)), 1],
   [repeatedPart, 2],
@@ -70,19 +66,10 @@ export function mutate(random: Random, bytes: Buffer, times: number): Buffer {
 
 const at = (random: Random, bytes: Buffer) => whole(random, 0, Math.max(0, bytes.length - 1));
 
-function changed(bytes: Buffer, place: number, change: (one: number) => number): Buffer {
-  const copy = Buffer.from(bytes);
-  copy[place] = change(copy[place]!) & 255;
-  return copy;
-}
-
-const spliced = (bytes: Buffer, place: number, lost: number, put: Buffer) =>
-  Buffer.concat([bytes.subarray(0, place), put, bytes.subarray(place + lost)]);
-
 function repeatedPart(random: Random, bytes: Buffer): Buffer {
   const start = at(random, bytes);
   const part = bytes.subarray(start, start + whole(random, 1, 200));
-  return spliced(bytes, start, 0, part);
+  return put(bytes, start, 0, part);
 }
 
 function movedLine(random: Random, bytes: Buffer): Buffer {
@@ -107,6 +94,6 @@ function wordLost(random: Random, bytes: Buffer): Buffer {
   const found = [...text.matchAll(framingWords)];
   if (found.length === 0) return bytes;
   const { 0: word, index } = pick(random, found);
-  const put = pick(random, ["", word + word, word.toLowerCase(), `${word} `]);
-  return spliced(bytes, index, word.length, Buffer.from(put, "latin1"));
+  const other = pick(random, ["", word + word, word.toLowerCase(), `${word} `]);
+  return put(bytes, index, word.length, Buffer.from(other, "latin1"));
 }
