@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { requireOpenNumber } from "./find-account.ts";
+import { accountJson, requireOpenNumber } from "./find-account.ts";
 import { listMemberships, type Membership } from "./membership.ts";
 import { personOf, requirePersonRow } from "./people.ts";
 
@@ -23,7 +23,7 @@ export async function exportPerson(
     await writeAudit(transaction, { ...entry, action: "person.exported" });
     const memberships = await listMemberships(transaction, person);
     const accounts: object[] = [];
-    for (const one of memberships) accounts.push(await accountJson(transaction, one));
+    for (const one of memberships) accounts.push(await membershipJson(transaction, one));
     const { id, email, createdAt: created_at } = personOf(row);
     return {
       exported_at: new Date(now).toISOString(),
@@ -59,21 +59,12 @@ const linksOf = (database: Kysely<ControlTables>, person: string, folded: string
     .where((where) => where.or([where("person", "=", person), where("email_folded", "=", folded)]))
     .execute();
 
-async function accountJson(
+async function membershipJson(
   database: Kysely<ControlTables>,
   { number, role, joinedAt }: Membership,
 ): Promise<object> {
-  const { id, name, quotas, plan, suspendedAt, createdAt } = await requireOpenNumber(
-    database,
-    number,
-  );
   return {
-    id,
-    name,
-    limits: quotas,
-    plan,
-    suspended_at: suspendedAt,
-    created_at: createdAt,
+    ...accountJson(await requireOpenNumber(database, number)),
     your_role: role,
     you_joined_at: joinedAt,
     members: await database

@@ -20,6 +20,16 @@ export interface Account {
   createdAt: string;
 }
 
+/** As commands and a person's export of their data show it. */
+export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
+  id,
+  name,
+  limits: quotas,
+  plan,
+  suspended_at: suspendedAt,
+  created_at: createdAt,
+});
+
 /** The account with this id, or with this name in any letter case. */
 export async function findAccount(
   database: Kysely<ControlTables>,

@@ -7,7 +7,7 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { type Account, requireAccount } from "#accounts/find-account.ts";
+import { type Account, accountJson, requireAccount } from "#accounts/find-account.ts";
 import { listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
@@ -135,15 +135,6 @@ function addResume(accounts: Command, context: CliContext): void {
       );
     });
 }
-
-const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
-  id,
-  name,
-  limits: quotas,
-  plan,
-  suspended_at: suspendedAt,
-  created_at: createdAt,
-});
 
 interface ListedAccount extends Account {
   /** Its own quotas, else its plan's, else the default. */
