@@ -1547,7 +1547,16 @@ class Client:
         )
 
     def _get_json(self, path: str, query: Mapping[str, Any]) -> tuple[Any, _Received]:
-        return self._get(path, query, "application/json", _parse_page)
+        page, received = self._get(path, query, "application/json", _parse_page)
+        offset = query.get("offset") or 0
+        # Whoever goes by next_offset would go on for ever where a cache leaves out the query.
+        if page["pagination"].get("offset") != int(offset):
+            raise UnexpectedAnswerError(
+                f"{self._base + path} answered offset={offset} with another page: does a cache before it leave out the query?",
+                received.headers["x-request-id"],
+                200,
+            )
+        return page, received
 
     def _get_lines(self, path: str, query: Mapping[str, Any]) -> list[Any]:
         """The values of an answer in NDJSON."""
@@ -1620,7 +1629,8 @@ class Client:
             refusal = ProblemError(problem, ours)
             return _Failure(refusal, _wait_for(problem, received.headers, attempt))
         unexpected = UnexpectedAnswerError(_unexpected(address, received), ours, received.status)
-        if received.status not in (502, 503, 504):
+        # A proxy has limits of its own, and says so without a problem of ours.
+        if received.status not in (429, 502, 503, 504):
             return _Failure(unexpected, None)
         said = _retry_after_seconds(received.headers)
         return _Failure(unexpected, _backoff_seconds(attempt) if said is None else said)

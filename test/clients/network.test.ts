@@ -102,12 +102,13 @@ forEachClient(
       answers.html(503, { "retry-after": "7" }),
       answers.html(503, { "retry-after": inAMinute }),
       answers.html(502),
+      answers.html(429, { "retry-after": "4" }),
       answers.page,
     ]);
     const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
     assert.equal(result.value?.pagination.total, 0, result.trace);
-    const [first, second, third] = result.waits.map(({ seconds }) => seconds);
-    assert.equal(first, 7);
+    const [first, second, third, fourth] = result.waits.map(({ seconds }) => seconds);
+    assert.deepEqual([first, fourth], [7, 4]);
     assert.ok(second! > 0 && second! <= 60, `${second}`);
     assert.ok(third! >= 1 && third! <= 2, `${third}`);
   },
@@ -137,6 +138,24 @@ forEachClient("what is no answer of the service is said to be none, once", async
   ])
     assert.equal((await ask(answers.json(body))).status, 200, body);
 });
+
+forEachClient(
+  "a cache that gives one page for every offset does not keep a listing going for ever",
+  async (t, client) => {
+    const next = { ...JSON.parse(page).pagination, has_more: true, next_offset: 20 };
+    const same = answers.json(JSON.stringify({ ...JSON.parse(page), pagination: next }));
+    const { baseUrl, headers } = await scripted(t, [same, same, same, answers.page]);
+    for (const what of ["list", "mirror"] as const) {
+      const { error, value } = await client.do({
+        what,
+        operation: "signals",
+        options: { baseUrl, key },
+      });
+      assert.match((error ?? value.error).message, /offset=20 with another page/, what);
+      if (what === "list") assert.equal(headers.length, 2);
+    }
+  },
+);
 
 forEachClient("the key does not follow a redirect", async (t, client) => {
   const elsewhere = await scripted(t, [answers.page]);

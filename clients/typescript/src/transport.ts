@@ -152,10 +152,11 @@ export function openTransport(options: ClientOptions): Transport {
       const error = new ProblemError(problem, ours);
       return { error, waitSeconds: waitFor(error, got, attempt) };
     }
-    const isGateway = status === 502 || status === 503 || status === 504;
+    // A proxy has limits of its own, and says so without a problem of ours.
+    const isOfProxy = [429, 502, 503, 504].includes(status);
     return {
       error: new UnexpectedAnswerError(unexpected(address, response), ours, status),
-      waitSeconds: isGateway ? (retryAfterSeconds(got) ?? backoffSeconds(attempt)) : null,
+      waitSeconds: isOfProxy ? (retryAfterSeconds(got) ?? backoffSeconds(attempt)) : null,
     };
   }
 
@@ -181,6 +182,15 @@ export function openTransport(options: ClientOptions): Transport {
   return {
     async getJson(path, query, options) {
       const { content, requestId, quota } = await get(path, query, json, options);
+      const { offset = 0 } = query as { offset?: number };
+      const { pagination } = content as { pagination: { offset?: unknown } };
+      // Whoever goes by next_offset would go on for ever where a cache leaves out the query.
+      if (pagination.offset !== Number(offset))
+        throw new UnexpectedAnswerError(
+          `${base + path} answered offset=${offset} with another page: does a cache before it leave out the query?`,
+          requestId,
+          200,
+        );
       return { ...content, requestId, quota };
     },
     getLines: async (path, query, options) =>
