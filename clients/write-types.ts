@@ -3,282 +3,10 @@
  * that an answer is what JSON.parse gives.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-
-interface Schema {
-  $ref?: string;
-  allOf?: Schema[];
-  type?: string | string[];
-  enum?: (string | number | null)[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  description?: string;
-}
-
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  description?: string;
-  schema: Schema;
-}
-
-interface Description {
-  paths: Record<
-    string,
-    {
-      get?: {
-        operationId: string;
-        summary: string;
-        parameters?: (Parameter | { $ref: string })[];
-        responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
-      };
-    }
-  >;
-  components: { schemas: Record<string, Schema> };
-}
-
-type Type =
-  | { is: "named"; name: string }
-  | { is: "scalar"; name: "string" | "number" | "integer" | "boolean" | "unknown" }
-  | { is: "constant"; value: string | number }
-  | { is: "list"; of: Type; mayBeOne?: boolean }
-  | { is: "nullable"; of: Type };
-
-interface Member {
-  name: string;
-  description: string | undefined;
-  isRequired: boolean;
-  type: Type;
-}
-
-type Declaration = { name: string; description: string | undefined } &
-  /** Its `base` has the same members, or wider ones. */
-  (
-    | { is: "object"; members: Member[]; base?: string }
-    /** Those of today: a minor version may add one. */
-    | { is: "values"; values: string[] }
-    /** `common` declares what all of them have, as wide as in any, for languages in which they can extend it. */
-    | { is: "union"; of: string[]; common: string }
-  );
-
-interface Operation {
-  path: string;
-  query: string;
-  answer: string;
-}
-
-interface Model {
-  declarations: Declaration[];
-  operations: Operation[];
-}
-
-/** What many kinds of record have in another form each, by the member's name: the owner's name stands before it. */
-const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name"]);
-/** Of members whose own name would mislead. */
-const names: Readonly<Record<string, string>> = {
-  gps: "LinkedGp",
-  "violated-policies": "QuotaName",
-  "QuotaPolicy.name": "QuotaName",
-  "GpSignal.type": "SignalType",
-};
-
-const pascal = (name: string) =>
-  name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-const singular = (name: string) => name.replace(/(?<!ie)s$/, "").replace(/ies$/, "y");
-
-function readModel({ paths, components }: Description): Model {
-  const { schemas } = components;
-  const declarations = new Map<string, Declaration>();
-  /** What a record embeds of another, by the name of that other. */
-  const embedded = new Map<string, string>();
-
-  /** Under its own name, or the owner's before it where another type has that name. */
-  const declare = (owner: string, member: string, one: Declaration): Type => {
-    const own = names[`${owner}.${member}`] ?? names[member] ?? pascal(member);
-    const candidates =
-      ambiguous.has(member) && !(`${owner}.${member}` in names)
-        ? [owner + own]
-        : [own, owner + own];
-    for (const name of candidates) {
-      const known = declarations.get(name);
-      if (known === undefined && name in schemas) continue;
-      if (known !== undefined && bodyOf(known) !== bodyOf(one)) continue;
-      declarations.set(name, { ...one, name });
-      return { is: "named", name };
-    }
-    throw new Error(`No name is left for the type of '${member}' of ${owner}.`);
-  };
-
-  const typeOf = (schema: Schema, owner: string, member: string): Type => {
-    if (schema.$ref !== undefined) return { is: "named", name: lastOf(schema.$ref) };
-    const types = [schema.type ?? "unknown"].flat();
-    const isNullable = types.includes("null");
-    const bare = bareTypeOf(
-      schema,
-      types.find((type) => type !== "null")!,
-      owner,
-      member,
-    );
-    return isNullable ? { is: "nullable", of: bare } : bare;
-  };
-
-  const bareTypeOf = (schema: Schema, type: string, owner: string, member: string): Type => {
-    const { description } = schema;
-    const values = schema.enum?.filter((value) => value !== null);
-    // What tells one problem from another stays as it is; every other list may grow.
-    if (values?.length === 1 && /^(?:code|status)$/.test(member))
-      return { is: "constant", value: values[0]! };
-    if (values !== undefined)
-      return declare(owner, member, {
-        is: "values",
-        name: "",
-        description: undefined,
-        values: values as string[],
-      });
-    if (type === "array")
-      return {
-        is: "list",
-        of: typeOf(
-          schema.items ?? {},
-          owner,
-          names[member] === undefined ? singular(member) : member,
-        ),
-      };
-    if (type === "object" && schema.properties !== undefined) {
-      const name = pascal(member);
-      const isEmbedded = name in schemas;
-      const members = membersOf(schema, isEmbedded ? owner + name : name);
-      if (isEmbedded) embedded.set(name, owner + name);
-      return declare(owner, member, { is: "object", name: "", description, members });
-    }
-    const known = ["string", "number", "integer", "boolean"] as const;
-    return { is: "scalar", name: known.find((one) => one === type) ?? "unknown" };
-  };
-
-  const membersOf = (schema: Schema, owner: string): Member[] => {
-    const bases = (schema.allOf ?? []).map(({ $ref }) => schemas[lastOf($ref!)]!);
-    const all = [...bases, schema];
-    const properties = Object.assign({}, ...all.map((one) => one.properties)) as Record<
-      string,
-      Schema
-    >;
-    const required = all.flatMap((one) => one.required ?? []);
-    return Object.entries(properties).map(([name, property]) => ({
-      name,
-      // What a narrower member says of itself is said by its base.
-      description: all.map((one) => one.properties?.[name]?.description).find(Boolean),
-      isRequired: required.includes(name),
-      type: typeOf(property, owner, name),
-    }));
-  };
-
-  const asked = Object.entries(paths).filter(([path]) => path.startsWith("/fetch-"));
-  // The answers of an operation stand in `components`, and an error is of every kind.
-  const problems = Object.keys(schemas).filter((name) => name.endsWith("Problem"));
-  const used = schemasBehind([asked, problems.map(refTo)], schemas);
-  for (const [name, schema] of Object.entries(schemas)) {
-    if (!used.has(name)) continue;
-    const { description, allOf = [] } = schema;
-    const kinds = Object.entries(schemas)
-      .filter(([, one]) => one.allOf?.some(({ $ref }) => lastOf($ref!) === name))
-      .map(([kind]) => kind);
-    if (kinds.length === 0) {
-      const members = membersOf(schema, name);
-      const base = allOf.map(({ $ref }) => commonOf(lastOf($ref!)))[0];
-      declarations.set(name, { is: "object", name, description, members, ...(base && { base }) });
-      continue;
-    }
-    declarations.set(name, {
-      is: "union",
-      name,
-      description: "An error of the service; `code` tells which.",
-      of: kinds,
-      common: commonOf(name),
-    });
-    declarations.set(commonOf(name), {
-      is: "object",
-      name: commonOf(name),
-      description: "What every error has.",
-      members: membersOf(widened(schema), name),
-    });
-  }
-  for (const [whole, part] of embedded) {
-    const [one, base] = [declarations.get(whole), declarations.get(part)];
-    if (one?.is === "object" && base?.is === "object" && hasAll(one.members, base.members))
-      one.base = part;
-  }
-
-  const operations: Operation[] = [];
-  for (const [path, { get }] of asked) {
-    const answer = get?.responses["200"]?.content?.["application/json"]?.schema;
-    if (get === undefined || answer?.properties === undefined) continue;
-    const base = pascal(get.operationId);
-    const query = (get.parameters ?? []).filter(
-      (one): one is Parameter => "in" in one && one.in === "query",
-    );
-    declarations.set(`${base}Query`, {
-      is: "object",
-      name: `${base}Query`,
-      description: `Parameters of \`${path}\`.`,
-      members: query.map(({ name, description, required = false, schema }) => {
-        const type = typeOf(schema, base, name);
-        return {
-          name,
-          description,
-          isRequired: required,
-          type: type.is === "list" ? { ...type, mayBeOne: true } : type,
-        };
-      }),
-    });
-    declarations.set(`${base}Answer`, {
-      is: "object",
-      name: `${base}Answer`,
-      description: get.summary,
-      members: membersOf(answer, `${base}Answer`),
-    });
-    operations.push({ path, query: `${base}Query`, answer: `${base}Answer` });
-  }
-  return { declarations: [...declarations.values()], operations };
-}
-
-const commonOf = (union: string) => `${union}Members`;
-
-/** Without the lists of values, of which each kind takes one. */
-function widened(schema: Schema): Schema {
-  const wide = structuredClone(schema);
-  for (const property of Object.values(wide.properties ?? {})) delete property.enum;
-  return wide;
-}
-
-const hasAll = (members: readonly Member[], part: readonly Member[]): boolean => {
-  const texts = new Set(members.map((one) => JSON.stringify(one)));
-  return part.every((one) => texts.has(JSON.stringify(one)));
-};
-
-const refTo = (name: string) => `#/components/schemas/${name}`;
-
-/** Names of the schemas that a part of the description refers to, and of those that they refer to. */
-function schemasBehind(
-  part: unknown,
-  schemas: Description["components"]["schemas"],
-  names = new Set<string>(),
-): Set<string> {
-  for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-    if (names.has(name!)) continue;
-    names.add(name!);
-    schemasBehind(schemas[name!], schemas, names);
-  }
-  return names;
-}
-
-/** What makes two types the same, whatever they are called. */
-const bodyOf = (one: Declaration): string => JSON.stringify({ ...one, name: "", description: "" });
-
-const lastOf = (ref: string) => ref.slice(ref.lastIndexOf("/") + 1);
+import { type ApiTypes, type Declaration, readTypes, type Type } from "./read-types.ts";
 
 /** As TypeScript. */
-function typescriptOf({ declarations, operations }: Model): string {
+function typescriptOf({ declarations, operations }: ApiTypes): string {
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
     if (one.is === "constant") return JSON.stringify(one.value);
@@ -339,7 +67,7 @@ const alternatives = (of: readonly string[]) =>
 const isIdentifier = (name: string) => /^[a-z_]\w*$/i.test(name);
 
 /** As a part of the Python module. */
-function pythonOf({ declarations, operations }: Model): string {
+function pythonOf({ declarations, operations }: ApiTypes): string {
   // There an answer is a Page, and a member cannot be narrower than that of a base.
   const unused = new Set([
     ...operations.map(({ answer }) => answer),
@@ -432,12 +160,12 @@ function withPart(module: string, part: string): string {
 
 /** @returns the files that hold types, by their path from the root of the repository, as they should be. */
 export function typeFiles(): Record<string, string> {
-  const model = readModel(JSON.parse(readFileSync("openapi.json", "utf8")) as Description);
+  const types = readTypes(readFileSync("openapi.json", "utf8"));
   return {
-    "clients/typescript/src/types.ts": typescriptOf(model),
+    "clients/typescript/src/types.ts": typescriptOf(types),
     "clients/python/gp_records.py": withPart(
       readFileSync("clients/python/gp_records.py", "utf8"),
-      pythonOf(model),
+      pythonOf(types),
     ),
   };
 }
