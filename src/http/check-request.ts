@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { nearest } from "#operations/edit-distance.ts";
+import { exportsPath } from "#operations/reads.ts";
 import { echo, Problem } from "#problems.ts";
 import { headerLines, mcpPreflightHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -173,12 +174,19 @@ function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
 
 function unknownPath(
   url: string,
-  { operations }: HttpDependencies,
+  { config, operations }: HttpDependencies,
   known: ReadonlyMap<string, RouteFacts>,
 ): Problem {
   const path = url.split("?", 1)[0]!;
   // One slash only: a pattern for several would take quadratic time on a run of them elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
+  const paths = operations.map((operation) => operation.path);
+  if (!config.exports && `${tidy}/`.startsWith(`${exportsPath}/`))
+    return new Problem(
+      "unknown-path",
+      `There is nothing at ${echo(path)}: this server offers no files of whole datasets. Its operator can offer them with the setting EXPORTS=on.`,
+      { suggestion: null, operations: paths },
+    );
   const suggestion =
     nearest(
       tidy,
@@ -186,6 +194,6 @@ function unknownPath(
     ) ?? null;
   return new Problem("unknown-path", `There is nothing at ${echo(path)}.`, {
     suggestion,
-    operations: operations.map((operation) => operation.path),
+    operations: paths,
   });
 }

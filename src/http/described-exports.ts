@@ -44,7 +44,7 @@ const listOfExports = {
   tags: [exportsTag],
   summary: "The datasets that can be downloaded, and their files.",
   description:
-    "The dataset that is served, then those the operator has pinned. It takes no parameter. Counts one request.",
+    "The dataset that is served, then those the operator has pinned. A server offers them only with `EXPORTS=on`, else this is a 404. It takes no parameter. Counts one request.",
   parameters: [ifNoneMatch],
   responses: {
     200: {

@@ -19,7 +19,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
   "access-denied":
     "`account_suspended`: the operator has suspended the account of the key; ask them. `plan`: the plan of the account does not include what was asked for; ask the operator. `origin`: a page of another site called `/mcp`; the operator can list its origin.",
   "unknown-path":
-    "`operations` lists the paths of all operations, and `suggestion` names the nearest one. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
+    "`operations` lists the paths of all operations, and `suggestion` names the nearest one. `/exports` is there only where the operator offers whole datasets. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
   "method-not-allowed":
     "The service is read-only. Use one of the methods in `allowed`, usually GET.",
   "not-acceptable":

@@ -24,11 +24,22 @@ async function offered(t: TestContext) {
   return { ...service, list, version, files, download, catalogue, madeCount };
 }
 
-test("without EXPORTS=on there is nothing at /exports, with a key or without", async (t) => {
+test("without EXPORTS=on there is nothing at /exports, with a key or without, and programs and people learn of the setting", async (t) => {
   const { get } = await startService(t);
-  for (const path of ["/exports", "/exports/20261120T030000Z-9f3c2a7e/gp.csv"])
-    for (const headers of [{}, { "x-api-key": "" }])
-      assert.equal((await get(path, headers)).body.code, "unknown-path");
+  const said =
+    /offers no files of whole datasets. Its operator can offer them with the setting EXPORTS=on/;
+  for (const path of ["/exports", "/exports/", "/exports/20261120T030000Z-9f3c2a7e/gp.csv?limit=1"])
+    for (const headers of [{}, { "x-api-key": "" }]) {
+      const { status, body } = await get(path, headers);
+      assert.deepEqual([status, body.code, body.suggestion], [404, "unknown-path", null]);
+      assert.match(body.detail, said);
+      const page = await get(path, { ...headers, accept: "text/html" });
+      assert.equal(page.status, 404);
+      assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+      assert.match(page.text, said);
+      assert.doesNotMatch(page.text, /Did you mean/);
+    }
+  assert.doesNotMatch((await get("/exportss")).body.detail, /EXPORTS/);
 });
 
 test("/exports lists each kind in each format, and the size and hash of what somebody has asked for", async (t) => {
