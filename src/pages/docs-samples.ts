@@ -20,7 +20,11 @@ export const samplesPage = (publicUrl: string | null): string =>
         <code>GP_RECORDS_KEY</code>; a key in code ends up where others see it.
       </p>
       ${withContents({
-        contents: operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `),
+        contents: [
+          ...operations.map(({ name }) => [name, name]),
+          ["bruno", "The Bruno collection"],
+          ["copy", "A copy of everything"],
+        ].map(([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `),
         sections: html`${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
           <section>
             <h2 id="bruno">The Bruno collection</h2>
@@ -30,9 +34,34 @@ export const samplesPage = (publicUrl: string | null): string =>
               as a secret.
             </p>
             ${copyBlock("The file bruno.json", bodyText(collection))}
-          </section>`,
+          </section>
+          ${copySection()}`,
       })}`,
   });
+
+const copySection = (): Html =>
+  html`<section>
+    <h2 id="copy">A copy of everything</h2>
+    <p>
+      The clients for TypeScript and Python that come with gp-records have a mirror: it reads all
+      pages once, and later only what changed. By hand it goes like this:
+    </p>
+    <ul>
+      <li>
+        <code>GET /changes</code> lists the datasets that were published, the newest first, each
+        with the path of its step. <code>/changes.atom</code> is the same as a feed, without a key.
+      </li>
+      <li>
+        A step has one line of NDJSON for each record that was added, changed, removed or merged
+        since the dataset before, and counts one request for each started 100 of them.
+      </li>
+      <li>
+        <code>GET /exports</code> lists whole datasets to download as NDJSON, CSV or Parquet, where
+        the operator offers them.
+      </li>
+    </ul>
+    <p><a href="/openapi.json">openapi.json</a> describes what they answer.</p>
+  </section>`;
 
 /** What marks a folder as a collection. */
 export const collection = `{

@@ -93,3 +93,12 @@ interface Lang {
   };
   bruToEnvJsonV2(text: string): { variables: { name: string }[] };
 }
+
+test("what copies are kept by is named on a page that clients can read, at the paths that are served", async (t) => {
+  const service = await startService(t, { settings: { EXPORTS: "on" } });
+  const { text: page } = await service.get("/docs/samples", { "x-api-key": "" });
+  const named = page.matchAll(/<code>(?:GET )?(\/(?:changes|exports)[a-z.]*)<\/code>/g);
+  const paths = new Set(Array.from(named, ([, path = ""]) => path));
+  assert.deepEqual(paths, new Set(["/changes", "/changes.atom", "/exports"]));
+  for (const path of paths) assert.equal((await service.get(path)).status, 200, path);
+});
