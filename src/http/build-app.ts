@@ -92,12 +92,13 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   const known = new Map<string, RouteFacts>();
   app.addHook("onRoute", ({ url, config }) => {
     if (config?.facts !== undefined) known.set(url, config.facts);
+    for (const [path, facts] of config?.factsByPath ?? []) known.set(path, facts);
   });
   app.addHook("onRequest", (request, reply, done) => {
     request.arrivedAt = performance.now();
     const { config } = request.routeOptions;
-    request.path = config.url ?? "unknown";
-    const facts = config.facts ?? factsByPath(request, known);
+    if (config.facts !== undefined) request.path = config.url!;
+    const facts = config.facts ?? factsByPath(request, config.factsByPath ?? known);
     request.isPrivate = facts?.isPrivate === true;
     const enter = (whose: string | number) =>
       fairQueue.enter(whose, () => {

@@ -14,17 +14,21 @@ export const targetBytesMax = 8192;
 /** For a form of the account pages and a message to `/mcp`; the operations ignore a small body. */
 export const bodyBytesMax = 64 * 1024;
 
-/** What is known of the path of a request whose method has no route of its own there. */
+/** What is known of the path of a request that has no route of its own; the request is given the path as it is known. */
 export function factsByPath(
-  { params, is404, raw }: FastifyRequest,
+  request: FastifyRequest,
   known: ReadonlyMap<string, RouteFacts>,
 ): RouteFacts | undefined {
+  const { params, is404, raw } = request;
   if (is404 || escapedSlash.test(raw.url!)) return undefined;
   const path = `/${(params as { "*": string })["*"]}`;
   const pattern = path
     .replace(/(?<=^\/(?:account|exports))\/.+$/, "/*")
     .replace(/(?<=^\/(?:v1\/)?changes)\/[^/]+$/, "/:step");
-  return known.get(path) ?? known.get(pattern);
+  const found = known.has(path) ? path : pattern;
+  const facts = known.get(found);
+  if (facts !== undefined) request.path = found;
+  return facts;
 }
 
 /** The router treats an escaped slash as part of a name, and unescapes it in what `*` matches. */

@@ -17,12 +17,11 @@ import {
 } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
 import type { Query } from "#operations/operation.ts";
-import { changesFeed } from "#pages/changes-feed.ts";
 import { Problem } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { mountDocument } from "./mount-document.ts";
+import type { Document } from "./mount-documents.ts";
 import {
   descriptionLink,
   pageLinks,
@@ -58,7 +57,6 @@ export function mountChanges(app: FastifyInstance, http: HttpDependencies): void
       handler: (request, reply) => serveStep(http, request, reply),
     });
   }
-  mountFeed(app, http);
 }
 
 /** Not counted, as other refusals of a key are not. */
@@ -219,10 +217,11 @@ async function pipePart(
 }
 
 /** One text for each list of publications, which few changes follow. */
-function mountFeed(app: FastifyInstance, http: HttpDependencies): void {
+export function feedOf(http: HttpDependencies): Document {
   const { publicUrl } = http.config;
   let known: { from: readonly Publication[]; text: string } | null = null;
-  const content = () => {
+  const content = async () => {
+    const { changesFeed } = await import("#pages/changes-feed.ts");
     const dataset = http.model();
     if (dataset === null) throw noDataset();
     const { version, updatedAt } = dataset.parts;
@@ -234,7 +233,5 @@ function mountFeed(app: FastifyInstance, http: HttpDependencies): void {
     return known.text;
   };
   const accept = "application/atom+xml";
-  mountDocument(app, http, feedPath, [
-    { accept, contentType: `${accept}; charset=utf-8`, content },
-  ]);
+  return { forms: [{ accept, contentType: `${accept}; charset=utf-8`, content }] };
 }

@@ -1,110 +1,94 @@
-/** The paths that need no key: landing page, docs, errors, changelog, OpenAPI description, assets. */
-import { html, json } from "./common-headers.ts";
+/** The paths that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
 import type { FastifyInstance } from "fastify";
-import { accountUrl } from "#config.ts";
-import { defaultQuotas, windows } from "#limits/policy.ts";
-import { formats } from "#operations/formats.ts";
-import { recordCounts } from "#operations/page.ts";
+import { feedPath } from "#operations/changes.ts";
 import { readAssets } from "#pages/assets.ts";
-import { apiVersions } from "#operations/versions.ts";
-import { changelogPage } from "#pages/changelog.ts";
-import { docsPage } from "#pages/docs.ts";
-import { mcpPage } from "#pages/docs-mcp.ts";
-import { samplesPage } from "#pages/docs-samples.ts";
-import { vocabularyPage } from "#pages/docs-vocabulary.ts";
-import { errorPage, errorsPage } from "#pages/errors.ts";
-import { llmsText } from "#pages/llms-text.ts";
-import { markdownOf } from "#pages/markdown.ts";
-import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
-import type { KeyFacts } from "#pages/way-to-key.ts";
 import { problemCodes } from "#problems.ts";
+import { html, json } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { describeApi } from "./describe-api.ts";
-import { immutable, mountDocument } from "./mount-document.ts";
+import { feedOf } from "./mount-changes.ts";
+import { type Document, immutable, mountDocuments } from "./mount-documents.ts";
+import type { PublicTexts } from "./public-texts.ts";
 
 export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): void {
-  const { publicUrl, pageSizeMax } = http.config;
+  const documents = new Map<string, Document>();
+  const texts = once(() => loadTexts(http));
+
   /** A page for people, and as Markdown for programs that read text: under its own address, or by `Accept`. */
-  const mountPage = (path: string, make: () => string) => {
-    const page = { accept: "text/html", contentType: html, content: once(make) };
-    const text = {
+  const addPage = (path: string, make: (texts: PublicTexts) => string) => {
+    const page = once(async () => make(await texts()));
+    const forPeople = { accept: "text/html", contentType: html, content: page };
+    const forPrograms = {
       accept: "text/markdown",
       contentType: markdown,
-      content: once(() => markdownOf(page.content())),
+      content: once(async () => (await texts()).markdownOf(await page())),
     };
-    mountDocument(app, http, path, [page, text]);
-    mountDocument(app, http, `${path}.md`, [text]);
+    documents.set(path, { forms: [forPeople, forPrograms] });
+    documents.set(`${path}.md`, { forms: [forPrograms] });
   };
-  mountDocument(app, http, "/", [
-    { accept: "text/html", contentType: html, content: () => landingPage(factsOf(http)) },
-    {
-      accept: "application/json",
-      contentType: json,
-      content: () => JSON.stringify(landingIndex(factsOf(http))),
-    },
-  ]);
-  const quotas = windows.map(({ name, seconds }) => ({
-    name,
-    seconds,
-    quota: defaultQuotas[name],
-  }));
-  const docs = () =>
-    docsPage({
-      publicUrl,
-      pageSizeMax,
-      deprecations: http.deprecations,
-      quotas,
-      formats: formats.map(({ mediaType }) => mediaType),
-      ...keyFactsOf(http),
-    });
-  mountPage("/docs", docs);
-  mountPage("/docs/samples", () => samplesPage(publicUrl));
-  mountPage("/docs/vocabulary", () => vocabularyPage(publicUrl));
-  mountPage("/docs/mcp", () => mcpPage(publicUrl));
-  mountPage("/errors", errorsPage);
-  for (const code of problemCodes) mountPage(`/errors/${code}`, () => errorPage(code));
-  mountPage("/changelog", () => changelogPage(apiVersions, http.deprecations));
-  mountDocument(app, http, "/llms.txt", [
-    {
-      accept: "text/plain",
-      contentType: plainText,
-      content: once(() => llmsText(publicUrl, quotas)),
-    },
-  ]);
-  const description = () =>
-    JSON.stringify(describeApi(http.operations, pageSizeMax, http.deprecations));
-  mountDocument(app, http, "/openapi.json", [
-    { accept: "application/json", contentType: json, content: once(description) },
-  ]);
+  documents.set("/", {
+    forms: [
+      {
+        accept: "text/html",
+        contentType: html,
+        content: async () => (await texts()).landing(),
+      },
+      {
+        accept: "application/json",
+        contentType: json,
+        content: async () => (await texts()).landingIndex(),
+      },
+    ],
+  });
+  addPage("/docs", ({ docs }) => docs());
+  addPage("/docs/samples", ({ samples }) => samples());
+  addPage("/docs/vocabulary", ({ vocabulary }) => vocabulary());
+  addPage("/docs/mcp", ({ mcp }) => mcp());
+  addPage("/errors", ({ errors }) => errors());
+  for (const code of problemCodes) addPage(`/errors/${code}`, ({ error }) => error(code));
+  addPage("/changelog", ({ changelog }) => changelog());
+  documents.set("/llms.txt", {
+    forms: [
+      {
+        accept: "text/plain",
+        contentType: plainText,
+        content: once(async () => (await texts()).llms()),
+      },
+    ],
+  });
+  documents.set("/openapi.json", {
+    forms: [
+      {
+        accept: "application/json",
+        contentType: json,
+        content: once(async () => (await texts()).description()),
+      },
+    ],
+  });
+  documents.set(feedPath, feedOf(http));
   for (const { path, contentType, bytes } of readAssets()) {
     const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
-    mountDocument(app, http, path, [form], immutable);
+    documents.set(path, { forms: [form], serving: immutable });
   }
+  mountDocuments(app, http, documents);
 }
 
 const markdown = "text/markdown; charset=utf-8";
 const plainText = "text/plain; charset=utf-8";
 
-/** Rendered on the first request, so that the start does not wait for pages that few ask for. */
-function once(make: () => string): () => string {
-  let made: string | undefined;
-  return () => (made ??= make());
+/** With the first request for one: a third of all our code is pages, and most servers are only asked for records. */
+async function loadTexts(http: HttpDependencies): Promise<PublicTexts> {
+  const { openPublicTexts } = await import("./public-texts.ts");
+  return openPublicTexts(http);
 }
 
-function factsOf(http: HttpDependencies): ServiceFacts {
-  const { config, model } = http;
-  const current = model();
-  return {
-    counts: current === null ? null : recordCounts(current),
-    datasetVersion: current?.parts.version ?? null,
-    datasetUpdatedAt: current?.parts.updatedAt ?? null,
-    publicUrl: config.publicUrl,
-    ...keyFactsOf(http),
+/** Made on the first request, so that the start does not wait for pages that few ask for; and again after a failure. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
   };
-}
-
-function keyFactsOf({ config }: HttpDependencies): KeyFacts {
-  const url = accountUrl(config);
-  const account = url === null ? null : { url, isOpen: config.signUp === "open" };
-  return { account, isDemo: config.isDemo };
 }

@@ -22,6 +22,8 @@ export interface RouteFacts {
 declare module "fastify" {
   interface FastifyContextConfig {
     facts?: RouteFacts;
+    /** By path, where one route serves many. */
+    factsByPath?: ReadonlyMap<string, RouteFacts>;
   }
   interface FastifyRequest {
     /** Who sent it; null on paths that need no key. */

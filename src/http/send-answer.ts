@@ -3,7 +3,6 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#config.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
-import { problemPage } from "#pages/errors.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
 import {
   commonHeaders,
@@ -145,11 +144,15 @@ export const problemAnswer = (problem: Problem, requestId: string): Answer & { b
   body: Buffer.from(JSON.stringify(problemBody(problem, requestId))),
 });
 
-const pageAnswer = (problem: Problem, requestId: string): Answer => ({
-  status: problem.status,
-  headers: headersOf(problem, html) + pageHeaders,
-  body: Buffer.from(problemPage(problem, requestId)),
-});
+async function pageAnswer(problem: Problem, requestId: string): Promise<Answer> {
+  // Loaded with the first page, as all pages are.
+  const { problemPage } = await import("#pages/errors.ts");
+  return {
+    status: problem.status,
+    headers: headersOf(problem, html) + pageHeaders,
+    body: Buffer.from(problemPage(problem, requestId)),
+  };
+}
 
 function headersOf(problem: Problem, contentType: string): HeaderLines {
   const { code, members, status } = problem;
@@ -164,15 +167,20 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
   });
 }
 
-export const sendProblem = (
+export function sendProblem(
   http: HttpDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   problem: Problem,
-): void => {
-  const answerOf = isForPeople(request) ? pageAnswer : problemAnswer;
-  sendAnswer(http, request, reply, answerOf(problem, request.id));
-};
+): void {
+  const asData = () => problemAnswer(problem, request.id);
+  if (!isForPeople(request)) return sendAnswer(http, request, reply, asData());
+  reply.hijack();
+  // A page that cannot be made must not keep a browser from its answer.
+  void pageAnswer(problem, request.id)
+    .catch(asData)
+    .then((answer) => sendAnswer(http, request, reply, answer));
+}
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 

@@ -57,6 +57,8 @@ test("a plain serve loads no driver of a database, and nothing that only several
   assert.match(loaded(), /node_modules\/kysely\//);
   assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|iovalkey)\//);
   assert.doesNotMatch(loaded(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
+  // Pages come with the first request for one.
+  assert.doesNotMatch(loaded(), /^first: \S*src\/(?:pages\/(?!assets)|http\/describe)/m);
   // What answers agents comes with the first message of one.
   assert.doesNotMatch(
     loaded(),

@@ -54,6 +54,32 @@ test("with the cache switched off answers are the same", async (t) => {
   assert.deepEqual(second.body, first.body);
 });
 
+test("the log names a request by the path it was answered on, also where its method was wrong or a route serves many paths", async (t) => {
+  const { get, log } = await openHttpServer(t);
+  const asked = [
+    ["GET", "/docs?a=gpr_secret"],
+    ["GET", "/errors/not-acceptable.md"],
+    ["POST", "/docs"],
+    ["PUT", "/v1/fetch-gp"],
+    ["PUT", "/changes/a..b"],
+    ["GET", `/changes/${"a".repeat(200)}/b`],
+    ["GET", `/${"a".repeat(200)}`],
+  ] as const;
+  for (const [method, path] of asked) await get(path, {}, method);
+  assert.deepEqual(
+    log.map((line) => JSON.parse(line)).map(({ path, status }) => [path, status]),
+    [
+      ["/docs", 200],
+      ["/errors/not-acceptable.md", 200],
+      ["/docs", 405],
+      ["/v1/fetch-gp", 405],
+      ["/changes/:step", 405],
+      ["unknown", 404],
+      ["unknown", 404],
+    ],
+  );
+});
+
 test("a request is one log line of known fields, and no line holds a key, a query or a header", async (t) => {
   const { get, log } = await openHttpServer(t);
   await get("/fetch-gp?gp_name=northwind");

@@ -1,12 +1,12 @@
 /** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/answer-cache.ts";
 import { notAcceptable } from "#api/ask.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
-import { answeredMethods, routeConfig } from "./routes.ts";
+import { answeredMethods, type RouteFacts } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /** One representation of a document, chosen by the media type that the client accepts. */
@@ -14,7 +14,7 @@ interface Form {
   accept: string;
   contentType: string;
   /** Called for each request, since the text may change with the dataset. */
-  content(request: FastifyRequest): string | Buffer;
+  content(): string | Buffer | Promise<string>;
 }
 
 interface Serving {
@@ -33,35 +33,55 @@ export const immutable: Serving = {
   methods: ["GET", "HEAD"],
 };
 
-/** @param forms the first is sent to clients without a preference. */
-export function mountDocument(
+export interface Document {
+  /** The first is sent to clients without a preference. */
+  forms: readonly Form[];
+  serving?: Serving;
+}
+
+/** One route serves them all, as the router needs kilobytes for each of its own. @param documents by path. */
+export function mountDocuments(
   app: FastifyInstance,
   http: HttpDependencies,
-  url: string,
-  forms: readonly Form[],
-  { cacheControl, methods }: Serving = changing,
+  documents: ReadonlyMap<string, Document>,
 ): void {
+  const handlers = new Map<string, Handler>();
+  const factsByPath = new Map<string, RouteFacts>();
+  for (const [path, { forms, serving = changing }] of documents) {
+    handlers.set(path, documentHandler(http, forms, serving));
+    factsByPath.set(path, { methods: serving.methods });
+  }
+  app.route({
+    method: answeredMethods,
+    url: "/*",
+    config: { factsByPath },
+    handler: (request, reply) => handlers.get(request.path)!(request, reply),
+  });
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+function documentHandler(
+  http: HttpDependencies,
+  forms: readonly Form[],
+  { cacheControl }: Serving,
+): Handler {
   const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
   const encoded = new Map<string, Promise<Buffer>>();
   const written = new Map<Form, Written>();
-  app.route({
-    method: answeredMethods,
-    url,
-    config: routeConfig({ methods }),
-    async handler(request, reply) {
-      const form = formFor(request, forms);
-      const content = form.content(request);
-      let known = written.get(form);
-      if (known?.content !== content) written.set(form, (known = write(content)));
-      const { body, etag } = known;
-      const headers = fixed + headerLines({ "content-type": form.contentType, etag });
-      const isKnown = isUnchanged(request.headers["if-none-match"], etag);
-      const answer = isKnown
-        ? { status: 304, headers, body: null }
-        : await encodedAnswer(request, headers, body, etag, encoded);
-      sendAnswer(http, request, reply, answer);
-    },
-  });
+  return async (request, reply) => {
+    const form = formFor(request, forms);
+    const content = await form.content();
+    let known = written.get(form);
+    if (known?.content !== content) written.set(form, (known = write(content)));
+    const { body, etag } = known;
+    const headers = fixed + headerLines({ "content-type": form.contentType, etag });
+    const isKnown = isUnchanged(request.headers["if-none-match"], etag);
+    const answer = isKnown
+      ? { status: 304, headers, body: null }
+      : await encodedAnswer(request, headers, body, etag, encoded);
+    sendAnswer(http, request, reply, answer);
+  };
 }
 
 /** A form as it was last served; most never change. */

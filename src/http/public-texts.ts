@@ -1,0 +1,74 @@
+/** What the public paths say: each text is made from what this server offers. */
+import { accountUrl } from "#config.ts";
+import { defaultQuotas, windows } from "#limits/policy.ts";
+import { formats } from "#operations/formats.ts";
+import { recordCounts } from "#operations/page.ts";
+import { apiVersions } from "#operations/versions.ts";
+import { changelogPage } from "#pages/changelog.ts";
+import { docsPage } from "#pages/docs.ts";
+import { mcpPage } from "#pages/docs-mcp.ts";
+import { samplesPage } from "#pages/docs-samples.ts";
+import { vocabularyPage } from "#pages/docs-vocabulary.ts";
+import { errorPage, errorsPage } from "#pages/errors.ts";
+import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
+import { llmsText } from "#pages/llms-text.ts";
+import { markdownOf } from "#pages/markdown.ts";
+import type { KeyFacts } from "#pages/way-to-key.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { describeApi } from "./describe-api.ts";
+
+export type PublicTexts = ReturnType<typeof openPublicTexts>;
+
+/** HTML where nothing else is said; the landing page and its index tell of the dataset served at the time. */
+export function openPublicTexts(http: HttpDependencies) {
+  const { deprecations, operations } = http;
+  const { publicUrl, pageSizeMax } = http.config;
+  const quotas = windows.map(({ name, seconds }) => ({
+    name,
+    seconds,
+    quota: defaultQuotas[name],
+  }));
+  return {
+    landing: () => landingPage(factsOf(http)),
+    /** JSON. */
+    landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
+    docs: () =>
+      docsPage({
+        publicUrl,
+        pageSizeMax,
+        deprecations,
+        quotas,
+        formats: formats.map(({ mediaType }) => mediaType),
+        ...keyFactsOf(http),
+      }),
+    samples: () => samplesPage(publicUrl),
+    vocabulary: () => vocabularyPage(publicUrl),
+    mcp: () => mcpPage(publicUrl),
+    errors: errorsPage,
+    error: errorPage,
+    changelog: () => changelogPage(apiVersions, deprecations),
+    /** Plain text. */
+    llms: () => llmsText(publicUrl, quotas),
+    /** JSON: the OpenAPI description. */
+    description: () => JSON.stringify(describeApi(operations, pageSizeMax, deprecations)),
+    markdownOf,
+  };
+}
+
+function factsOf(http: HttpDependencies): ServiceFacts {
+  const { config, model } = http;
+  const current = model();
+  return {
+    counts: current === null ? null : recordCounts(current),
+    datasetVersion: current?.parts.version ?? null,
+    datasetUpdatedAt: current?.parts.updatedAt ?? null,
+    publicUrl: config.publicUrl,
+    ...keyFactsOf(http),
+  };
+}
+
+function keyFactsOf({ config }: HttpDependencies): KeyFacts {
+  const url = accountUrl(config);
+  const account = url === null ? null : { url, isOpen: config.signUp === "open" };
+  return { account, isDemo: config.isDemo };
+}
