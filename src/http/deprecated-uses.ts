@@ -19,8 +19,10 @@ interface ReadRoute {
    * on the route is deprecated, so that no request is looked at.
    * @throws Problem version-retired.
    */
-  noteUse: ((request: FastifyRequest, query: string) => HeaderLines) | null;
+  noteUse: ((request: Noted, query: string) => HeaderLines) | null;
 }
+
+type Noted = Pick<FastifyRequest, "operation">;
 
 /** Its own path, the same under `/v1`, and under each version that is deprecated. */
 export function routesOf(http: HttpDependencies, name: ReadName): ReadRoute[] {
@@ -31,7 +33,7 @@ export function routesOf(http: HttpDependencies, name: ReadName): ReadRoute[] {
   const noteUse =
     parameters.length === 0
       ? null
-      : (request: FastifyRequest, query: string) => note(http, name, parameters, request, query);
+      : (request: Noted, query: string) => note(http, name, parameters, request, query);
   const ofVersion = (version: Deprecation): ReadRoute[] => {
     if ("parameter" in version) return [];
     return [
@@ -64,7 +66,7 @@ function note(
   { config }: HttpDependencies,
   name: ReadName,
   known: readonly Deprecation[],
-  request: FastifyRequest,
+  request: Noted,
   query: string,
 ): HeaderLines {
   const asked = new URLSearchParams(query);

@@ -4,8 +4,10 @@ import type { Outcome } from "#api/ask.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { json } from "#operations/formats.ts";
 import { explorerKey } from "#usage/request-chunk.ts";
-import { headerPairs } from "./common-headers.ts";
+import { headerPairs, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
+import { routesOf } from "./deprecated-uses.ts";
+import type { FinishedRequest } from "./log-requests.ts";
 import { answerHeaders, quotaHeaders } from "./mount-operation.ts";
 import { makeRequestId } from "./request-id.ts";
 import { problemAnswer, reportProblem } from "./send-answer.ts";
@@ -14,8 +16,14 @@ import { problemAnswer, reportProblem } from "./send-answer.ts";
 export function openExplorerCalls(
   http: HttpDependencies,
 ): (call: ExplorerCall) => Promise<ApiAnswer> {
+  // Its calls go to the bare paths.
+  const noteUses = new Map(
+    http.operations.map(({ name }) => [name, routesOf(http, name)[0]!.noteUse]),
+  );
   return async ({ account, quotas, operation: name, query }) => {
     const startedAt = performance.now();
+    const noted: Pick<FinishedRequest, "operation"> = { operation: name };
+    const deprecation = noteUses.get(name)?.(noted, query) ?? "";
     const requestId = makeRequestId();
     const operation = http.operations.find((one) => one.name === name)!;
     const asked = await http.api.ask({
@@ -33,11 +41,11 @@ export function openExplorerCalls(
       ),
     );
     const outcome = isCommitted ? asked : refusedOutcome(asked);
-    const answered = answerOf(http, outcome, requestId);
+    const answered = answerOf(http, outcome, requestId, deprecation);
     const { result } = outcome;
     http.recordRequest({
       asker: outcome.asker,
-      operation: name,
+      operation: noted.operation,
       method: "GET",
       path: operation.path,
       target: `?${query}`,
@@ -62,6 +70,7 @@ function answerOf(
   http: HttpDependencies,
   { counted, result }: Outcome,
   requestId: string,
+  deprecation: HeaderLines,
 ): ApiAnswer {
   if (result.kind === "unchanged") throw new Error("The explorer sends no tags.");
   if (result.kind === "problem") reportProblem(http, result.problem, requestId, result.cause);
@@ -69,12 +78,15 @@ function answerOf(
     result.kind === "problem"
       ? problemAnswer(result.problem, requestId)
       : { status: 200, headers: answerHeaders(http, result.answer), body: result.answer.body };
-  const quota = counted === null ? "" : quotaHeaders(counted);
-  const named = Object.fromEntries(headerPairs(headers + quota));
+  const ofCounted = counted === null ? "" : quotaHeaders(counted) + deprecation;
+  const named: Record<string, string> = { "x-request-id": requestId };
+  // Links come in several lines, which are one list (RFC 9110 §5.3).
+  for (const [name, value] of headerPairs(headers + ofCounted))
+    named[name] = name in named ? `${named[name]}, ${value}` : value;
   // A copy, since the body may be a slice of a shared block.
   return {
     status,
-    headers: { "x-request-id": requestId, ...named },
+    headers: named,
     body: new Uint8Array(body),
   };
 }

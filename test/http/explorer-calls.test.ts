@@ -86,3 +86,37 @@ test("a request over HTTP, a call of the explorer and a direct question give the
     assert.equal(outcome.result.answer.body.toString(), text, operation);
   }
 });
+
+test("a call that uses what is deprecated has the headers that the API sends for it, and is recorded as such a use", async (t) => {
+  const recorded: AnsweredRequest[] = [];
+  const { http, get } = await openHttpServer(t, {
+    deprecations: [
+      {
+        id: "themes",
+        parameter: "theme",
+        operation: "fetch-gp",
+        since: "2026-10-01",
+        sunset: "2028-01-01",
+        advice: "Use `tag`, which finds themes too.",
+      },
+    ],
+    record: (one) => void recorded.push(one),
+  });
+  const explore = openExplorerCalls(http);
+  for (const query of [
+    "gp_name=northwind&theme=build_to_rent",
+    "gp_name=northwind",
+    "theme=build_to_rent",
+  ]) {
+    const over = await get(`/fetch-gp?${query}`);
+    const explored = await explore({ ...call, operation: "fetch-gp", query });
+    assert.equal(explored.status, over.status);
+    for (const name of ["deprecation", "sunset", "link"])
+      assert.equal(explored.headers[name] ?? null, over.headers.get(name), `${name} of ${query}`);
+    assert.equal(explored.headers["sunset"] !== undefined, query.includes("theme"));
+  }
+  assert.deepEqual(
+    recorded.filter(({ key }) => key === "explorer").map(({ operation }) => operation),
+    ["fetch-gp?theme", "fetch-gp", "fetch-gp?theme"],
+  );
+});

@@ -27,6 +27,8 @@ const shownHeaders = [
   "Retry-After",
   "Dataset-Version",
   "X-Total-Count",
+  "Deprecation",
+  "Sunset",
   "X-Request-Id",
 ];
 
