@@ -13,7 +13,7 @@ import { echo, internalError, Problem } from "#problems.ts";
 import { headerLines, json } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { descriptionLink, queryText, quotaHeaders, validators } from "./mount-operation.ts";
-import { preferredType } from "./negotiate.ts";
+import { negotiateBody, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { type Answer, refuse, sendAnswer } from "./send-answer.ts";
 
@@ -80,7 +80,7 @@ function indexAnswer(
   const model = http.model();
   if (model === null) throw noDataset();
   const { parts } = model;
-  return () => {
+  return async () => {
     const data = offers.list().map(({ generation: { version, built_at }, files }) => ({
       version,
       is_current: version === parts.version,
@@ -101,7 +101,12 @@ function indexAnswer(
     request.datasetVersion = parts.version;
     if (isKnown) return { status: 304, headers: headerLines(headers), body: null };
     const link = descriptionLink(http.config.publicUrl);
-    return { status: 200, headers: headerLines({ ...headers, "content-type": json, link }), body };
+    const sent = await negotiateBody(
+      request.headers["accept-encoding"] as string | undefined,
+      body,
+    );
+    const lines = headerLines({ ...headers, "content-type": json, link, ...sent.headers });
+    return { status: 200, headers: lines, body: sent.body };
   };
 }
 

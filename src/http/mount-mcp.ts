@@ -1,7 +1,6 @@
 /** Serves `/mcp`: checks origin, key and body, and hands the message to the `mcp` module, which is loaded with the first one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ownOrigin } from "#account/request.ts";
-import { compress, encodedBytesMin } from "#api/answer-cache.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
@@ -10,7 +9,7 @@ import { bodyBytesMax } from "./check-request.ts";
 import { headerLines, mcpHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { quotaHeaders } from "./mount-operation.ts";
-import { preferredEncoding } from "./negotiate.ts";
+import { negotiateBody } from "./negotiate.ts";
 import { routeConfig } from "./routes.ts";
 import { refuse, reportProblem, sendAnswer } from "./send-answer.ts";
 
@@ -187,16 +186,17 @@ async function send(
   reply: FastifyReply,
   { status, content }: McpReply,
 ): Promise<void> {
-  const body = Buffer.from(content?.text ?? "");
-  const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
-  const isEncoded = encoding !== null && body.length > encodedBytesMin;
+  const { body, headers } = await negotiateBody(
+    request.headers["accept-encoding"] as string | undefined,
+    Buffer.from(content?.text ?? ""),
+  );
   sendAnswer(http, request, reply, {
     status,
     headers: headerLines({
       "cache-control": "no-store",
       ...(content !== null && { "content-type": content.type }),
-      ...(isEncoded && { "content-encoding": encoding }),
+      ...headers,
     }),
-    body: isEncoded ? await compress(body, encoding) : body,
+    body,
   });
 }

@@ -1,6 +1,6 @@
 /** Content negotiation: the format and the encoding a client prefers (RFC 9110 §12.5). */
 import Negotiator from "negotiator";
-import { type Encoding, encodings } from "#api/answer-cache.ts";
+import { compress, encodedBytesMin, type Encoding, encodings } from "#api/answer-cache.ts";
 
 /** The best available type, or undefined where the client accepts none of them. */
 export function preferredType<T extends string>(
@@ -43,4 +43,15 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   if (known.size === knownMax) known.clear();
   known.set(acceptEncoding, encoding);
   return encoding;
+}
+
+/** A body that is made for one answer, as the client prefers it, and what the head says of that. */
+export async function negotiateBody(
+  acceptEncoding: string | undefined,
+  body: Buffer,
+): Promise<{ body: Buffer; headers: { "content-encoding"?: Encoding } }> {
+  const encoding = body.length > encodedBytesMin ? preferredEncoding(acceptEncoding) : null;
+  return encoding === null
+    ? { body, headers: {} }
+    : { body: await compress(body, encoding), headers: { "content-encoding": encoding } };
 }

@@ -69,6 +69,20 @@ test("/exports lists each kind in each format, and the size and hash of what som
   }
 });
 
+test("the list comes compressed where that is accepted, under the same tag", async (t) => {
+  const { download } = await offered(t);
+  const plain = await download("/exports", { "accept-encoding": "identity" });
+  const text = await plain.text();
+  assert.equal(plain.headers.get("content-encoding"), null);
+  for (const encoding of ["br", "gzip"]) {
+    const answer = await download("/exports", { "accept-encoding": encoding });
+    assert.equal(answer.headers.get("content-encoding"), encoding);
+    assert.equal(answer.headers.get("etag"), plain.headers.get("etag"));
+    assert.ok(Number(answer.headers.get("content-length")) < text.length / 2);
+    assert.equal(await answer.text(), text);
+  }
+});
+
 test("a file names its type, its dataset and a strong tag, and is confirmed by it; HEAD has the same without the content", async (t) => {
   const { get, download, version } = await offered(t);
   const path = `/exports/${version}/gp.csv`;
