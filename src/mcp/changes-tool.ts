@@ -4,10 +4,11 @@ import { text } from "node:stream/consumers";
 import { noDataset, type Outcome } from "#api/ask.ts";
 import type { Caller } from "#api/caller.ts";
 import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
-import { echo, internalError, Problem } from "#problems.ts";
+import { echo, Problem } from "#problems.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds } from "#search/read-model.ts";
 import {
+  answerFrom,
   detailProperty,
   makeTool,
   pageProperties,
@@ -51,7 +52,7 @@ async function askChanges(
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
   const { version, limit, offset, detail } = values as unknown as ChangesValues;
-  const { result, ...outcome } = await api.count(
+  const outcome = await api.count(
     caller,
     () => {
       const current = model();
@@ -70,13 +71,9 @@ async function askChanges(
     },
     () => changesRefusal(caller) ?? 1,
   );
-  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
-  if (result.kind === "problem") return { ...outcome, result };
-  const { current, part, known } = result.answer;
-  const { version: served } = current.parts;
-  if (part === null && version !== served)
-    return { ...outcome, result: { kind: "answer", answer: noSuchVersion(version, known) } };
-  try {
+  return answerFrom(outcome, async ({ current, part, known }) => {
+    const { version: served } = current.parts;
+    if (part === null && version !== served) return noSuchVersion(version, known);
     const found = part === null ? [] : await readChanges(part);
     const forms = found.map((change) => formsOf(change, detail));
     const bounds = { limit, offset, total: part?.total ?? 0 };
@@ -85,10 +82,8 @@ async function askChanges(
         ? null
         : `These lead to ${part.to}. For what came after it call changes_since with that version and offset 0.`;
     const content = writeValues(current, forms, bounds, "changes_since", then);
-    return { ...outcome, result: { kind: "answer", answer: { datasetVersion: served, content } } };
-  } catch (error) {
-    return { ...outcome, result: { kind: "problem", problem: internalError(), cause: error } };
-  }
+    return { datasetVersion: served, content };
+  });
 }
 
 /** As over HTTP, where such a request does not count either. */

@@ -4,7 +4,6 @@ import { noDataset, type Outcome } from "#api/ask.ts";
 import type { Caller } from "#api/caller.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filters, type Operation, parameterBounds } from "#operations/operation.ts";
-import { internalError, Problem } from "#problems.ts";
 import { datePattern } from "#records/fields.ts";
 import { Gp } from "#records/gp.ts";
 import { Project } from "#records/project.ts";
@@ -20,6 +19,7 @@ import {
 import type { ReadModel } from "#search/read-model.ts";
 import type { ArgumentsSchema } from "./arguments.ts";
 import {
+  answerFrom,
   detailProperty,
   makeTool,
   pageProperties,
@@ -153,13 +153,8 @@ async function askList(
   caller: Caller,
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
-  const { result, ...outcome } = await api.count<null>(caller, () => ({
-    kind: "answer",
-    answer: null,
-  }));
-  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
-  if (result.kind === "problem") return { ...outcome, result };
-  try {
+  const outcome = await api.count<null>(caller, () => ({ kind: "answer", answer: null }));
+  return answerFrom(outcome, async () => {
     const { model, listing } = await listings(kind);
     const { limit, offset, detail, ...filter } = values as unknown as ListValues;
     const { gp_name, property_type, type, status, date } = filter;
@@ -177,12 +172,8 @@ async function askList(
     const hints = hintsFor(listing, { offset }, selection, false, kind === "gp" ? "GP" : kind);
     const found = { kind, ...selection, limit, offset, hints };
     const content = writeAnswer(model, found, detail, name);
-    const answer = { datasetVersion: model.parts.version, content };
-    return { ...outcome, result: { kind: "answer", answer } };
-  } catch (error) {
-    const problem = error instanceof Problem ? error : internalError();
-    return { ...outcome, result: { kind: "problem", problem, cause: error } };
-  }
+    return { datasetVersion: model.parts.version, content };
+  });
 }
 
 /** The arguments of all lists. */

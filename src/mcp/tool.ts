@@ -3,6 +3,7 @@ import type { Api, Outcome } from "#api/ask.ts";
 import type { Caller } from "#api/caller.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
+import { internalError, Problem } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import {
   type ArgumentFault,
@@ -71,6 +72,24 @@ export function makeTool(
       }));
     },
   };
+}
+
+/**
+ * The answer to a call that is counted already, made from what the count gave. A failure is a problem, and the call stays
+ * counted.
+ */
+export async function answerFrom<A>(
+  { result, ...outcome }: Outcome<A>,
+  work: (given: A) => ToolAnswer | Promise<ToolAnswer>,
+): Promise<Outcome<ToolAnswer>> {
+  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
+  if (result.kind === "problem") return { ...outcome, result };
+  try {
+    return { ...outcome, result: { kind: "answer", answer: await work(result.answer) } };
+  } catch (error) {
+    const problem = error instanceof Problem ? error : internalError();
+    return { ...outcome, result: { kind: "problem", problem, cause: error } };
+  }
 }
 
 /** The page that a tool takes, as an operation does. */

@@ -9,6 +9,7 @@ import type { Bounds } from "#search/read-model.ts";
 import { changesTool } from "./changes-tool.ts";
 import { listTools } from "./list-tools.ts";
 import {
+  answerFrom,
   detailProperty,
   makeTool,
   pageProperties,
@@ -61,19 +62,16 @@ async function askOperation(
       ? value.map((one: string) => [name, one])
       : [[name, String(value as string | number)]],
   );
-  const { result, ...outcome } = await api.ask({
+  const outcome = await api.ask({
     caller,
     operation,
     text: new URLSearchParams(pairs).toString(),
     chooseFormat: () => toolFormats[detail as Detail],
   });
-  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
-  if (result.kind === "problem") return { ...outcome, result };
-  const { datasetVersion, body } = result.answer;
-  return {
-    ...outcome,
-    result: { kind: "answer", answer: { datasetVersion, content: body.toString() } },
-  };
+  return answerFrom(outcome, ({ datasetVersion, body }) => ({
+    datasetVersion,
+    content: body.toString(),
+  }));
 }
 
 /** In the answer cache each has its own tags, beside the formats of HTTP. */
