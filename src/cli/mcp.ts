@@ -23,8 +23,15 @@ export function addMcpCommand(program: Command, context: CliContext): void {
 
 /** In the environment, as arguments can be seen by every user of a machine. */
 function requireKey(key: string): string {
-  if (key !== "") return key;
-  throw new CommandFault(exitCodes.usage, `${keyName} is not set: put your API key there.`);
+  if (key === "")
+    throw new CommandFault(exitCodes.usage, `${keyName} is not set: put your API key there.`);
+  // What fetch says of a header it cannot send would show the key.
+  if (!/^[\x21-\x7e]+$/.test(key.trim()))
+    throw new CommandFault(
+      exitCodes.usage,
+      `${keyName} holds a character that no header can carry: it is not the key alone.`,
+    );
+  return key.trim();
 }
 
 function endpointOf(url: string): URL {

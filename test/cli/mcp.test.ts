@@ -114,11 +114,15 @@ async function listen(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("without address or key it says which setting is missing", async () => {
+test("without address or key, or with a key that cannot be sent, it says which setting is wrong", async () => {
   for (const [environment, words] of [
     [{ GP_RECORDS_KEY: "x" }, /^error: GP_RECORDS_URL must be the address/],
     [{ GP_RECORDS_URL: "records.example", GP_RECORDS_KEY: "x" }, /^error: GP_RECORDS_URL must be/],
     [{ GP_RECORDS_URL: "https://records.example" }, /^error: GP_RECORDS_KEY is not set/],
+    [
+      { GP_RECORDS_URL: "https://records.example", GP_RECORDS_KEY: "gpr_secret\nof two lines" },
+      /^error: GP_RECORDS_KEY holds a character(?!.*secret)/,
+    ],
   ] as const) {
     const { err, exitCode } = await bridge(environment, []);
     assert.match(err, words);
