@@ -2,10 +2,9 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { migratePostgres } from "#store/postgres-schema.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { temporaryFolder } from "./clean-up.ts";
-import { type Checkout, type Fixtures, importRecords } from "./fixtures.ts";
+import { type Checkout, type Fixtures, importRecords, runCommand } from "./fixtures.ts";
 import { type Cluster, findPostgres, initCluster, measuredSettings } from "./postgres.ts";
 import { findRedis, spawnRedis } from "./redis.ts";
 import { fetchOnce, requestsOf } from "./requests.ts";
@@ -25,16 +24,18 @@ const keyCount = 200;
 export interface SharedInstallation {
   /** Name under which the load client knows the mix, asked with keys of these accounts. */
   requests: string;
-  /** Starts engines on which nothing was asked yet, and an instance that has the dataset in its cache. */
+  /** Starts engines on which nothing was asked yet, and instances that have the dataset in their cache; the first one has the others as siblings. */
   start(order: Pick<ProgramOrder, "settings" | "isWatched">): Promise<RunningServer>;
 }
 
 /**
  * Imports 65,000 records, and issues keys.
+ * @param instances how many are started.
  * @throws NoPostgres or NoRedis
  */
 export async function openInstallation(
   engineSet: EngineSet,
+  instances: number,
   fixtures: Fixtures,
   checkout: Checkout,
 ): Promise<SharedInstallation> {
@@ -42,7 +43,7 @@ export async function openInstallation(
   findPostgres();
   if (hasRedis) findRedis();
   const { cluster, url, folder, keys } = await makeInstallation(fixtures, checkout);
-  const requests = `mix of ${engineSet}`;
+  const requests = `mix of ${engineSet} with keys of ${checkout.name}`;
   fixtures.load.prepare(requests, requestsOf(await fixtures.mix(), keys));
   return {
     requests,
@@ -53,25 +54,33 @@ export async function openInstallation(
       const redis = hasRedis
         ? await spawnRedis({ port: redisPort, folder: fixtures.emptyFolder() })
         : null;
-      const dataDir = fixtures.emptyFolder();
-      symlinkSync(join(folder, "datasets"), join(dataDir, "datasets"));
-      const server = await fixtures.start(checkout, {
-        ...order,
-        dataDir,
-        settings: {
-          ...settings,
-          DATABASE_URL: url,
-          ...(redis !== null && { COUNTERS_URL: `redis://127.0.0.1:${redisPort}` }),
-        },
-      });
-      await untilReady(server);
+      const startInstance = async () => {
+        const dataDir = fixtures.emptyFolder();
+        symlinkSync(join(folder, "datasets"), join(dataDir, "datasets"));
+        const instance = await fixtures.start(checkout, {
+          ...order,
+          dataDir,
+          settings: {
+            ...settings,
+            DATABASE_URL: url,
+            ...(redis !== null && { COUNTERS_URL: `redis://127.0.0.1:${redisPort}` }),
+          },
+        });
+        await untilReady(instance);
+        return instance;
+      };
+      const server = await startInstance();
+      const siblings: RunningServer[] = [];
+      while (siblings.length < instances - 1) siblings.push(await startInstance());
       const helpers = new Map<EngineName, number>([["PostgreSQL", postgres.pid]]);
       if (redis !== null) helpers.set("Redis", redis.pid!);
       return {
         ...server,
+        siblings,
         helpers,
+        lineCount: () => [server, ...siblings].reduce((sum, one) => sum + one.lineCount(), 0),
         async stop() {
-          await server.stop();
+          await Promise.all([server, ...siblings].map((one) => one.stop()));
           await Promise.all([postgres.stop(), redis === null ? undefined : stop(redis)]);
           copy.remove();
         },
@@ -85,9 +94,10 @@ async function makeInstallation(fixtures: Fixtures, checkout: Checkout) {
   const { cluster, url } = await openCluster();
   const folder = fixtures.emptyFolder();
   const server = await cluster.start();
-  await migratePostgres({ url });
+  const settings = { DATABASE_URL: url };
+  await runCommand(checkout, folder, ["migrate"], { settings });
   const { path } = await fixtures.records(1);
-  await importRecords(checkout, folder, path, { settings: { DATABASE_URL: url } });
+  await importRecords(checkout, folder, path, { settings });
   const { issueKeys } = await fixtures.keysOf(checkout);
   const keys = await issueKeys(checkout.root, folder, keyCount, url);
   await server.stop();

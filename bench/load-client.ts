@@ -28,7 +28,7 @@ async function run({ orders, turns, isReversed }: BurstsOrder): Promise<LoadResu
   }
 }
 
-/** The connections to one server. */
+/** The connections to one server and its siblings. */
 interface Run {
   tally: Tally;
   /** Until this share of all requests was asked since the beginning, and answered. */
@@ -37,9 +37,10 @@ interface Run {
 }
 
 async function openRun(order: LoadOrder): Promise<Run> {
+  const ports = [order.port, ...(order.siblingPorts ?? [])];
   const connections = await Promise.all(
-    Array.from({ length: Math.min(order.connections, order.count) }, () =>
-      openConnection(order.port),
+    Array.from({ length: Math.min(order.connections, order.count) }, (_, i) =>
+      openConnection(ports[i % ports.length]!),
     ),
   );
   const tally = openTally(order);

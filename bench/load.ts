@@ -7,6 +7,8 @@ import { messageFrom, type RunningServer } from "./servers.ts";
 
 export interface LoadOrder {
   port: number;
+  /** Of other servers that are asked as much: the connections are dealt out among all. */
+  siblingPorts?: readonly number[];
   /** Name of requests that were prepared. */
   requests: string;
   connections: number;

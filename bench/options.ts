@@ -69,11 +69,11 @@ const large: readonly Choice[] = [
   "export-memory-650k",
 ];
 const inOtherFormats: readonly Choice[] = ["cold-ndjson", "cold-csv"];
-const onEngines: readonly Choice[] = ["engines-valkey", "engines-postgres"];
+const onEngines: readonly Choice[] = ["engines-valkey", "engines-postgres", "engines-four"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
 const special: readonly Choice[] = [...large, ...inOtherFormats, ...onEngines, "peers"];
 /** Rows whose figure is no property of a commit alone. */
-const ownOnly: readonly Choice[] = ["steps", ...onEngines, "peers"];
+const ownOnly: readonly Choice[] = ["steps", "peers"];
 const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];
 const quickest: readonly Choice[] = [...compared, "import", "import-memory", "steps"];
 

@@ -61,6 +61,7 @@ export const rows = {
     0.9,
   ),
   "engines-postgres": costRow("an instance on PostgreSQL alone, likewise", 0.5, 0.7),
+  "engines-four": costRow("one of four instances on PostgreSQL and Redis, likewise", 0.5, 0.7),
   "operations-650k": {
     title: "the operation that costs most more at 650,000 records, cold, against 65,000",
     show: times,

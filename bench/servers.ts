@@ -9,6 +9,8 @@ export interface RunningServer {
   child: ChildProcess;
   pid: number;
   port: number;
+  /** Other instances, which are asked as often and whose cost counts. */
+  siblings?: readonly RunningServer[];
   /** First processes of what serves it, such as a database, by name. */
   helpers?: ReadonlyMap<string, number>;
   /** Lines of its log so far. */
@@ -170,7 +172,7 @@ export async function askInside<T = void>(
 }
 
 /**
- * A meter of the processor time of a server since now, in µs: all of its threads and child processes, also those that have ended.
+ * A meter of the processor time of a server and its siblings since now, in µs: all of its threads and child processes, also those that have ended.
  * Those that live are known to the nanosecond (the first number of a `schedstat`: Linux, Documentation/scheduler/sched-stats.rst).
  * Of children that were begun and ended between two looks only their parent knows, in ticks of 10 ms (`cutime` and `cstime`, proc(5)).
  * @param helpers first processes of what serves it, such as a database; counted likewise.
@@ -185,7 +187,8 @@ export async function openProcessorMeter(
       microseconds: async () => (await askInside<number>(server, "processor")) - before,
     };
   }
-  const microseconds = openTreeMeter([server.pid, ...helpers]);
+  const siblings = (server.siblings ?? []).map(({ pid }) => pid);
+  const microseconds = openTreeMeter([server.pid, ...siblings, ...helpers]);
   return { microseconds: async () => microseconds() };
 }
 

@@ -27,6 +27,8 @@ interface CostSetup {
   accept?: string;
   /** What it shares with other instances; without it the program keeps all in its data folder. */
   engines?: EngineSet;
+  /** How many instances are on the engines; without it one. */
+  instances?: number;
 }
 
 const cold = {
@@ -47,6 +49,13 @@ export const costSetups = {
   "cold-csv": { ...cold, accept: "text/csv" },
   "engines-valkey": { factor: 1, isCold: false, settings: everything, engines: "valkey" },
   "engines-postgres": { factor: 1, isCold: false, settings: everything, engines: "postgres" },
+  "engines-four": {
+    factor: 1,
+    isCold: false,
+    settings: everything,
+    engines: "valkey",
+    instances: 4,
+  },
 } satisfies Record<string, CostSetup>;
 export type CostRow = keyof typeof costSetups;
 
@@ -87,6 +96,7 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
     const results = await load.runInBursts({
       orders: sides.map(({ server, requests }) => ({
         port: server!.port,
+        siblingPorts: (server!.siblings ?? []).map(({ port }) => port),
         requests,
         connections,
         count,
@@ -172,9 +182,9 @@ export async function openProgram(
   fixtures: Fixtures,
   checkout: Checkout,
 ): Promise<Program> {
-  const { factor, settings, accept, engines }: CostSetup = costSetups[row];
+  const { factor, settings, accept, engines, instances = 1 }: CostSetup = costSetups[row];
   if (engines !== undefined) {
-    const { requests, start } = await openInstallation(engines, fixtures, checkout);
+    const { requests, start } = await openInstallation(engines, instances, fixtures, checkout);
     return { requests, start: (order) => start({ ...order, settings }) };
   }
   const published = await fixtures.published(checkout, factor);
