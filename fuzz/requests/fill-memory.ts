@@ -3,17 +3,22 @@ import { startRandom, type Random } from "#demo/random.ts";
 import type { ReferenceQuery } from "../../test/support/reference.ts";
 import { converse } from "./converse.ts";
 import type { Conversation } from "./make-conversation.ts";
+import { makeMessage } from "./make-message.ts";
 import { makeQuery, type OperationPath } from "./make-query.ts";
 import { operationPaths } from "./make-target.ts";
 import { predictQuery } from "./predict-query.ts";
-import { messagesPath, messageType, promisedOperations, promisedTools } from "./promised.ts";
-import type { FuzzRequest, Header } from "./request.ts";
+import { promisedOperations } from "./promised.ts";
+import type { FuzzRequest } from "./request.ts";
+import type { Secrets } from "./secrets.ts";
 import type { FuzzServer } from "./server.ts";
 
 /** More than the server keeps of any operation, each short enough to be kept. */
 const questionsOfOperation = 5500;
 const lengthMax = 300;
 const questionsAtATime = 100;
+const messages = 3000;
+/** Connections for messages at a time. */
+const lanes = 16;
 
 /** Of the same kind as those that follow: what takes the place of one takes the same room. */
 export async function fillMemory(
@@ -30,12 +35,8 @@ export async function fillMemory(
       await converse({ ...conversation, requests }, port, secrets);
     }
   }
-  // What answers messages is loaded with the first one, and reads the dataset for its lists.
-  await converse(
-    { ...conversation, requests: Object.keys(promisedTools).map(callOf) },
-    port,
-    secrets,
-  );
+  // What answers messages is loaded with the first one, reads the dataset for its lists, and takes some thousand to be compiled.
+  await Promise.all(Array.from({ length: lanes }, () => sendMessages(random, port, secrets)));
 }
 
 const conversation: Omit<Conversation, "requests"> = {
@@ -63,14 +64,12 @@ function newQueries(
   return queries;
 }
 
-function callOf(name: string): FuzzRequest {
-  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{}}}`;
-  const { headers, ...request } = requestOf(messagesPath);
-  const framing: Header[] = [
-    ["content-type", ` ${messageType}`],
-    ["content-length", ` ${body.length}`],
-  ];
-  return { ...request, method: "POST", headers: [...headers, ...framing], body };
+/** One after the other, as some of them end their connection. */
+async function sendMessages(random: Random, port: number, secrets: Secrets): Promise<void> {
+  for (let sent = 0; sent < messages / lanes; sent++) {
+    const requests = [makeMessage(random)];
+    await converse({ ...conversation, requests }, port, secrets);
+  }
 }
 
 const requestOf = (target: string): FuzzRequest => ({
