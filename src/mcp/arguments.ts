@@ -34,7 +34,7 @@ export interface ArgumentsSchema {
 }
 
 export interface ArgumentFault extends Omit<ParameterFault, "code"> {
-  code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date";
+  code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date" | "out_of_order";
 }
 
 /** What an argument was given or is by default: a text, a list of texts or a whole number. */

@@ -155,9 +155,11 @@ async function askList(
 ): Promise<Outcome<ToolAnswer>> {
   const outcome = await api.count<null>(caller, () => ({ kind: "answer", answer: null }));
   return answerFrom(outcome, async () => {
-    const { model, listing } = await listings(kind);
     const { limit, offset, detail, ...filter } = values as unknown as ListValues;
-    const { gp_name, property_type, type, status, date } = filter;
+    const { gp_name, property_type, type, status, date, since, until } = filter;
+    if (since !== undefined && until !== undefined && isAfter(since, until))
+      return wrongOrder(since, until);
+    const { model, listing } = await listings(kind);
     const selection = listing.select(
       {
         ...filter,
@@ -175,6 +177,23 @@ async function askList(
     return { datasetVersion: model.parts.version, content };
   });
 }
+
+/** Compared as precisely as both are: a day is not after the month or the year that it is in. */
+function isAfter(date: string, other: string): boolean {
+  const length = Math.min(date.length, other.length);
+  return date.slice(0, length) > other.slice(0, length);
+}
+
+const wrongOrder = (since: string, until: string): ToolAnswer => ({
+  datasetVersion: null,
+  faults: [
+    {
+      parameter: "since",
+      code: "out_of_order",
+      detail: `Must not be after 'until', but ${since} is after ${until}. The first day is 'since', the last one 'until'.`,
+    },
+  ],
+});
 
 /** The arguments of all lists. */
 interface ListValues {

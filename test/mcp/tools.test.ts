@@ -118,6 +118,39 @@ test("a day that no calendar has is a wrong argument, not a search that finds le
     assert.equal((await callTool(service, "list_signals", { since })).isError, undefined, since);
 });
 
+test("a list from a day to an earlier one is a wrong argument that says which must be first, and counts", async (t) => {
+  const service = await startService(t);
+  for (const tool of ["list_gps", "list_signals", "list_projects"])
+    for (const [since, until] of [
+      ["2026-03-02", "2026-03-01"],
+      ["2026-04", "2026-03-31"],
+      ["2026", "2025-12"],
+    ] as const) {
+      const { isError, content } = await callTool(service, tool, { since, until });
+      assert.equal(isError, true, `${tool} ${since} ${until}`);
+      const { code, errors } = JSON.parse(content[0]!.text);
+      assert.equal(code, "invalid-parameters");
+      assert.deepEqual(errors, [
+        {
+          parameter: "since",
+          code: "out_of_order",
+          detail: `Must not be after 'until', but ${since} is after ${until}. The first day is 'since', the last one 'until'.`,
+        },
+      ]);
+    }
+  for (const [since, until] of [
+    ["2026-03-01", "2026-03-01"],
+    ["2026-03-31", "2026-03"],
+    ["2026-12", "2026"],
+    ["2026", "2026-01-01"],
+  ] as const) {
+    const { isError } = await callTool(service, "list_signals", { since, until });
+    assert.equal(isError, undefined, `${since} ${until}`);
+  }
+  const { headers } = await service.get("/fetch-gp?gp_name=kkr");
+  assert.match(headers.get("ratelimit")!, /^"minute";r=46;/);
+});
+
 test("a wrong argument gets an answer that names the right one, and counts like the same fault over HTTP", async (t) => {
   const service = await startService(t);
   const faultsOf = async (name: string, args: Record<string, unknown>) => {
