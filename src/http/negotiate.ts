@@ -10,6 +10,8 @@ export function preferredType<T extends string>(
   if (accept === undefined || accept === "*/*" || accept === available[0]) return available[0];
   const exact = available.find((type) => type === accept);
   if (exact !== undefined) return exact;
+  // Some proxies blank headers instead of removing them, and RFC 9110 §12.5.1 gives an empty list no meaning of its own.
+  if (!/[^ \t,]/.test(accept)) return available[0];
   // No type served here has a quoted parameter, and parsing an unclosed quotation takes quadratic time.
   const unquoted = accept.replaceAll('"', "");
   // Everything is UTF-8 and every CSV has its header row, so asking for that excludes nothing.

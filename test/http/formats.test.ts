@@ -95,6 +95,25 @@ test("the format is the one the client likes best, by its q-values, and JSON whe
   }
 });
 
+test("an empty Accept header is as good as none, at every path that chooses by it", async (t) => {
+  const { port, key } = await startService(t);
+  const answerTo = (path: string, lines: string) =>
+    sendRaw(
+      port,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: ${key}\r\n${lines}\r\n`,
+    );
+  for (const path of ["/fetch-signals", "/vocabulary", "/changes", "/", "/docs", "/nowhere"]) {
+    const without = await answerTo(path, "");
+    assert.notEqual(without.status, 406);
+    for (const lines of ["Accept:\r\n", "Accept: \t\r\n", "Accept:\r\nAccept:\r\n"]) {
+      const { status, headers } = await answerTo(path, lines);
+      const name = `${path} ${JSON.stringify(lines)}`;
+      assert.equal(status, without.status, name);
+      assert.equal(headers["content-type"], without.headers["content-type"], name);
+    }
+  }
+});
+
 test("an answer in each format has a tag of its own, the same on both paths, and is a 304 for that alone", async (t) => {
   const service = await startService(t);
   const tags = new Set<string>();
