@@ -30,6 +30,7 @@ export function importJson(
     changed: updated,
     removed,
     unchanged: unchangedOf(result),
+    demo_removed: result.droppedCount,
     source_records: result.sourceSize,
     records: result.records,
     version: (result.published ?? result.staged)?.version ?? null,
@@ -51,14 +52,17 @@ export function importText(source: string, result: ImportResult, cleared: Cleare
   switch (outcomeOf(result)) {
     case "published":
       lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);
+      lines.push(...demoText(result, "went"));
       if (cleared.text !== "") lines.push(cleared.text);
       break;
     case "staged":
       lines.push(`${changes}. Staged as ${result.staged!.version}: ${records}.`);
+      lines.push(...demoText(result, "go with its publication"));
       lines.push(...nextSteps(result.staged!));
       break;
     case "dry_run":
       lines.push(`${changes}, had this not been a dry run. The dataset would have ${records}.`);
+      lines.push(...demoText(result, "would go"));
       break;
     case "unchanged":
       lines.push("Nothing differs from what is published, so nothing was published.");
@@ -67,6 +71,14 @@ export function importText(source: string, result: ImportResult, cleared: Cleare
   }
   return lines.join("\n");
 }
+
+/** Without it, people who add records to the demo read of thousands removed and not why. */
+const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
+  droppedCount === 0
+    ? []
+    : [
+        `All ${count(droppedCount)} invented records of the demo ${what}: the first import of a real source removes them.`,
+      ];
 
 function listed(one: Rejections): string[] {
   const lines = one.listed

@@ -47,6 +47,8 @@ export interface BuildResult {
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
+  /** Records of the dropped sources that the draft leaves out; 0 where there is none. */
+  droppedCount: number;
   draft: { path: string; meta: Meta; counts: Record<RecordKind, number> } | null;
 }
 
@@ -84,7 +86,7 @@ async function fillDraft(
   takeOver(records, former, gone);
   const sourceSize = { before: previous.countOf(source), now: sum(countsOf(records)) };
   const refusal = refusalOf(collected, sourceSize, request.guards);
-  const result = { collected, refusal, sourceSize, draft: null };
+  const result = { collected, refusal, sourceSize, droppedCount: 0, draft: null };
   const noChanges = { added: 0, updated: 0, removed: 0 };
   if (refusal !== null) return { ...result, outcome: "refused", changes: noChanges };
   const draft = draftOf(request, previous, records, texts);
@@ -92,7 +94,10 @@ async function fillDraft(
   const { meta, changes } = writeDraft(path, draft, previous, request.onWritten);
   if (meta === null) return { ...result, outcome: "unchanged", changes };
   syncPath(path);
-  return { ...result, outcome: "built", changes, draft: { path, meta, counts } };
+  const droppedCount = request.dropped
+    .filter((name) => previous.sources.has(name))
+    .reduce((count, name) => count + previous.countOf(name), 0);
+  return { ...result, outcome: "built", changes, droppedCount, draft: { path, meta, counts } };
 }
 
 /** @param records of the source; those of the others are added. */

@@ -58,6 +58,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
     changed: 0,
     removed: 0,
     unchanged: 0,
+    demo_removed: 0,
     source_records: { before: 0, now: 2 },
     records: { gp: 1, principal: 1, signal: 0, project: 0 },
     version: first.version,
@@ -157,6 +158,26 @@ test("the first import of a real source removes the invented records, later ones
   assert.deepEqual([import1.added, import1.removed, import1.records.gp], [1, 2, 1]);
   const import2 = await json("import", "ndjson", write("b", linesOf(acme)), "--source", "two");
   assert.deepEqual([import2.added, import2.removed, import2.records.gp], [1, 0, 2]);
+});
+
+test("the report says that the demo's records go because real ones come, whether they went, will go or would go, and later no more", async (t) => {
+  const { dataDir, write, text, json } = workplace(t);
+  const invented = Array.from({ length: 1200 }, (_, i) => ({ ...acme, id: `demo-${i}` }));
+  await importRecords(openCatalogue(join(dataDir, "datasets")), invented, { source: demoSource });
+  const file = write("a", linesOf(acme, ada));
+  const args = ["import", "ndjson", file, "--source", "own"];
+  const words = (what: string) =>
+    new RegExp(
+      `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}: the first import of a real source removes them\\.\\n`,
+    );
+  assert.match(await text(...args, "--dry-run"), words("would go"));
+  assert.equal((await json(...args, "--dry-run")).demo_removed, 1200);
+  assert.match(await text(...args, "--stage"), words("go with its publication"));
+  assert.match(await text(...args), words("went"));
+  write("a", linesOf(acme));
+  const { demo_removed, removed } = await json(...args, "--dry-run");
+  assert.deepEqual([demo_removed, removed], [0, 1]);
+  assert.doesNotMatch(await text(...args), /demo/);
 });
 
 test("a file that is not there, or is a folder, ends with 3 and one line that names it, before any is read", async (t) => {
