@@ -106,7 +106,15 @@ function wrongArguments(name: string, given: Record<string, unknown>): string[] 
   };
   const wrong = Object.entries(given).filter(isWrong).slice(0, bounds.faultsListed);
   const isMissing = (one: string) => !Object.hasOwn(given, one) || given[one] === null;
-  return [...wrong.map(([one]) => one), ...required.filter(isMissing)];
+  const found = [...wrong.map(([one]) => one), ...required.filter(isMissing)];
+  return found.length === 0 && isOutOfOrder(given) ? ["since"] : found;
+}
+
+/** As precisely as both are known. */
+function isOutOfOrder({ since, until }: Record<string, unknown>): boolean {
+  if (typeof since !== "string" || typeof until !== "string") return false;
+  const length = Math.min(since.length, until.length);
+  return since.slice(0, length) > until.slice(0, length);
 }
 
 function isRight(value: unknown, kind: ArgumentKind): boolean {
@@ -136,9 +144,16 @@ function isRight(value: unknown, kind: ArgumentKind): boolean {
     case "date":
       return (
         typeof value === "string" &&
-        /^\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?$/.test(value)
+        /^\d{4}(?:-(?:0[1-9]|1[0-2])(?:-\d\d)?)?$/.test(value) &&
+        (value.length < 10 || isDay(value))
       );
   }
+}
+
+/** A day that no calendar has is read as one of the next month. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 function isText(value: unknown, lengthMin: number, lengthMax: number): boolean {

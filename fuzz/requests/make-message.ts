@@ -24,6 +24,7 @@ const wrongValues: readonly unknown[] = [
   "x".repeat(201),
   "x".repeat(20_000),
   "2026-13",
+  "2026-02-30",
   "{{valid-a}}",
   [],
   [null],
