@@ -17,7 +17,7 @@ export function addMcpCommand(program: Command, context: CliContext): void {
     )
     .action(async () => {
       const { [urlName]: url = "", [keyName]: key = "" } = context.environment;
-      await passOn(process.stdin, process.stdout, endpointOf(url), requireKey(key));
+      await passOn(context, process.stdin, process.stdout, endpointOf(url), requireKey(key));
     });
 }
 
@@ -46,15 +46,23 @@ function endpointOf(url: string): URL {
 
 /** One message a line, as the stdio transport of MCP has it; answers go back in the order in which they come. */
 async function passOn(
+  { reportError }: CliContext,
   input: Readable,
   output: Writable,
   endpoint: URL,
   key: string,
 ): Promise<void> {
   const pending = new Set<Promise<void>>();
+  let number = 0;
   for await (const line of linesOf(input)) {
+    number++;
     if (line.trim() === "") continue;
-    const passed = ask(endpoint, key, line).then((answers) => {
+    const message = parse(line);
+    if (Array.isArray(message))
+      reportError(
+        `error: line ${number} of standard input is an array of messages, which the service refuses: send one message a line.`,
+      );
+    const passed = ask(endpoint, key, line, message).then((answers) => {
       for (const answer of answers) output.write(`${answer}\n`);
     });
     pending.add(passed);
@@ -78,13 +86,17 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
 const waitMilliseconds = 30_000;
 
 /** @returns the messages that answer it, one a line; none for a notification. */
-async function ask(endpoint: URL, key: string, line: string): Promise<string[]> {
-  const message = parse(line);
+async function ask(
+  endpoint: URL,
+  key: string,
+  line: string,
+  message: Message | unknown[],
+): Promise<string[]> {
   try {
     const response = await fetch(endpoint, {
       method: "POST",
       headers: {
-        ...protocolHeaders(message),
+        ...(!Array.isArray(message) && protocolHeaders(message)),
         "x-api-key": key,
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
@@ -114,7 +126,8 @@ interface Message {
   params?: { _meta?: Record<string, unknown>; name?: unknown; uri?: unknown };
 }
 
-function parse(line: string): Message {
+/** @returns an array where the line is a batch, as the revision of 2025-03-26 has it. */
+function parse(line: string): Message | unknown[] {
   try {
     const message = JSON.parse(line) as unknown;
     return typeof message === "object" && message !== null ? message : {};
@@ -142,8 +155,15 @@ function wordsOf(type: string, text: string, status: number): string {
   return `${title}. ${detail}`;
 }
 
-/** An error of JSON-RPC, where the message waits for an answer. */
-const failure = ({ id }: Message, words: string): string[] =>
-  id === undefined
-    ? []
-    : [JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_000, message: maskKeys(words) } })];
+/** An error of JSON-RPC for each message that waits for an answer. */
+const failure = (message: Message | unknown[], words: string): string[] =>
+  idsOf(message).map((id) =>
+    JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_000, message: maskKeys(words) } }),
+  );
+
+/** A batch is always answered; `null` is the id of an error that belongs to no message (JSON-RPC 2.0 §5). */
+function idsOf(message: Message | unknown[]): readonly unknown[] {
+  if (!Array.isArray(message)) return message.id === undefined ? [] : [message.id];
+  const ids = message.map((one) => (one as Message | null)?.id).filter((id) => id !== undefined);
+  return ids.length > 0 ? ids : [null];
+}

@@ -85,6 +85,47 @@ test("what the service refuses, or nobody answers, is an error of each message t
   assert.equal(away.exitCode, 0);
 });
 
+test("a batch is refused as over HTTP, with an error for each message in it that waits, or for none, and stderr says which line", async (t) => {
+  const { url, key } = await startService(t);
+  const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" });
+  const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
+  const { answers, err, exitCode } = await bridge({ GP_RECORDS_URL: url, GP_RECORDS_KEY: key }, [
+    JSON.stringify(ping(1)),
+    "",
+    JSON.stringify([ping(2), notification, null, ping(3)]),
+    JSON.stringify([notification]),
+    "[",
+    "[]",
+    JSON.stringify(ping(4)),
+  ]);
+  const refusal = {
+    code: -32_000,
+    message:
+      "The request could not be read. The body is an array; send one message of JSON-RPC a request.",
+  };
+  assert.deepEqual(
+    answers.map(({ id, error = null }) => [id, error]),
+    [
+      [null, refusal],
+      [null, refusal],
+      [1, null],
+      [2, refusal],
+      [3, refusal],
+      [4, null],
+    ],
+  );
+  assert.equal(
+    err,
+    [3, 4, 6]
+      .map(
+        (line) =>
+          `error: line ${line} of standard input is an array of messages, which the service refuses: send one message a line.\n`,
+      )
+      .join(""),
+  );
+  assert.equal(exitCode, 0);
+});
+
 test("the key follows no redirect to another place", async (t) => {
   const seen: (string | string[] | undefined)[] = [];
   const other = await listen(t, (headers) => void seen.push(headers["x-api-key"]));
