@@ -9,7 +9,11 @@ import { feedOf } from "./mount-changes.ts";
 import { type Document, immutable, mountDocuments } from "./mount-documents.ts";
 import type { PublicTexts } from "./public-texts.ts";
 
-export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): void {
+export const mountPublicPaths = (app: FastifyInstance, http: HttpDependencies): void =>
+  mountDocuments(app, http, publicDocuments(http));
+
+/** By path. */
+export function publicDocuments(http: HttpDependencies): ReadonlyMap<string, Document> {
   const documents = new Map<string, Document>();
   const texts = once(() => loadTexts(http));
 
@@ -69,7 +73,7 @@ export function mountPublicPaths(app: FastifyInstance, http: HttpDependencies): 
     const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
     documents.set(path, { forms: [form], serving: immutable });
   }
-  mountDocuments(app, http, documents);
+  return documents;
 }
 
 const markdown = "text/markdown; charset=utf-8";

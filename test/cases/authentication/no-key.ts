@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { routes as accountRoutes } from "#account/screens/index.ts";
 import { makeKey } from "#keys/api-key.ts";
+import type { HttpDependencies } from "#http/dependencies.ts";
+import { publicDocuments } from "#http/mount-public-paths.ts";
 import { operations } from "#operations/index.ts";
 import { problemCodes } from "#problems.ts";
 import { assertProblem } from "../../support/problem-answer.ts";
@@ -113,10 +115,12 @@ export async function noKeyCases(
         );
         assert.equal(withKey.headers["ratelimit"], undefined);
       }
-      const routes = routesOf(app.printRoutes({ commonPrefix: false }));
+      const ours = { config: { publicUrl: null } } as HttpDependencies;
+      const documents = publicDocuments(ours);
+      const routes = [...routesOf(app.printRoutes({ commonPrefix: false })), ...documents.keys()];
       assert.ok(routes.includes("/v1/fetch-gp") && routes.includes("/errors/unavailable"));
       for (const route of routes) {
-        // Methods that no path answers.
+        // What has no route of its own: documents, which are in the list, and methods that no path answers.
         if (route === "/*" || route === "/account*") continue;
         // Which takes messages alone.
         const method = route === "/mcp" ? "POST" : "GET";
