@@ -296,7 +296,7 @@ test("a dump restored into another database serves the same to the same keys, an
     startService(t, { records: null, settings: { DATABASE_URL } });
   const before = await on(url);
   const path = "/fetch-gp?gp_name=northwind";
-  await eventually(async () => assert.equal((await before.get(path)).status, 200));
+  await eventually(async () => assert.equal((await before.get("/ready")).status, 200));
   const { text, headers } = await before.get(path);
   await before.stop();
   const file = join(temporaryFolder(t), "records.dump");
