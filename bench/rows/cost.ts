@@ -90,7 +90,10 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
   const sides: Side[] = isCompared ? [] : [await baseOf(row, fixtures)];
   for (const checkout of checkouts) sides.push(await programOf(row, fixtures, checkout));
   const share = costSetups[row].isCold ? coldShare : 1;
-  const perRound = Math.ceil(effort.perRound * share);
+  // Each instance is asked as much as a single one would be, by as many connections.
+  const { instances = 1 }: CostSetup = costSetups[row];
+  const perRound = Math.ceil(effort.perRound * share) * instances;
+  const warmUp = Math.ceil(effort.warmUp * share) * instances;
 
   const ask = async (count: number, firstRequest: number, isReversed: boolean) => {
     const results = await load.runInBursts({
@@ -98,7 +101,7 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
         port: server!.port,
         siblingPorts: (server!.siblings ?? []).map(({ port }) => port),
         requests,
-        connections,
+        connections: connections * instances,
         count,
         firstRequest,
         secondsMax,
@@ -132,7 +135,7 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
     async round(round) {
       const isReversed = round % 2 === 1;
       await startAll();
-      await ask(Math.ceil(effort.warmUp * share), 0, isReversed);
+      await ask(warmUp, 0, isReversed);
       await wait(writtenMilliseconds);
       const meters = await Promise.all(sides.map(({ server }) => openProcessorMeter(server!)));
       const helperMeters = sides.map(({ server }) =>
