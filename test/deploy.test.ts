@@ -9,6 +9,7 @@ import { test, type TestContext } from "node:test";
 import { timeouts } from "#http/build-app.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
+import { makeCertificate } from "./support/certificate.ts";
 import { importRecords } from "./support/dataset.ts";
 import { freePort } from "./support/free-port.ts";
 import { newKey, roomy } from "./support/own-process.ts";
@@ -17,21 +18,6 @@ import { startServer } from "./support/server-process.ts";
 import { hasTool, runTool } from "./support/installed-tool.ts";
 import { startService } from "./support/service.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
-
-/** A certificate made for the test, for whichever name it is asked for. */
-function makeCertificate(folder: string): { certificate: string; key: string } {
-  const certificate = join(folder, "certificate.pem");
-  const key = join(folder, "key.pem");
-  const made = runTool("openssl", [
-    ..."req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost".split(" "),
-    ..."-addext subjectAltName=DNS:localhost -out".split(" "),
-    certificate,
-    "-keyout",
-    key,
-  ]);
-  assert.equal(made.exitCode, 0, made.said);
-  return { certificate, key };
-}
 
 /** A whole configuration of nginx around `site`. */
 function nginxConfiguration(folder: string, site: string): string {

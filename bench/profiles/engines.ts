@@ -1,5 +1,5 @@
 /** What counts cost the engines themselves: processor time, memory and what they write to their disk, by how much an account has sent. */
-import { Redis } from "iovalkey";
+import { createClient } from "@redis/client";
 import pg from "pg";
 import type { Engine, Group } from "#limits/engine.ts";
 import { quotaMax } from "#limits/policy.ts";
@@ -119,7 +119,7 @@ async function openRedis(fixtures: Fixtures): Promise<Counting> {
   const args = ["--auto-aof-rewrite-percentage", "0"];
   const server = await spawnRedis({ port, folder: fixtures.emptyFolder(), args });
   const url = `redis://127.0.0.1:${port}`;
-  const client = new Redis(url);
+  const client = await createClient({ url }).connect();
   const engine = await openValkeyEngine(url);
   return {
     name: "Redis",
@@ -127,17 +127,17 @@ async function openRedis(fixtures: Fixtures): Promise<Counting> {
     pid: server.pid!,
     async accountBytes(account) {
       const key = `q:{${engine.partOf(account)}}:${account}`;
-      return Number((await client.memory("USAGE", key)) ?? 0);
+      return Number((await client.memoryUsage(key)) ?? 0);
     },
     async logBytes() {
       const info = await client.info("persistence");
       return Number(/^aof_current_size:(\d+)/m.exec(info)?.[1]);
     },
     async empty() {
-      await client.flushall();
+      await client.flushAll();
     },
     async stop() {
-      client.disconnect();
+      client.destroy();
       await stop(server);
     },
   };

@@ -1,6 +1,6 @@
 /** Counts in Valkey or Redis, by a script for all requests of a turn. */
 import { createHash } from "node:crypto";
-import type { Cluster, Redis } from "iovalkey";
+import { isIP } from "node:net";
 import { StoreFault } from "#store/domain-error.ts";
 import {
   agesFrom,
@@ -26,38 +26,55 @@ const parts = 64;
  * @param readClock Lua that sets `clock`, for tests.
  */
 export async function openValkeyEngine(url: string, readClock?: string): Promise<Engine> {
-  const { Cluster, Redis } = await import("iovalkey");
+  const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
   const take = scriptOf(takeScript(readClock));
   const charge = scriptOf(chargeScript(readClock));
-  const address = url.replace(/^valkey/, "redis");
   const place = placeOf(url);
-  let client: Redis | Cluster | null = null;
+  let connection: Connection | null = null;
   /** Whether accounts of all parts may be in one call. */
   let takesAnyKeys = false;
 
+  const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
+  const { host, port, tls } = socket as { host: string; port?: number; tls: boolean };
+  const common = {
+    RESP: 2,
+    // Whoever asks decides how long to wait, and then drops the connection.
+    commandOptions: { timeout: 0, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+  } as const;
   /** Commands are refused while it is not connected, and it never connects again by itself: `connect` does. */
   const options = {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 500,
-    keepAlive: 10_000,
+    ...account,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: "disabled",
+    socket: {
+      host,
+      ...(port !== undefined && { port }),
+      // Some services have many servers behind one address, told apart by this name.
+      ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
+      connectTimeout: 500,
+      keepAliveInitialDelay: 10_000,
+      reconnectStrategy: false,
+    },
+  } as const;
+
+  const current = (): Connection => {
+    if (connection === null) throw new Error("there is no connection");
+    return connection;
   };
   const call = async (
     script: Script,
     keys: readonly string[],
-    values: readonly (string | Buffer)[],
+    values: readonly Argument[],
   ): Promise<Buffer> => {
-    if (client === null) throw new Error("there is no connection");
-    const given = [keys.length, ...keys, ...values];
+    const { send } = current();
+    const given = [String(keys.length), ...keys, ...values];
     try {
-      return (await client.callBuffer("EVALSHA", script.digest, ...given)) as Buffer;
+      return (await send(keys[0]!, ["EVALSHA", script.digest, ...given])) as Buffer;
     } catch (error) {
       // A server that was restarted, or a replica that took over, does not have it yet.
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
-      return (await client.callBuffer("EVAL", script.text, ...given)) as Buffer;
+      return (await send(keys[0]!, ["EVAL", script.text, ...given])) as Buffer;
     }
   };
 
@@ -67,28 +84,40 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
     partOf: (account) => account % parts,
     async connect(onLost) {
       engine.disconnect();
-      const single = new Redis(address, options);
-      client = single;
-      const info = await connected(single, place, () => single.info());
+      /** Has it in use, unless `disconnect` dropped it meanwhile. */
+      const use = async (client: Client, opened: Connection) => {
+        connection = opened;
+        // Without a listener it would end this process.
+        client.on("error", () => {});
+        await client.connect();
+        if (connection === opened) return;
+        opened.destroy();
+        throw new Error("the connection was dropped");
+      };
+      const single = createClient({ ...common, ...options });
+      const info = await answerOf(place, async () => {
+        await use(single, toServer(single));
+        return infoOf(single);
+      });
       refuseEviction(info, place);
-      let current: Redis | Cluster = single;
       const isCluster = /^redis_mode:cluster/m.test(info);
       takesAnyKeys = !isCluster && (await mayMixParts(single));
+      let used: Client = single;
       if (isCluster) {
-        const { host, port, username, password, tls } = single.options;
-        const cluster = new Cluster([{ host: host!, port: port! }], {
-          ...options,
-          clusterRetryStrategy: () => null,
-          redisOptions: { ...options, username, password, tls, lazyConnect: false },
-        } as ConstructorParameters<typeof Cluster>[1]);
-        single.disconnect();
-        client = current = cluster;
-        const infos = () => Promise.all(cluster.nodes("master").map((node) => node.info()));
-        for (const ofNode of await connected(cluster, place, infos)) refuseEviction(ofNode, place);
+        engine.disconnect();
+        const cluster = createCluster({ ...common, rootNodes: [options], defaults: options });
+        await answerOf(place, () => use(cluster, toCluster(cluster)));
+        const infos = (await current().servers()).map(infoOf);
+        for (const ofNode of await Promise.all(infos)) refuseEviction(ofNode, place);
+        used = cluster;
       }
-      current.once("end", () => {
-        if (client === current) onLost(new Error("the connection ended"));
-      });
+      const connected = connection;
+      for (const event of ["error", "node-error"])
+        used.on(event, (fault: Error) => {
+          if (connection !== connected) return;
+          engine.disconnect();
+          onLost(fault);
+        });
     },
     async decide(groups) {
       const decideCall = async (called: readonly Group[]) => {
@@ -114,47 +143,93 @@ export async function openValkeyEngine(url: string, readClock?: string): Promise
       );
     },
     async inspect() {
-      if (client === null) throw new Error("there is no connection");
-      return Promise.all(("nodes" in client ? client.nodes("master") : [client]).map(inspectNode));
+      return Promise.all((await current().servers()).map(inspectServer));
     },
     async read(accounts) {
-      const [now, ...stored] = await Promise.all([
-        readTime(client),
-        ...accounts.map((account) => client!.getBuffer(keyOf(account))),
-      ]);
-      return accounts.map((account, i) => ({ account, ages: agesOf(stored[i] ?? null, now) }));
+      const { send, servers } = current();
+      const now = await readTime((await servers())[0]!);
+      const keys = accounts.map(keyOf);
+      const stored = await Promise.all(keys.map((key) => send(key, ["GET", key])));
+      return accounts.map((account, i) => ({
+        account,
+        ages: agesOf(stored[i] as Buffer | null, now),
+      }));
     },
     async replace(counted) {
-      const now = await readTime(client);
+      const { send, servers } = current();
+      const now = await readTime((await servers())[0]!);
       await Promise.all(
-        counted.map(({ account, ages }) =>
-          ages.length === 0
-            ? client!.del(keyOf(account))
-            : client!.set(keyOf(account), storedOf(ages, now), "EX", keptSeconds),
-        ),
+        counted.map(({ account, ages }) => {
+          const key = keyOf(account);
+          return ages.length === 0
+            ? send(key, ["DEL", key])
+            : send(key, ["SET", key, storedOf(ages, now), "EX", String(keptSeconds)]);
+        }),
       );
     },
     disconnect() {
-      const old = client;
-      client = null;
-      old?.disconnect();
+      const old = connection;
+      connection = null;
+      old?.destroy();
     },
   };
   return engine;
 }
 
-async function inspectNode(node: Redis): Promise<EngineServer> {
-  const info = await node.info();
+type Argument = string | Buffer;
+
+/** Of the package: one to a server, or one to each of a cluster. */
+interface Client {
+  on(event: string, listener: (fault: Error) => void): unknown;
+  connect(): Promise<unknown>;
+}
+
+interface Server {
+  sendCommand(command: readonly Argument[]): Promise<unknown>;
+}
+
+/** Strings in replies are bytes. */
+interface Connection {
+  /** @param key decides which server of a cluster is asked. */
+  send(key: string, command: Argument[]): Promise<unknown>;
+  /** All that count. */
+  servers(): Promise<Server[]>;
+  /** Whatever was asked is rejected. */
+  destroy(): void;
+}
+
+const toServer = (client: Server & { destroy(): void }): Connection => ({
+  send: (_, command) => client.sendCommand(command),
+  servers: () => Promise.resolve([client]),
+  destroy: () => client.destroy(),
+});
+
+interface Cluster<Node> {
+  sendCommand(key: string, isReadonly: boolean, command: Argument[]): Promise<unknown>;
+  masters: Node[];
+  nodeClient(node: Node): Promise<Server>;
+  destroy(): void;
+}
+
+const toCluster = <Node>(cluster: Cluster<Node>): Connection => ({
+  send: (key, command) => cluster.sendCommand(key, false, command),
+  servers: () => Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))),
+  destroy: () => cluster.destroy(),
+});
+
+const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
+
+async function inspectServer(server: Server): Promise<EngineServer> {
+  const info = await infoOf(server);
   const begun = Date.now();
-  const [seconds, microseconds] = await node.time();
+  const now = await readTime(server);
   const field = (name: string) => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
   // Valkey tells the version of Redis that it is compatible with under the old name.
   const valkey = field("valkey_version");
   const appendOnly = field("aof_enabled");
   return {
     program: valkey === undefined ? `Redis ${field("redis_version")}` : `Valkey ${valkey}`,
-    aheadMilliseconds:
-      1000 * Number(seconds) + Number(microseconds) / 1000 - (begun + Date.now()) / 2,
+    aheadMilliseconds: now / 1000 - (begun + Date.now()) / 2,
     keepsCounts: appendOnly === undefined ? null : appendOnly === "1",
   };
 }
@@ -169,26 +244,17 @@ const scriptOf = (text: string): Script => ({
   digest: createHash("sha1").update(text).digest("hex"),
 });
 
-/** Connects, and asks a first question. @throws StoreFault where user or password are not accepted. */
-async function connected<T>(
-  client: Redis | Cluster,
-  place: string,
-  ask: () => Promise<T>,
-): Promise<T> {
-  let fault: Error | undefined;
-  // Without a listener it would print what it cannot do.
-  client.on("error", (error: Error) => void (fault = error));
+/** @throws StoreFault where user or password are not accepted. */
+async function answerOf<T>(place: string, ask: () => Promise<T>): Promise<T> {
   try {
-    await client.connect();
     return await ask();
   } catch (error) {
-    const cause = fault ?? (error as Error);
-    if (/^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password|ERR AUTH)/.test(cause.message))
-      throw new StoreFault(
-        "unusable",
-        `${place} refuses user or password of COUNTERS_URL: ${cause.message}.`,
-      );
-    throw cause;
+    const { message } = error as Error;
+    if (!/^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password|ERR AUTH)/.test(message)) throw error;
+    throw new StoreFault(
+      "unusable",
+      `${place} refuses user or password of COUNTERS_URL: ${message}.`,
+    );
   }
 }
 
@@ -210,9 +276,8 @@ function placeOf(url: string): string {
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 
 /** In µs since 1970. */
-async function readTime(client: Redis | Cluster | null): Promise<number> {
-  if (client === null) throw new Error("there is no connection");
-  const [seconds, microseconds] = await client.time();
+async function readTime(server: Server): Promise<number> {
+  const [seconds, microseconds] = (await server.sendCommand(["TIME"])) as Argument[];
   return Number(seconds) * 1e6 + Number(microseconds);
 }
 
@@ -246,9 +311,9 @@ function storedOf(ages: readonly number[], now: number): Buffer {
 }
 
 /** Whether it is one server, as far as keys go, and no proxy before several. */
-async function mayMixParts(client: Redis): Promise<boolean> {
+async function mayMixParts(server: Server): Promise<boolean> {
   try {
-    await client.eval("return 1", 2, keyOf(0), keyOf(1));
+    await server.sendCommand(["EVAL", "return 1", "2", keyOf(0), keyOf(1)]);
     return true;
   } catch (error) {
     if (!(error as Error).message.startsWith("CROSSSLOT")) throw error;

@@ -55,7 +55,7 @@ test("a plain serve loads no driver of a database, and nothing that only several
   assert.equal((await fetch(`${server.url}/account/sign-in`)).status, 200);
   assert.match(loaded(), /node_modules\/fastify\//);
   assert.match(loaded(), /node_modules\/kysely\//);
-  assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|iovalkey)\//);
+  assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|@redis)\//);
   assert.doesNotMatch(loaded(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
   // Pages come with the first request for one.
   assert.doesNotMatch(loaded(), /^first: \S*src\/(?:pages\/(?!assets)|http\/describe)/m);
@@ -401,10 +401,7 @@ test("a server that counts by itself loads nothing of what counts for several in
     process.exit();
   `);
   assert.match(out, /limits.memory-counters/, err);
-  assert.doesNotMatch(
-    out,
-    /node_modules.(pg|iovalkey)\b|limits.(shared-counters|engine|\w+-engine)/,
-  );
+  assert.doesNotMatch(out, /node_modules.(pg|@redis)\b|limits.(shared-counters|engine|\w+-engine)/);
 });
 
 test("a command that serves nothing does not wait for what serving and importing need", async () => {

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+} from "node:tls";
 import { systemClock } from "#limits/clocks.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/engine.ts";
@@ -10,14 +17,17 @@ import type { Quotas } from "#limits/policy.ts";
 import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import {
   type CountingServer,
   countingServers,
   type PostgresServer,
   startCountingPostgres,
 } from "../support/counting-servers.ts";
+import { hasTool } from "../support/installed-tool.ts";
 import { whyNoPostgres } from "../support/postgres.ts";
-import { type RedisServer, startRedis, whyNoRedis } from "../support/redis.ts";
+import { type RedisServer, startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const quotas: Quotas = { minute: 10, hour: 1000, day: 1000 };
 const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
@@ -323,6 +333,71 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     assert.deepEqual([a.faults.length, a.faults[2]], [3, null]);
     assert.equal(await a.counted(8), 10);
     assert.doesNotMatch(JSON.stringify(a.faults), /horse/);
+  });
+
+  test("over TLS a server is asked by its name, and counts only with a certificate that is known", async (t) => {
+    if (!hasTool(t, "openssl")) return;
+    const paths = makeCertificate(temporaryFolder(t));
+    const [certificate, key] = [paths.certificate, paths.key].map((path) => readFileSync(path));
+    const names = new Set<unknown>();
+    const before = createTlsServer({ key, cert: certificate }, (socket) => {
+      names.add((socket as { servername?: unknown }).servername);
+      const behind = connect(server.port, "127.0.0.1");
+      socket.pipe(behind).pipe(socket);
+      for (const end of [socket, behind]) end.on("error", () => {});
+    });
+    before.on("tlsClientError", () => {});
+    await once(before.listen(0, "localhost"), "listening");
+    t.after(() => before.close());
+    const { port } = before.address() as AddressInfo;
+    const a = await openAt(t, `valkeys://:${password}@localhost:${port}`);
+    assert.equal(a.mode(), "local");
+    assert.match(
+      a.faults[0]!,
+      /^Counts are not shared: valkeys:\/\/localhost:\d+ fails: self-signed certificate/,
+    );
+    const known = getCACertificates("default");
+    t.after(() => setDefaultCACertificates(known));
+    setDefaultCACertificates([...known, String(certificate)]);
+    await a.becomes("shared");
+    assert.equal(await a.admit(12, 10), 10);
+    assert.deepEqual([...names], ["localhost"]);
+  });
+
+  test("a connection that is dropped while it is being opened does not stay open", async (t) => {
+    const seen = { opened: 0, closed: 0 };
+    const listener = createServer((socket) => {
+      seen.opened++;
+      socket.resume().once("close", () => seen.closed++);
+    });
+    await once(listener.listen(0, "127.0.0.1"), "listening");
+    t.after(() => listener.close());
+    const { port } = listener.address() as AddressInfo;
+    const engine = await openValkeyEngine(`redis://127.0.0.1:${port}`);
+    const connecting = engine.connect(() => {});
+    engine.disconnect();
+    await assert.rejects(connecting);
+    await until("it is closed", () => seen.opened === 1 && seen.closed === 1);
+  });
+
+  test("a node of a cluster that drops its connections is an outage, and nothing is counted twice", async (t) => {
+    const cluster = await startRedisCluster();
+    t.after(() => cluster.end());
+    const a = await openAt(t, cluster.url);
+    const accounts = Array.from({ length: 64 }, (_, i) => i + 1);
+    const admitEach = async (requests: number) => {
+      const admitted = await Promise.all(accounts.map((account) => a.admit(requests, account)));
+      return new Set(admitted);
+    };
+    assert.deepEqual([a.mode(), await admitEach(6)], ["shared", new Set([6])]);
+    await cluster.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await until("that was noticed", () => a.faults.length > 0);
+    assert.deepEqual(await admitEach(6), new Set([4]));
+    await a.becomes("shared");
+    assert.deepEqual(await admitEach(1), new Set([0]));
+    const counted = await Promise.all(accounts.map((account) => a.counted(account)));
+    assert.deepEqual(new Set(counted), new Set([10]));
+    assert.deepEqual([a.faults.length, a.faults[1]], [2, null]);
   });
 
   test("an account takes 5 bytes a request and an eighth more, and goes a day after its newest one", async (t) => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { chownSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { createAccount, listAccounts } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
@@ -14,9 +13,10 @@ import { postgresCodeOf } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { day, noon } from "../support/control.ts";
 import { freePort } from "../support/free-port.ts";
-import { hasTool, runTool } from "../support/installed-tool.ts";
+import { hasTool } from "../support/installed-tool.ts";
 import { faultOf } from "../support/people.ts";
 import {
   freshDatabase,
@@ -434,27 +434,17 @@ test(
   async (t) => {
     if (!hasTool(t, "openssl")) return;
     const folder = temporaryFolder(t);
-    const [keyFile, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
-    const request =
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=db.example -addext subjectAltName=DNS:db.example,DNS:localhost";
-    const made = runTool("openssl", [
-      ...request.split(" "),
-      "-keyout",
-      keyFile,
-      "-out",
-      certificate,
-    ]);
-    assert.equal(made.exitCode, 0, made.said);
+    const { certificate, key } = makeCertificate(folder, ["db.example", "localhost"]);
     const user = unprivilegedUser();
     if (user !== undefined)
-      for (const path of [folder, keyFile, certificate]) chownSync(path, user.uid, user.gid);
+      for (const path of [folder, key, certificate]) chownSync(path, user.uid, user.gid);
     const port = await freePort();
     const server = await startPostgres({
       listen_addresses: "127.0.0.1",
       port: String(port),
       ssl: "on",
       ssl_cert_file: certificate,
-      ssl_key_file: keyFile,
+      ssl_key_file: key,
     });
     t.after(() => server.stop());
     const isEncrypted = async (host: string, query: string) => {

@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { Redis } from "iovalkey";
+import { createClient } from "@redis/client";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { findRedis, NoRedis, spawnRedis } from "../../bench/redis.ts";
@@ -39,7 +39,7 @@ async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promis
 export interface RedisServer extends CountingServer {
   port: number;
   /** Runs a command on a connection of its own. */
-  ask(...command: [string, ...string[]]): Promise<unknown>;
+  ask(...command: string[]): Promise<unknown>;
 }
 
 const luaClock = "local clock = tonumber(redis.call('GET', 'clock') or '0')";
@@ -51,10 +51,10 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   const password = /--requirepass (\S+)/.exec(args.join(" "))?.[1];
   const url = `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`;
   let child: ChildProcess;
-  let admin: Redis | null = null;
+  let admin: ReturnType<typeof createClient> | null = null;
   const start = async () => {
     child = await spawnRedis({ port, folder, args });
-    admin = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+    admin = createClient({ url, socket: { reconnectStrategy: false } });
     admin.on("error", () => {});
     await admin.connect();
   };
@@ -66,17 +66,17 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
     openEngine: () => openValkeyEngine(url),
     openEngineWithClock: () => openValkeyEngine(url, luaClock),
     async setClock(microseconds) {
-      await admin!.set("clock", microseconds);
+      await admin!.set("clock", String(microseconds));
     },
     async empty() {
-      await admin!.flushall();
-      await admin!.call("SCRIPT", "FLUSH");
+      await admin!.flushAll();
+      await admin!.scriptFlush();
     },
-    ask: (name, ...rest) => admin!.call(name, ...rest),
+    ask: (...command) => admin!.sendCommand(command),
     pause: () => void child.kill("SIGSTOP"),
     resume: () => void child.kill("SIGCONT"),
     async end() {
-      admin?.disconnect();
+      admin?.destroy();
       const ended = once(child, "exit");
       child.kill("SIGKILL");
       await ended;
@@ -89,6 +89,8 @@ interface RedisCluster {
   /** Of one of its nodes. */
   url: string;
   port: number;
+  /** Runs a command on that node. */
+  ask: RedisServer["ask"];
   end(): Promise<void>;
 }
 
@@ -128,6 +130,7 @@ export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
   return {
     url: first.url,
     port: first.port,
+    ask: first.ask,
     end: async () => void (await Promise.all(nodes.map(({ end }) => end()))),
   };
 }
