@@ -20,7 +20,7 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { findFactsFault } from "#datasets/open-generation.ts";
-import { syncPath } from "#datasets/whole-file.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";

@@ -1,7 +1,7 @@
 /** Where in the data folder a restore works, and how a restore that was decided is completed, even after its process was killed. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { syncPath } from "#datasets/whole-file.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
 
 /** A restore that is being prepared; one that was left behind means nothing, and the next restore removes it. */

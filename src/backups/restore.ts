@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { syncPath } from "#datasets/whole-file.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createAccount } from "#accounts/accounts.ts";
 import { findAccount } from "#accounts/find-account.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
-import { writeSynced } from "#datasets/whole-file.ts";
+import { writeSynced } from "#store/whole-file.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";

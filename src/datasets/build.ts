@@ -2,6 +2,7 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { abandonDraft } from "./disk-space.ts";
 import type { Changes } from "./document-writer.ts";
@@ -15,7 +16,6 @@ import { type LinkedRecord, openMerge } from "./merge.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { type Guards, type Refusal, refusalOf, type SourceSize } from "./refusal.ts";
 import { linksIn, openTextStore, type TextStore } from "./text-store.ts";
-import { syncPath } from "./whole-file.ts";
 import { type Draft, writeDraft } from "./write-draft.ts";
 
 interface BuildRequest {

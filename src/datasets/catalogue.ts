@@ -1,7 +1,8 @@
 /** The folder of generations: `<version>.sqlite`, what is known of it in `<version>.json`, and the pointer `current`. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { DatasetFault } from "./dataset-fault.ts";
+import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
+import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 import {
   factsText,
   lastPublished,
@@ -10,7 +11,6 @@ import {
   type Generation,
 } from "./generation.ts";
 import { draftFactsName, findUnconfirmed, settleDraft } from "./leftovers.ts";
-import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts";
 
 export interface Catalogue {
   folder: string;

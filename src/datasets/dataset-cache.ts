@@ -11,12 +11,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "#store/lock.ts";
+import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
-import { DatasetFault } from "./dataset-fault.ts";
+import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 import { sizeOf } from "./disk-space.ts";
 import { hashFile } from "./file-hash.ts";
 import { factsText, type Generation } from "./generation.ts";
-import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts";
 
 export interface DatasetCache {
   catalogue: Catalogue;

@@ -1,5 +1,5 @@
 /** A dataset that cannot be built, verified, published or opened, and what to do about it. */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 
 /**
  * - `unfit`: there is no such dataset, or the existing ones do not allow it
@@ -14,6 +14,21 @@ export class DatasetFault extends Error {
     super(message, options);
     this.name = "DatasetFault";
     this.kind = kind;
+  }
+}
+
+/** Null where it is not there. @throws DatasetFault where there is something else than a file. */
+export function readIfThere(path: string): string | null {
+  const other = otherThanFile(path);
+  if (other !== null)
+    throw new DatasetFault(
+      `${path} is ${other}, not a file. Move it away, then run 'gp-records doctor', which says what to do without it.`,
+    );
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
   }
 }
 

@@ -1,8 +1,9 @@
 /** What a killed command may leave in the folder of datasets, and how the next one clears it. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { asideShape, syncPath } from "#store/whole-file.ts";
+import { readIfThere } from "./dataset-fault.ts";
 import { type Generation, versionShape } from "./generation.ts";
-import { asideShape, readIfThere, syncPath } from "./whole-file.ts";
 
 /** A dataset being built. */
 export const draftName = ".draft.sqlite";

@@ -6,6 +6,7 @@ import { StoreFault } from "#store/domain-error.ts";
 import { openLastingSession } from "#store/lasting-session.ts";
 import { connectPostgres, openGate, type PostgresSession } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
+import { writeSynced } from "#store/whole-file.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
@@ -28,7 +29,6 @@ import {
   pushParts,
   unpack,
 } from "./stored-parts.ts";
-import { writeSynced } from "./whole-file.ts";
 
 const lookEveryMilliseconds = 500;
 const sideBytesMax = 16 * 1024 * 1024;

@@ -13,7 +13,8 @@ import {
 import { join } from "node:path";
 import type { Publication, StoredStep } from "#records/publication.ts";
 import { isRunning } from "#store/lock.ts";
-import { readIfThere, replaceFile, syncPath, writeSynced } from "./whole-file.ts";
+import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
+import { readIfThere } from "./dataset-fault.ts";
 
 export interface Publications {
   /**

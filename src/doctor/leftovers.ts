@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { draftFactsName, draftName, draftTextsName, findUnconfirmed } from "#datasets/leftovers.ts";
-import { asideShape } from "#datasets/whole-file.ts";
+import { asideShape } from "#store/whole-file.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 import {
   catalogueIn,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
-import { replaceFile } from "#datasets/whole-file.ts";
+import { replaceFile } from "#store/whole-file.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 

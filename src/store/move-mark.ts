@@ -1,15 +1,8 @@
 /** The mark of an installation that `copy` moves: who is told by it neither serves nor changes what is moved. */
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "./domain-error.ts";
+import { replaceFile, syncPath } from "./whole-file.ts";
 
 export interface MoveMark {
   /** Names the move, on both sides. */
@@ -89,26 +82,9 @@ export const refuseMovedFolder = (dataDir: string): void =>
 /** Replaces the mark, whole or not at all; null removes it. It survives a power failure. */
 export function writeFolderMark(dataDir: string, mark: MoveMark | null): void {
   const path = markPath(dataDir);
-  if (mark === null) rmSync(path, { force: true });
-  else {
-    const aside = `${path}.tmp`;
-    const file = openSync(aside, "w", 0o600);
-    try {
-      writeSync(file, `${JSON.stringify(mark, null, 2)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(aside, path);
-  }
-  // Windows cannot sync a folder and need not.
-  if (process.platform === "win32") return;
-  const folder = openSync(dataDir, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  if (mark !== null) return replaceFile(path, `${JSON.stringify(mark, null, 2)}\n`);
+  rmSync(path, { force: true });
+  syncPath(dataDir);
 }
 
 const lookEveryMilliseconds = 500;

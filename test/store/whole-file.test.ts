@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { replaceFile } from "#datasets/whole-file.ts";
+import { replaceFile } from "#store/whole-file.ts";
 import { canSetLimits, outcomeOfScriptWithin, whyNot } from "../support/process-limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -23,7 +23,7 @@ test(
     writeFileSync(path, "old");
     const { out } = await outcomeOfScriptWithin(
       512,
-      `const { replaceFile } = await import("#datasets/whole-file.ts");
+      `const { replaceFile } = await import("#store/whole-file.ts");
        try {
          replaceFile(${JSON.stringify(path)}, "x".repeat(1000));
        } catch ({ code }) {

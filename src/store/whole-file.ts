@@ -1,34 +1,17 @@
-/** Writes small files atomically, so that even a power failure leaves them whole or absent, and reads them. */
+/** Writes small files atomically, so that even a power failure leaves them whole or absent. */
 import {
   closeSync,
   fsyncSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { DatasetFault, otherThanFile } from "./dataset-fault.ts";
 
 /** What `replaceFile` leaves behind when its process is killed. */
 export const asideShape = /\.\d+\.tmp$/;
-
-/** Null where it is not there. @throws DatasetFault where there is something else than a file. */
-export function readIfThere(path: string): string | null {
-  const other = otherThanFile(path);
-  if (other !== null)
-    throw new DatasetFault(
-      `${path} is ${other}, not a file. Move it away, then run 'gp-records doctor', which says what to do without it.`,
-    );
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-}
 
 /** Writes a temporary file, syncs it, renames it and syncs the folder. */
 export function replaceFile(path: string, text: string): void {
@@ -43,6 +26,7 @@ export function replaceFile(path: string, text: string): void {
   syncPath(dirname(path));
 }
 
+/** Writes a file and syncs it, so that it survives a power failure once its folder is synced, too. */
 export function writeSynced(path: string, content: string | Uint8Array): void {
   const file = openSync(path, "w", 0o600);
   try {
