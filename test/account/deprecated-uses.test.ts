@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { day, hour, noon } from "../support/control.ts";
+import { deprecatedTheme, deprecatedVersion } from "../support/deprecations.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { cookiesOf, openInsideWorker, tokenFor } from "../support/inside-worker.ts";
 import { goodPassword } from "../support/people.ts";
@@ -8,24 +9,8 @@ import { fixedClock } from "../support/service.ts";
 import { putRequests, request } from "../support/usage.ts";
 
 test("the notices tell an account what it still uses of what is deprecated, and its request log finds those requests", async (t) => {
-  const deprecations = [
-    {
-      id: "v0",
-      version: "v0",
-      successor: "v1",
-      since: "2025-10-01",
-      sunset: "2026-11-20",
-      advice: "Use `/v1`.",
-    },
-    {
-      id: "themes",
-      parameter: "theme",
-      operation: "fetch-gp",
-      since: "2026-10-01",
-      sunset: "2028-01-01",
-      advice: "Use `tag`.",
-    },
-  ] as const;
+  const ended = { ...deprecatedVersion, since: "2025-10-01", sunset: "2026-11-20" };
+  const deprecations = [ended, deprecatedTheme];
   const counters = openMemoryCounters({
     dir: null,
     clock: fixedClock(noon),
@@ -62,7 +47,7 @@ test("the notices tell an account what it still uses of what is deprecated, and 
   assert.match(words, /2 requests of the last 30 days used every path under \/v0 ?, which ended/);
   assert.match(
     words,
-    /1 request of the last 30 days used the parameter theme of \/fetch-gp ?, which ends .+\. Use tag ?\. What changes/,
+    /1 request of the last 30 days used the parameter theme of \/fetch-gp ?, which ends .+\. Use tag ?, which finds themes too\. What changes/,
   );
   const found = await read("/account/requests?operation=fetch-gp%3Ftheme");
   assert.match(found, /req_theme|fetch-gp\?theme/);

@@ -12,6 +12,7 @@ import type { Deprecation } from "#operations/deprecations.ts";
 import type { Role } from "#store/control-tables.ts";
 import { openUsage } from "#store/stores.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
+import { deprecatedTheme, deprecatedVersion } from "../support/deprecations.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { putRequests, request } from "../support/usage.ts";
 import { fixedClock } from "../support/service.ts";
@@ -105,24 +106,8 @@ test("owners are mailed once that 80 % of the day's quota is used, and again onl
 });
 
 test("owners of an account that uses something deprecated are mailed once, and once more shortly before its end", async (t) => {
-  const deprecations = [
-    {
-      id: "themes",
-      parameter: "theme",
-      operation: "fetch-gp",
-      since: "2026-11-01",
-      sunset: "2027-11-01",
-      advice: "Use `tag`.",
-    },
-    {
-      id: "v0",
-      version: "v0",
-      successor: "v1",
-      since: "2025-01-01",
-      sunset: "2026-11-01",
-      advice: "",
-    },
-  ] as const;
+  const ended = { ...deprecatedVersion, since: "2025-01-01", sunset: "2026-11-01" };
+  const deprecations = [deprecatedTheme, ended];
   const { place, account, round, messages } = await watched(t, { deprecations });
   const used = (at: number, operation = "fetch-gp?theme") =>
     putRequests(place, [request({ account: account.number, at, operation })]);
@@ -131,16 +116,16 @@ test("owners of an account that uses something deprecated are mailed once, and o
   assert.deepEqual(await round(noon + hour), []);
   await used(noon + hour);
   assert.deepEqual(await round(noon + 2 * hour), [
-    "ada@example.org: Acme uses something that ends on 2027-11-01",
-    "bob@example.org: Acme uses something that ends on 2027-11-01",
+    "ada@example.org: Acme uses something that ends on 2028-01-01",
+    "bob@example.org: Acme uses something that ends on 2028-01-01",
   ]);
   assert.match(
     messages[0]!.text,
-    /1 requests? of the account "Acme" used the parameter theme of \/fetch-gp\. It is .+ ends on 2027-11-01\.\n\nUse tag\./,
+    /1 requests? of the account "Acme" used the parameter theme of \/fetch-gp\. It is .+ ends on 2028-01-01\.\n\nUse tag, which finds themes too\./,
   );
   assert.ok(messages[0]!.text.endsWith(`\n${base}/changelog#deprecated-themes\n`));
   assert.deepEqual(await round(noon + day), []);
-  const end = Date.parse("2027-11-01");
+  const end = Date.parse(deprecatedTheme.sunset);
   assert.deepEqual(await round(end - 20 * day), [], "it has not been used for months");
   await used(end - 20 * day);
   assert.equal((await round(end - 20 * day + hour)).length, 2);

@@ -2,33 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig } from "#config.ts";
 import { describeApi } from "#http/describe-api.ts";
-import type { Deprecation } from "#operations/deprecations.ts";
 import { operations } from "#operations/index.ts";
 import { changelogPage } from "#pages/changelog.ts";
 import { docsPage } from "#pages/docs.ts";
 import type { AnsweredRequest } from "#usage/request-chunk.ts";
+import { deprecatedTheme, deprecatedVersion } from "../support/deprecations.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { docsFacts } from "../support/public-pages.ts";
 
-/** Invented, as nothing is deprecated at present. */
-const invented: readonly Deprecation[] = [
-  {
-    id: "themes",
-    parameter: "theme",
-    operation: "fetch-gp",
-    since: "2026-10-01",
-    sunset: "2028-01-01",
-    advice: "Use `tag`, which finds themes too.",
-  },
-  {
-    id: "v0",
-    version: "v0",
-    successor: "v1",
-    since: "2026-11-01",
-    sunset: "2027-11-01",
-    advice: "Use `/v1`.",
-  },
-];
+const invented = [deprecatedTheme, deprecatedVersion];
 
 const before = Date.parse("2027-10-31T23:59:59Z");
 const after = Date.parse("2027-11-01");
@@ -180,9 +162,8 @@ test("the reference and the changelog say what is deprecated, until when and wha
 });
 
 test("a list that announces an end too late keeps the server from starting", async (t) => {
-  const [first] = invented;
   await assert.rejects(
-    openHttpServer(t, { deprecations: [{ ...first!, sunset: "2027-09-30" }] }),
+    openHttpServer(t, { deprecations: [{ ...deprecatedTheme, sunset: "2027-09-30" }] }),
     /has to be announced for twelve months/,
   );
 });

@@ -7,6 +7,7 @@ import { defaultQuotas } from "#limits/policy.ts";
 import { json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import type { AnsweredRequest } from "#usage/request-chunk.ts";
+import { deprecatedTheme } from "../support/deprecations.ts";
 import { openHttpServer } from "../support/http-server.ts";
 
 const call = { account: 7, quotas: defaultQuotas, operation: "fetch-signals", query: "" } as const;
@@ -90,16 +91,7 @@ test("a request over HTTP, a call of the explorer and a direct question give the
 test("a call that uses what is deprecated has the headers that the API sends for it, and is recorded as such a use", async (t) => {
   const recorded: AnsweredRequest[] = [];
   const { http, get } = await openHttpServer(t, {
-    deprecations: [
-      {
-        id: "themes",
-        parameter: "theme",
-        operation: "fetch-gp",
-        since: "2026-10-01",
-        sunset: "2028-01-01",
-        advice: "Use `tag`, which finds themes too.",
-      },
-    ],
+    deprecations: [deprecatedTheme],
     record: (one) => void recorded.push(one),
   });
   const explore = openExplorerCalls(http);

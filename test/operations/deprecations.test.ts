@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkDeprecations, type Deprecation, deprecations } from "#operations/deprecations.ts";
+import { deprecatedTheme } from "../support/deprecations.ts";
 
 const announced = (otherwise: Partial<Deprecation>): Deprecation => ({
-  id: "themes",
-  parameter: "theme",
-  operation: "fetch-gp",
+  ...deprecatedTheme,
   since: "2026-11-30",
   sunset: "2027-11-30",
-  advice: "Use `tag`.",
   ...(otherwise as object),
 });
 
