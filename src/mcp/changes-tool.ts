@@ -9,10 +9,7 @@ import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds } from "#search/read-model.ts";
 import {
   answerFrom,
-  detailProperty,
   makeTool,
-  pageProperties,
-  pageSchema,
   type Tool,
   type ToolAnswer,
   type ToolDependencies,
@@ -21,12 +18,12 @@ import {
 import { type Detail, inBrief, writeValues } from "./write-answer.ts";
 
 export const changesTool = (dependencies: ToolDependencies): Tool =>
-  makeTool(dependencies.api, {
+  makeTool(dependencies, {
     name: "changes_since",
     title: "What the next publication changed",
     description:
       "The records that the publication after a dataset added, changed, removed or merged. `rest` says how to go on, with more of them or with the next publication.",
-    outputSchema: pageSchema({ type: "object", required: ["change", "kind", "id"] }),
+    item: { type: "object", required: ["change", "kind", "id"] },
     properties: {
       version: {
         type: "string",
@@ -34,10 +31,10 @@ export const changesTool = (dependencies: ToolDependencies): Tool =>
         minLength: 1,
         maxLength: 100,
       },
-      ...pageProperties(changesOfRequest),
-      detail: detailProperty,
     },
     required: ["version"],
+    limitMax: changesOfRequest,
+    hasDetail: true,
     answer: (caller, values) => askChanges(dependencies, caller, values),
   });
 

@@ -20,10 +20,8 @@ import type { ReadModel } from "#search/read-model.ts";
 import type { ArgumentsSchema } from "./arguments.ts";
 import {
   answerFrom,
-  detailProperty,
   makeTool,
-  pageProperties,
-  recordsSchema,
+  recordSchema,
   type Tool,
   type ToolAnswer,
   type ToolDependencies,
@@ -31,15 +29,15 @@ import {
 } from "./tool.ts";
 import { type Detail, writeAnswer } from "./write-answer.ts";
 
-export function listTools({ api, model, pageSizeMax }: ToolDependencies): Tool[] {
-  const listings = openListingsOf(model);
+export function listTools(dependencies: ToolDependencies): Tool[] {
+  const listings = openListingsOf(dependencies.model);
   return lists.map((list) =>
-    makeTool(api, {
+    makeTool(dependencies, {
       ...list,
-      outputSchema: recordsSchema(list),
-      properties: { ...list.properties, ...pageProperties(pageSizeMax), detail: detailProperty },
+      item: recordSchema(list),
       required: [],
-      answer: (caller, values) => askList(api, listings, list, caller, values),
+      hasDetail: true,
+      answer: (caller, values) => askList(dependencies.api, listings, list, caller, values),
     }),
   );
 }

@@ -1,4 +1,4 @@
-/** What a tool is: its declaration, the arguments and the shape of answers that tools share, and its call, which counts as one request. */
+/** What a tool is: its declaration, the page that each of them answers with, and its call, which counts as one request. */
 import type { Api, Outcome } from "#api/ask.ts";
 import type { Caller } from "#api/caller.ts";
 import type { ChangesSource } from "#operations/changes.ts";
@@ -40,31 +40,47 @@ export interface Tool {
 /** The arguments of a call, checked, by name. */
 export type ArgumentValues = Readonly<Record<string, ArgumentValue>>;
 
-interface ToolDeclaration extends Omit<Tool, "inputSchema" | "call"> {
+interface ToolDeclaration extends Pick<Tool, "name" | "title" | "description"> {
+  /** Schema of what a page holds. */
+  item: object;
+  /** The arguments beside those of the page. */
   properties: ArgumentsSchema["properties"];
   required: readonly string[];
+  /** The largest page, where it is not the operator's. */
+  limitMax?: number;
+  /** Whether its records come in brief or in full. */
+  hasDetail: boolean;
   answer(
     caller: Caller,
     values: ArgumentValues,
   ): Outcome<ToolAnswer> | Promise<Outcome<ToolAnswer>>;
 }
 
-/** A tool as it is called: its arguments are checked first, and wrong ones count, too. */
+/** A tool as it is called, which answers with a page: its arguments are checked first, and wrong ones count, too. */
 export function makeTool(
-  api: ToolDependencies["api"],
-  { properties, required, answer, ...shown }: ToolDeclaration,
+  { api, pageSizeMax }: Pick<ToolDependencies, "api" | "pageSizeMax">,
+  declaration: ToolDeclaration,
 ): Tool {
+  const { name, title, description, item, properties, required, answer } = declaration;
+  const { limitMax = pageSizeMax, hasDetail } = declaration;
   const inputSchema = {
     type: "object",
-    properties,
+    properties: {
+      ...properties,
+      ...pageProperties(limitMax),
+      ...(hasDetail && { detail: detailProperty }),
+    },
     required,
     additionalProperties: false,
   } as const;
   return {
-    ...shown,
+    name,
+    title,
+    description,
     inputSchema,
+    outputSchema: pageSchema(item),
     async call(caller, given) {
-      const { values, faults } = readArguments(shown.name, inputSchema, given);
+      const { values, faults } = readArguments(name, inputSchema, given);
       if (faults.length === 0) return answer(caller, values);
       return api.count<ToolAnswer>(caller, () => ({
         kind: "answer",
@@ -93,7 +109,7 @@ export async function answerFrom<A>(
 }
 
 /** The page that a tool takes, as an operation does. */
-export const pageProperties = (pageSizeMax: number) => {
+const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
   return {
     limit: { ...limit, description: "How many at most; fewer come where more do not fit." },
@@ -101,7 +117,7 @@ export const pageProperties = (pageSizeMax: number) => {
   } as const;
 };
 
-export const detailProperty = {
+const detailProperty = {
   type: "string",
   enum: details,
   default: details[0],
@@ -109,11 +125,13 @@ export const detailProperty = {
 } as const;
 
 /** Of a record the names and types of its members alone: what they mean stands in the guide, and a list of tools is read often. */
-export const recordsSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object =>
-  pageSchema({ ...shapeOf(record as unknown as JsonSchema), required: briefMembers[kind] });
+export const recordSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object => ({
+  ...shapeOf(record as unknown as JsonSchema),
+  required: briefMembers[kind],
+});
 
 /** Of an answer. @param item of its `data`. */
-export function pageSchema(item: object): object {
+function pageSchema(item: object): object {
   const number = { type: "integer" };
   const object = (properties: Record<string, object>) => ({
     type: "object",

@@ -10,11 +10,8 @@ import { changesTool } from "./changes-tool.ts";
 import { listTools } from "./list-tools.ts";
 import {
   answerFrom,
-  detailProperty,
   makeTool,
-  pageProperties,
-  pageSchema,
-  recordsSchema,
+  recordSchema,
   type Tool,
   type ToolAnswer,
   type ToolDependencies,
@@ -29,25 +26,22 @@ export const makeTools = (dependencies: ToolDependencies): readonly Tool[] => [
   changesTool(dependencies),
 ];
 
-const operationTools = ({ api, operations, pageSizeMax }: ToolDependencies): Tool[] =>
-  operations.map((operation) =>
-    makeTool(api, {
+const operationTools = (dependencies: ToolDependencies): Tool[] =>
+  dependencies.operations.map((operation) =>
+    makeTool(dependencies, {
       name: operation.name.replaceAll("-", "_"),
       title: operation.summary.replace(/\.$/, ""),
       description: operation.description,
-      outputSchema: recordsSchema(operation),
-      properties: {
-        ...Object.fromEntries(
-          filtersOf(operation).map((name) => [
-            name,
-            { ...filterSchema(name, operation), description: filters[name].meaning },
-          ]),
-        ),
-        ...pageProperties(pageSizeMax),
-        detail: detailProperty,
-      },
+      item: recordSchema(operation),
+      properties: Object.fromEntries(
+        filtersOf(operation).map((name) => [
+          name,
+          { ...filterSchema(name, operation), description: filters[name].meaning },
+        ]),
+      ),
       required: filtersOf(operation).filter((name) => operation.filters[name]!.isRequired),
-      answer: (caller, values) => askOperation(api, operation, caller, values),
+      hasDetail: true,
+      answer: (caller, values) => askOperation(dependencies.api, operation, caller, values),
     }),
   );
 
@@ -96,21 +90,21 @@ const toolFormats = Object.fromEntries(
 ) as Readonly<Record<Detail, Format>>;
 
 const vocabularyTool = (dependencies: ToolDependencies): Tool =>
-  makeTool(dependencies.api, {
+  makeTool(dependencies, {
     name: "vocabulary",
     title: "Tags, themes, markets and closed lists of values",
     description:
       "What tag, theme and market find, each with the number of GPs that carry it, the most GPs first; and the closed lists of values with what each means.",
-    outputSchema: pageSchema({ type: "object" }),
+    item: { type: "object" },
     properties: {
       list: {
         type: "string",
         enum: vocabularyLists,
         description: "Which of them; `enums` are the closed lists.",
       },
-      ...pageProperties(dependencies.pageSizeMax),
     },
     required: ["list"],
+    hasDetail: false,
     answer: (caller, values) => askVocabulary(dependencies, caller, values),
   });
 
