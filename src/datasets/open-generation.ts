@@ -60,6 +60,18 @@ export function formatOf(path: string): string {
   return `${meta.format_version}.${meta.fold_version}`;
 }
 
+/** Has the file the format and the fold of this program? False also where it cannot be read. */
+export function isOwnFormat(path: string): boolean {
+  try {
+    const { db, meta } = openAnyFormat(path);
+    db.close();
+    return otherRules(meta) === undefined;
+  } catch (error) {
+    if (error instanceof DatasetFault) return false;
+    throw error;
+  }
+}
+
 /** How the format or the fold of a file differs from those of this program. */
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion))

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
+import { isOwnFormat } from "#datasets/open-generation.ts";
 import { replaceFile } from "#store/whole-file.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
@@ -30,7 +31,7 @@ interface OfferedDataset {
 }
 
 export interface ExportOffers {
-  /** The dataset that is served, then those that were published and are pinned, newest first. */
+  /** The dataset that is served, then those that were published, are pinned and can be read by this program, newest first. */
   list(): OfferedDataset[];
   /** Undefined where the dataset is not offered, or has no such file. */
   find(version: string, name: string): OfferedFile | undefined;
@@ -74,8 +75,9 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
 
   const offered = (current = served()): Generation[] => {
     // Who pins a staged dataset to keep it has not published it yet.
-    const isOffered = ({ version, published_at, pinned_at }: Generation) =>
-      version === current || (published_at !== null && pinned_at !== null);
+    const isOffered = (one: Generation) =>
+      one.version === current ||
+      (one.published_at !== null && one.pinned_at !== null && isReadable(one));
     const newestFirst = catalogue
       .versions()
       .toReversed()
@@ -83,6 +85,11 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       .filter(isOffered);
     const isCurrent = ({ version }: Generation) => version === current;
     return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
+  };
+  /** A dataset pinned before an update may be in a format of the past, and its file cut short by a full disk. */
+  const isReadable = ({ version, bytes }: Generation) => {
+    const path = catalogue.pathOf(version);
+    return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);
   };
   const folderOf = (version: string) => join(catalogue.exportsFolder, version);
   const fileOf = ({ version, records }: Generation, name: string): OfferedFile | undefined => {

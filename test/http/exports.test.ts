@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { pinVersion } from "#datasets/prune.ts";
@@ -206,6 +207,39 @@ test("the current dataset and the pinned ones are offered; the files of others g
   assert.deepEqual(readdirSync(folder).toSorted(), ["gp.csv", "gp.csv.json"]);
   catalogue.remove(version);
   assert.ok(!existsSync(folder));
+});
+
+test("a pinned dataset that this version of the program cannot read is not offered", async (t) => {
+  const { list, download, version, catalogue, get } = await offered(t);
+  await importRecords(catalogue, [...cast, { record: "gp", id: "new", name: "New Partners" }]);
+  pinVersion(catalogue, version, Date.now());
+  const versions = async () =>
+    (await list()).map((one: Record<string, unknown>) => one["version"]) as string[];
+  const current = catalogue.currentVersion()!;
+  await eventually(async () => assert.deepEqual(await versions(), [current, version]), 20_000);
+
+  const path = catalogue.pathOf(version);
+  const original = readFileSync(path);
+  const isRefused = async () => {
+    assert.deepEqual(await versions(), [current]);
+    assert.equal((await get(`/exports/${version}/gp.csv`)).body.code, "unknown-path");
+  };
+  for (const rule of ["format_version", "fold_version"]) {
+    chmodSync(path, 0o600);
+    const db = new DatabaseSync(path);
+    db.prepare("update meta set value = '0' where key = ?").run(rule);
+    db.close();
+    assert.equal(statSync(path).size, original.length);
+    await isRefused();
+    writeFileSync(path, original);
+    assert.deepEqual(await versions(), [current, version]);
+  }
+  writeFileSync(path, original.subarray(0, 4096));
+  await isRefused();
+  writeFileSync(path, "x".repeat(original.length));
+  await isRefused();
+  writeFileSync(path, original);
+  assert.equal((await download(`/exports/${version}/gp.csv`)).status, 200);
 });
 
 test("a staged dataset is not offered before it is published, pinned or not", async (t) => {
