@@ -1,8 +1,8 @@
 /** The page at `/changelog`: what changed in the API, and what may change. */
 import { anchorOf, type Deprecation, subjectOf } from "#operations/deprecations.ts";
 import type { ApiVersion } from "#operations/versions.ts";
+import { docsLayout } from "./docs-frame.ts";
 import { html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
 import { prose } from "./prose.ts";
 import { table } from "./table.ts";
 import { dayElement } from "./times.ts";
@@ -12,7 +12,7 @@ export const changelogPage = (
   entries: readonly ApiVersion[],
   deprecated: readonly Deprecation[],
 ): string =>
-  layout({
+  docsLayout({
     title: "Changelog",
     description: "What changed in the gp-records API, version by version.",
     path: "/changelog",

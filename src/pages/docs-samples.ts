@@ -3,40 +3,37 @@ import { operations } from "#operations/index.ts";
 import type { Operation } from "#operations/operation.ts";
 import { brunoRequest, callLines } from "./call-lines.ts";
 import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
+import { docsLayout } from "./docs-frame.ts";
 import { exampleTarget } from "./example-query.ts";
 import { bodyText, html, type Html } from "./html.ts";
-import { layout, withContents } from "./layout.ts";
 
 export const samplesPage = (publicUrl: string | null): string =>
-  layout({
+  docsLayout({
     title: "Samples",
     description: "Requests to the gp-records API from a shell, TypeScript, Python and Bruno.",
     path: "/docs/samples",
-    main: html`<p><a href="/docs">Docs</a></p>
-      <h1>How do I call it from a program?</h1>
+    contents: [
+      ...operations.map(({ name }) => [name, name]),
+      ["bruno", "The Bruno collection"],
+      ["copy", "A copy of everything"],
+    ].map(([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `),
+    main: html`<h1>How do I call it from a program?</h1>
       <p class="lede">
         Each operation with curl, in TypeScript, in Python and as a request of Bruno. The programs
         need nothing installed and read your key from the environment variable
         <code>GP_RECORDS_KEY</code>; a key in code ends up where others see it.
       </p>
-      ${withContents({
-        contents: [
-          ...operations.map(({ name }) => [name, name]),
-          ["bruno", "The Bruno collection"],
-          ["copy", "A copy of everything"],
-        ].map(([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `),
-        sections: html`${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
-          <section>
-            <h2 id="bruno">The Bruno collection</h2>
-            <p>
-              Save each request as a file beside <code>bruno.json</code>. Its environment sets
-              <code>baseUrl</code>, the address of this service, and <code>apiKey</code>, your key,
-              as a secret.
-            </p>
-            ${copyBlock("The file bruno.json", bodyText(collection))}
-          </section>
-          ${copySection()}`,
-      })}`,
+      ${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
+      <section>
+        <h2 id="bruno">The Bruno collection</h2>
+        <p>
+          Save each request as a file beside <code>bruno.json</code>. Its environment sets
+          <code>baseUrl</code>, the address of this service, and <code>apiKey</code>, your key, as a
+          secret.
+        </p>
+        ${copyBlock("The file bruno.json", bodyText(collection))}
+      </section>
+      ${copySection()}`,
   });
 
 const copySection = (): Html =>

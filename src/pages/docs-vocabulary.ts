@@ -3,51 +3,47 @@ import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type ValueList, valueLists } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
+import { docsLayout } from "./docs-frame.ts";
 import { tryForm } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
-import { layout, withContents } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 import { anchorOf } from "./value-lists.ts";
 
 /** The open values stand in records, which need a key, so a page that anybody may read has none of them. */
 export const vocabularyPage = (publicUrl: string | null): string =>
-  layout({
+  docsLayout({
     title: "Vocabulary",
     description: "Which tags, themes, markets and other values the records of gp-records carry.",
     path: "/docs/vocabulary",
     scripts: ["docs.js"],
-    main: html`<p><a href="/docs">Docs</a></p>
-      <h1>Which values do records carry?</h1>
+    contents: contents(),
+    main: html`<h1>Which values do records carry?</h1>
       <p class="lede">
         Tags, themes and markets are open: ask the service for those of today. Other members take
         their values from closed lists, which stand below.
       </p>
-      ${withContents({
-        contents: contents(),
-        sections: html`<section>
-            <h2 id="open">Tags, themes and markets</h2>
-            <h3 id="vocabulary"><code>GET ${vocabularyPath}</code></h3>
-            <p>
-              It lists each with <code>gps_total</code>, the number of GPs that a search by that
-              value alone finds, the most GPs first. It takes no parameter, needs your key and
-              counts 1. Under <code>tags</code> are strategies and property types too, since the
-              parameter <code>tag</code> finds them; markets stand under their whole titles, with
-              the <code>spellings</code> that find them as well, and perhaps others of the same
-              name.
-            </p>
-            ${tryForm({ path: vocabularyPath, target: vocabularyPath, publicUrl, fields: null })}
-            <details>
-              <summary>Example of an answer</summary>
-              ${jsonBlock("Example of an answer, with one closed list of many", exampleVocabulary)}
-            </details>
-          </section>
-          <section>
-            <h2 id="closed">Closed lists</h2>
-            <p>The members named take no other value; a minor version may add some.</p>
-            ${valueLists.map(section)}
-          </section>`,
-      })}`,
+      <section>
+        <h2 id="open">Tags, themes and markets</h2>
+        <h3 id="vocabulary"><code>GET ${vocabularyPath}</code></h3>
+        <p>
+          It lists each with <code>gps_total</code>, the number of GPs that a search by that value
+          alone finds, the most GPs first. It takes no parameter, needs your key and counts 1. Under
+          <code>tags</code> are strategies and property types too, since the parameter
+          <code>tag</code> finds them; markets stand under their whole titles, with the
+          <code>spellings</code> that find them as well, and perhaps others of the same name.
+        </p>
+        ${tryForm({ path: vocabularyPath, target: vocabularyPath, publicUrl, fields: null })}
+        <details>
+          <summary>Example of an answer</summary>
+          ${jsonBlock("Example of an answer, with one closed list of many", exampleVocabulary)}
+        </details>
+      </section>
+      <section>
+        <h2 id="closed">Closed lists</h2>
+        <p>The members named take no other value; a minor version may add some.</p>
+        ${valueLists.map(section)}
+      </section>`,
   });
 
 const contents = (): Html =>

@@ -1,6 +1,7 @@
 /** The page at `/docs`: the reference, generated from the operations, records and errors. */
 import type { Deprecation } from "#operations/deprecations.ts";
 import { operations } from "#operations/index.ts";
+import { docsLayout } from "./docs-frame.ts";
 import {
   answerSection,
   authenticationSection,
@@ -14,7 +15,6 @@ import {
 } from "./docs-guide.ts";
 import { operationSection } from "./docs-operation.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { layout, withContents } from "./layout.ts";
 import { valueListTable } from "./value-lists.ts";
 import type { KeyFacts } from "./way-to-key.ts";
 
@@ -38,43 +38,36 @@ export const docsPage = ({
   formats,
   ...keyFacts
 }: DocsFacts): string =>
-  layout({
+  docsLayout({
     title: "Docs",
     description:
       "Reference of the gp-records API: operations, parameters, records, quotas, errors.",
     path: "/docs",
     scripts: ["docs.js"],
+    contents: contents(),
     main: html`<h1>How do I call the API?</h1>
       <p class="lede">
         Send a GET request with your key in a header. The operations share their parameters, the
         shape of their answers and their errors.
       </p>
-      <p>
-        <a href="/docs/samples">Samples</a> call them from programs,
-        <a href="/docs/vocabulary">Vocabulary</a> has the values that records carry, and
-        <a href="/docs/mcp">Agents</a> connects a program over MCP.
-      </p>
-      ${withContents({
-        contents: contents(),
-        sections: html`${authenticationSection(keyFacts)}
-          <section>
-            <h2 id="operations">Operations</h2>
-            ${operations.map((operation) =>
-              operationSection(operation, { pageSizeMax, publicUrl, deprecations }),
-            )}
-          </section>
-          ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
-          ${formatSection(formats)} ${errorSection()}
-          <section>
-            <h2 id="values">Closed lists of values</h2>
-            <p>
-              These members take no other value; a minor version may add some. What each value means
-              stands in the <a href="/docs/vocabulary">vocabulary</a>.
-            </p>
-            ${valueListTable()}
-          </section>
-          ${versionSection()}`,
-      })}`,
+      ${authenticationSection(keyFacts)}
+      <section>
+        <h2 id="operations">Operations</h2>
+        ${operations.map((operation) =>
+          operationSection(operation, { pageSizeMax, publicUrl, deprecations }),
+        )}
+      </section>
+      ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
+      ${formatSection(formats)} ${errorSection()}
+      <section>
+        <h2 id="values">Closed lists of values</h2>
+        <p>
+          These members take no other value; a minor version may add some. What each value means
+          stands in the <a href="/docs/vocabulary">vocabulary</a>.
+        </p>
+        ${valueListTable()}
+      </section>
+      ${versionSection()}`,
   });
 
 const sections = [

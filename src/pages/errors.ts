@@ -17,6 +17,7 @@ import {
 } from "#problems.ts";
 import { type MemberSchema, membersOf, valuesOf } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
+import { docsLayout } from "./docs-frame.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { isNullable, typeWords } from "./member-type.ts";
@@ -25,7 +26,7 @@ import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 export const errorsPage = (): string =>
-  layout({
+  docsLayout({
     title: "Errors",
     description: "Every error code of the gp-records API, with its HTTP status and what to do.",
     path: "/errors",
@@ -54,12 +55,11 @@ export const errorTable = (): Html =>
 export function errorPage(code: ProblemCode): string {
   const { status, title, members } = problemKinds[code];
   const { again, counted } = problemAdvice[code];
-  return layout({
+  return docsLayout({
     title,
     description: `${title}: what the error ${code} means and what to do.`,
     path: `/errors/${code}`,
-    main: html`<p><a href="/errors">Errors</a></p>
-      <h1>${title}</h1>
+    main: html`<h1>${title}</h1>
       <p class="lede">HTTP status ${status}, code <code>${code}</code></p>
       <p>${prose(problemExplanations[code])}</p>
       <h2>What to do</h2>

@@ -1,15 +1,19 @@
-/** The layout of every page: head, navigation, main, footer. */
+/** The layout of every page: head, navigation, side, main, footer. */
 import { apiVersion } from "#operations/versions.ts";
 import { assetPath, type AssetName } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
-interface PageContent {
+export interface PageContent {
   /** Names the page in tabs and bookmarks. */
   title: string;
   /** One sentence for search engines. */
   description: string;
   /** Path of the page, to mark it in the navigation; a page below a listed one marks that. */
   path: string;
+  /** The pages of the part that this page belongs to. */
+  side?: Side;
+  /** For a page that is little more than a short form. */
+  isNarrow?: boolean;
   /** In addition to the assets of every page. */
   scripts?: readonly AssetName[];
   styles?: readonly AssetName[];
@@ -17,15 +21,23 @@ interface PageContent {
   main: Part;
 }
 
+export interface Side {
+  /** Of the part, such as `Docs`. */
+  name: string;
+  /** Of the page, for the line that unfolds where there is no room beside it. */
+  label: string;
+  /** Lists of links. */
+  links: Part;
+}
+
+/** A link stands for all pages at and below its parts. */
 const links = [
-  { path: "/docs", label: "Docs" },
-  { path: "/errors", label: "Errors" },
-  { path: "/changelog", label: "Changelog" },
-  { path: "/account", label: "Account" },
+  { path: "/docs", label: "Docs", parts: ["/docs", "/errors", "/changelog"] },
+  { path: "/account", label: "Account", parts: ["/account"] },
 ] as const;
 
 export function layout(content: PageContent): string {
-  const { path, main } = content;
+  const { path, side, isNarrow, main } = content;
   return html`<!doctype html>
     <html lang="en">
       ${head(content)}
@@ -36,13 +48,19 @@ export function layout(content: PageContent): string {
             ><img src="${assetPath("icon.svg")}" alt="" width="16" height="16" /> gp-records</a
           >
           <nav aria-label="Main">
-            ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path)}>${link.label}</a> `)}
+            ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path, link.parts)}>${link.label}</a> `)}
           </nav>
-          <button type="button" class="quiet" data-theme-switch hidden></button>
+          <button type="button" class="quiet" data-theme-switch hidden>◐</button>
         </header>
-        <main id="main" tabindex="-1">${main}</main>
+        <div class="page">
+          ${side !== undefined && sideOf(side)}
+          <main id="main" tabindex="-1" ${isNarrow === true && html`class="narrow"`}>${main}</main>
+        </div>
         <footer>
-          <p>gp-records API ${apiVersion} · <a href="/openapi.json">openapi.json</a></p>
+          <p>
+            gp-records API ${apiVersion} · <a href="/errors">Errors</a> ·
+            <a href="/changelog">Changelog</a> · <a href="/openapi.json">openapi.json</a>
+          </p>
         </footer>
       </body>
     </html> `.markup;
@@ -56,35 +74,20 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     <title>${title} · gp-records</title>
     <meta name="description" content="${description}" />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
-    ${(["style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
+    ${(["frame.css", "style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
     <script src="${assetPath("theme.js")}"></script>
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
-interface LongPage {
-  /** Links to the sections, as items of a list. */
-  contents: Part;
-  sections: Part;
-}
+/** Open wherever it has room, by the style sheet; elsewhere somebody opens it. */
+const sideOf = ({ name, label, links }: Side): Html =>
+  html`<details class="side">
+    <summary>${name}: ${label}</summary>
+    <nav aria-label="${name}">${links}</nav>
+  </details>`;
 
-/** A page of the reference below its heading: the sections, and beside them links to each. */
-export function withContents({ contents, sections }: LongPage): Html {
-  // Lines between the blocks, so that the markup can be read.
-  // oxfmt-ignore
-  return html`<div class="with-contents">
-    <nav class="contents" aria-label="On this page">
-      <ul>
-        ${contents}
-      </ul>
-    </nav>
-    <div>
-      ${sections}
-    </div>
-  </div>`;
-}
-
-/** Marks a link of a navigation on its own page and on pages below it. */
-export function current(link: string, path: string): Part {
+/** Marks a link of a navigation on its own page and on pages at and below its parts, which without others is the link. */
+export function current(link: string, path: string, parts: readonly string[] = [link]): Part {
   if (link === path) return html`aria-current="page"`;
-  return path.startsWith(`${link}/`) && html`aria-current="true"`;
+  return parts.some((part) => `${path}/`.startsWith(`${part}/`)) && html`aria-current="true"`;
 }

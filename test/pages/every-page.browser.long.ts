@@ -32,7 +32,7 @@ for (const width of [360, 1280])
     }
   });
 
-test("on a phone the head takes 96 px at most, and code the whole width, with its button inside", async (t) => {
+test("on a phone the head takes 96 px at most, and code the whole width, beside its button", async (t) => {
   const chromium = await browser(t);
   if (chromium === null) return;
   const origin = await servePages(t, refuse);
@@ -42,10 +42,34 @@ test("on a phone the head takes 96 px at most, and code the whole width, with it
     await page.goto(origin + path);
     const main = (await page.locator("main").boundingBox())!;
     assert.ok(main.y <= 96, `${path}: ${main.y}`);
+    const block = (await page.locator(".copyable").first().boundingBox())!;
     const code = (await page.locator(".copyable pre").first().boundingBox())!;
     const button = (await page.locator("[data-copy]").first().boundingBox())!;
-    assert.equal(code.width, main.width - 32);
-    assert.ok(button.x + button.width < code.x + code.width && button.y > code.y);
+    assert.equal(block.width, main.width);
+    assert.equal(button.x, code.x + code.width);
+    assert.equal(button.x + button.width, block.x + block.width);
+  }
+});
+
+test("the pages of the docs are beside each other where there is room, and else behind one line", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const origin = await servePages(t, refuse);
+  for (const [width, isOpen] of [
+    [1280, true],
+    [360, false],
+  ] as const) {
+    const context = await chromium.newContext({
+      viewport: { width, height: 740 },
+      javaScriptEnabled: false,
+    });
+    const page = await context.newPage();
+    await page.goto(`${origin}/errors`);
+    const samples = page.getByRole("link", { name: "Samples" });
+    assert.equal(await samples.isVisible(), isOpen, `${width}`);
+    if (!isOpen) await page.getByText("Docs: Errors").click();
+    await samples.click();
+    await page.waitForURL(`${origin}/docs/samples`);
   }
 });
 

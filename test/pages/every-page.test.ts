@@ -94,8 +94,30 @@ test("ids are unique, and every link within the pages leads to something", () =>
 
 test("the navigation marks the current page, or the list it belongs to", () => {
   const marked = (path: string) =>
-    /<a\s+href="([^"]*)"\s+aria-current="(\w+)"/.exec(pages.get(path)!)?.slice(1);
-  assert.deepEqual(marked("/docs"), ["/docs", "page"]);
-  assert.deepEqual(marked("/errors/unavailable"), ["/errors", "true"]);
-  assert.deepEqual(marked("/"), ["/", "page"]);
+    [...pages.get(path)!.matchAll(/<a\s+href="([^"]*)"\s+aria-current="(\w+)"/g)].map((match) =>
+      match.slice(1),
+    );
+  assert.deepEqual(marked("/"), [["/", "page"]]);
+  assert.deepEqual(marked("/docs"), [
+    ["/docs", "page"],
+    ["/docs", "page"],
+  ]);
+  assert.deepEqual(marked("/docs/mcp"), [
+    ["/docs", "true"],
+    ["/docs/mcp", "page"],
+  ]);
+  assert.deepEqual(marked("/errors/unavailable"), [
+    ["/docs", "true"],
+    ["/errors", "true"],
+  ]);
+});
+
+test("every page of the docs has the list of them all beside it", () => {
+  const inDocs = [...pages].filter(([path]) => /^\/(docs|errors|changelog)\b/.test(path));
+  const listed = inDocs.map(([path]) => path).filter((path) => !path.startsWith("/errors/"));
+  for (const [path, page] of inDocs) {
+    const list = /<nav aria-label="Docs">(.*?)<\/nav>/s.exec(page)![1]!;
+    const links = valuesOf(list, "href").filter((href) => href.startsWith("/"));
+    assert.deepEqual(links, listed, path);
+  }
 });

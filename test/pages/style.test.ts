@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-const sheets = ["style.css", "account.css"].map((name) =>
+const sheets = ["style.css", "frame.css", "account.css"].map((name) =>
   readFileSync(new URL(`../../src/pages/assets/${name}`, import.meta.url), "utf8"),
 );
 const [, properties = "", rules = ""] = /^(.*?:root \{.*?\n\})(.*)$/s.exec(sheets.join("\n")) ?? [];
@@ -17,14 +17,14 @@ test("colours are only in the properties, and every property is used", () => {
     assert.ok(rules.includes(`var(${name!})`), name!);
 });
 
-test("there are four sizes of text, one radius and one shadow", () => {
+test("there are four sizes of text, one radius and no shadow", () => {
   const sizes = rules
     .matchAll(/font(?:-size)?:\s*(var\(--[a-z]+\)|[^;]+)/g)
     .map((match) => match[1]);
   const expected = ["small", "body", "large", "title"].map((name) => `var(--${name})`);
   assert.deepEqual(new Set(sizes), new Set([...expected, "inherit"]));
   assert.equal(rules.match(/border-radius:/g)?.length, 1);
-  assert.equal(rules.match(/box-shadow:/g)?.length, 1);
+  assert.doesNotMatch(rules, /shadow:/);
 });
 
 /** Relative luminance of `#rrggbb` (WCAG 2.2). */

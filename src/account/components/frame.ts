@@ -1,8 +1,8 @@
 /** The layout of every account page: who is signed in, the account, and the navigation. */
 import type { AccountRequest } from "#account/request.ts";
 import type { AssetName } from "#pages/assets.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
-import { current, layout } from "#pages/layout.ts";
+import { html, type Part } from "#pages/html.ts";
+import { current, layout, type Side } from "#pages/layout.ts";
 
 /** Who looks at which page of which account. */
 export interface Frame {
@@ -24,16 +24,31 @@ interface AccountPage {
   main: Part;
 }
 
-const links = [
-  { path: "/account/keys", label: "Keys" },
-  { path: "/account/usage", label: "Usage" },
-  { path: "/account/requests", label: "Requests" },
-  { path: "/account/browse", label: "Browse" },
-  { path: "/account/explorer", label: "Explorer" },
-  { path: "/account/notices", label: "Notices" },
-  { path: "/account/members", label: "Members" },
-  { path: "/account/settings", label: "Settings" },
-] as const;
+interface Group {
+  label: string;
+  links: readonly { path: string; label: string }[];
+}
+
+const groups: readonly Group[] = [
+  { label: "Records", links: [{ path: "/account/browse", label: "Browse" }] },
+  {
+    label: "API",
+    links: [
+      { path: "/account/keys", label: "Keys" },
+      { path: "/account/usage", label: "Usage" },
+      { path: "/account/requests", label: "Requests" },
+      { path: "/account/explorer", label: "Explorer" },
+    ],
+  },
+  {
+    label: "Account",
+    links: [
+      { path: "/account/notices", label: "Notices" },
+      { path: "/account/members", label: "Members" },
+      { path: "/account/settings", label: "Settings" },
+    ],
+  },
+];
 
 export function accountPage({ title, frame, scripts = [], main }: AccountPage): string {
   return layout({
@@ -42,21 +57,35 @@ export function accountPage({ title, frame, scripts = [], main }: AccountPage): 
     path: frame?.path ?? "/account",
     styles: ["account.css"],
     scripts,
-    main: html`${frame !== null && navigation(frame)} ${main}`,
+    isNarrow: frame === null,
+    ...(frame !== null && { side: sideOf(frame, title) }),
+    main,
   });
 }
 
-const navigation = (frame: Frame): Html =>
-  html`<div class="account-bar">
-    <p class="muted">${frame.email}${frame.account !== null && html` · ${frame.account.name}`}</p>
-    ${switcher(frame)}
-    <form method="post" action="/account/sign-out">
-      <button class="quiet">Sign out</button>
-    </form>
-    <nav aria-label="Account">
-      ${links.map((link) => html`<a href="${link.path}" ${current(link.path, frame.path)}>${link.label}</a> `)}
-    </nav>
-  </div>`;
+/** @param title of the page, for one that is in no group. */
+function sideOf(frame: Frame, title: string): Side {
+  const { path, email, account } = frame;
+  const shown = groups.flatMap(({ links }) => links).find((link) => current(link.path, path));
+  return {
+    name: "Account",
+    label: shown?.label ?? title,
+    links: html`${groups.map(({ label, links }) => group(label, links, path))}
+      <p class="muted name">${account !== null && html`${account.name}<br />`}${email}</p>
+      ${switcher(frame)}
+      <form method="post" action="/account/sign-out">
+        <button class="quiet">Sign out</button>
+      </form>`,
+  };
+}
+
+const group = (name: string, links: Group["links"], shown: string): Part =>
+  html`<p class="muted">${name}</p>
+    <ul>
+      ${links.map(
+        ({ path, label }) => html`<li><a href="${path}" ${current(path, shown)}>${label}</a></li> `,
+      )}
+    </ul>`;
 
 /** For a person with several accounts. */
 const switcher = ({ accounts, account }: Frame): Part =>

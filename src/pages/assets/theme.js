@@ -24,7 +24,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector("[data-theme-switch]");
     const label = () => {
-      button.textContent = theme() === "dark" ? "Light theme" : "Dark theme";
+      button.ariaLabel = button.title = theme() === "dark" ? "Light theme" : "Dark theme";
     };
     button.addEventListener("click", () => {
       root.dataset.theme = theme() === "dark" ? "light" : "dark";
