@@ -222,6 +222,28 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
   return isServed ? `${publicUrl}/account` : null;
 }
 
+/**
+ * What people at other machines miss for want of `PUBLIC_URL`, and what to do, each without a full stop; null where
+ * nothing is missed. Behind a proxy on this machine it may be missed all the same, which nothing here tells.
+ */
+export function missedLinks(
+  config: Pick<Config, "host" | "port" | "publicUrl" | "smtpUrl">,
+): { found: string; mend: string } | null {
+  const { host, port, publicUrl, smtpUrl } = config;
+  if (publicUrl !== null) return null;
+  if (!isLoopback(host))
+    return {
+      found: `HOST is '${host}' and PUBLIC_URL is not set: other machines are served no account page, and no link, sample or feed names the host of the service`,
+      mend: "Set PUBLIC_URL to the https address under which people reach the service",
+    };
+  if (smtpUrl === null) return null;
+  const where = port === 0 ? "the port of each start" : localUrl(host, port);
+  return {
+    found: `SMTP_URL is set and PUBLIC_URL is not: links that are mailed lead to ${where}, which only this machine reaches`,
+    mend: "Set PUBLIC_URL to the https address of the service, unless mail goes to people at this machine alone",
+  };
+}
+
 /** The URL at which this machine reaches what listens on an address, which may be a wildcard; without a trailing slash. */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { settings } from "#config/settings.ts";
-import { accountUrl, ConfigFault, isLoopback, localUrl, readConfig } from "#config.ts";
+import { accountUrl, ConfigFault, isLoopback, localUrl, missedLinks, readConfig } from "#config.ts";
 import { settingNames } from "#config/settings.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -264,6 +264,28 @@ test("people are sent to the account pages where those are served, and nowhere e
   );
   assert.equal(urlOf({ HOST: "0.0.0.0" }), null);
   assert.equal(urlOf({ PUBLIC_URL: "http://records.example" }), null);
+});
+
+test("who is missing PUBLIC_URL is told by a setting that other machines could reach the service or its mail", () => {
+  const found = (environment: Record<string, string>) =>
+    missedLinks(readConfig(environment))?.found;
+  assert.equal(found({}), undefined);
+  const publicUrl = { PUBLIC_URL: "https://records.example" };
+  const mail = { SMTP_URL: "smtp://localhost:25", MAIL_FROM: "gp@records.example" };
+  for (const settings of [{ HOST: "0.0.0.0" }, mail, { HOST: "::", ...mail }])
+    assert.equal(found({ ...settings, ...publicUrl }), undefined);
+  for (const host of ["0.0.0.0", "::", "192.0.2.7", "records.example"])
+    assert.match(
+      found({ HOST: host })!,
+      new RegExp(
+        `^HOST is '${host.replaceAll(".", "\\.")}' and PUBLIC_URL is not set: other machines`,
+      ),
+    );
+  assert.match(
+    found({ ...mail, PORT: "8080" })!,
+    /^SMTP_URL .* lead to http:\/\/127\.0\.0\.1:8080/,
+  );
+  assert.match(found({ ...mail, PORT: "0" })!, /lead to the port of each start/);
 });
 
 test("every secret may stand in a file that a setting ending in _FILE names, and no other setting may", (t) => {

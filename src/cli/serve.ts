@@ -1,7 +1,7 @@
 /** `gp-records serve`: runs the service until it is signalled to stop. */
 import type { Command } from "commander";
 import type { Logger } from "pino";
-import { type Config, readConfig } from "#config.ts";
+import { type Config, missedLinks, readConfig } from "#config.ts";
 import type { Load } from "#datasets/start-load.ts";
 import { ListenFault } from "#http/admin.ts";
 import { type PassedSockets, PassedSocketFault } from "#http/listen.ts";
@@ -31,6 +31,8 @@ export function addServeCommand(program: Command, context: CliContext): void {
       const ahead = loadAhead(catalogue);
       const { openLog } = await import("./log.ts");
       const log = openLog(config.logLevel);
+      const links = missedLinks(config);
+      if (links !== null) log.logger.warn(`${links.found}. ${links.mend}.`);
       const service = await open(config, log.logger, ahead, passed);
       try {
         if (demo === null)

@@ -1,5 +1,5 @@
 /** Are all settings usable, where do they come from, and where is the data? */
-import { type Config, localUrl } from "#config.ts";
+import { missedLinks } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
@@ -11,6 +11,7 @@ export const settings: Check = {
       environmentFile === null
         ? "the environment"
         : `the environment or in ${environmentFile.path}`;
+    const links = config === null ? null : missedLinks(config);
     return [
       ...faultsOr(
         configFaults.map((fault) =>
@@ -18,7 +19,7 @@ export const settings: Check = {
         ),
         `all can be used; DATA_DIR is ${isDefault ? "not set, so it is " : ""}${dataDir}`,
       ),
-      ...(config === null ? [] : judgeLinks(config)),
+      ...(links === null ? [] : [warn(links.found, `${links.mend}.`)]),
       ...(environmentFile === null ? [] : [judgeFile(environmentFile)]),
     ];
   },
@@ -33,16 +34,4 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
   return ok(`${path} sets ${settings}; what else it has is no setting and not read: ${others}`);
-}
-
-/** Links to this machine alone suit people at this machine; behind a proxy they are a mistake. */
-function judgeLinks({ smtpUrl, publicUrl, host, port }: Config): Finding[] {
-  if (smtpUrl === null || publicUrl !== null) return [];
-  const where = port === 0 ? "the port of each start" : localUrl(host, port);
-  return [
-    warn(
-      `SMTP_URL is set and PUBLIC_URL is not: links that are mailed lead to ${where}, which only this machine reaches`,
-      "Set PUBLIC_URL to the https address of the service, unless mail goes to people at this machine alone.",
-    ),
-  ];
 }

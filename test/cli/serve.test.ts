@@ -16,6 +16,7 @@ import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
 import { freePort } from "../support/free-port.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
@@ -98,6 +99,24 @@ async function startWatched(t: TestContext, folder: string) {
   const server = await startServer(t, { dataDir: join(folder, "data"), settings });
   return { server, loaded: () => readFileSync(list, "utf8") };
 }
+
+test("what is missed for want of PUBLIC_URL is said at the start and by doctor, with what to do", async (t) => {
+  const dataDir = join(temporaryFolder(t), "new");
+  const settings = {
+    SMTP_URL: "smtp://127.0.0.1:1",
+    MAIL_FROM: "gp@records.example",
+    PORT: "0",
+  };
+  const server = await startServer(t, { dataDir, settings });
+  assert.match(
+    server.out(),
+    /^\{"level":40,.*"msg":"SMTP_URL is set and PUBLIC_URL is not: links that are mailed lead to .*\. Set PUBLIC_URL to .*\."\}$/m,
+  );
+  assert.match(
+    (await allCommands(dataDir, settings).start("doctor")).out,
+    /^warn +settings +SMTP_URL is set and PUBLIC_URL is not: .*\n +→ Set PUBLIC_URL to /m,
+  );
+});
 
 test("a plain serve", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");
