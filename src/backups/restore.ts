@@ -11,12 +11,13 @@ import {
 import { join } from "node:path";
 import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { syncPath } from "#store/whole-file.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { controlFile } from "#store/files.ts";
+import { otherThanFile } from "#store/plain-file.ts";
 import { openControl } from "#store/stores.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
@@ -214,11 +215,22 @@ async function endSessions(transaction: Transaction<ControlTables>): Promise<voi
     await transaction.deleteFrom(table).execute();
 }
 
-/** What was used of the quotas stays used, so that nobody gains by a restore. */
+/**
+ * What was used of the quotas stays used, so that nobody gains by a restore.
+ * @throws BackupFault naming what is there and no file: copying a FIFO would wait for a writer.
+ */
 function copyCounts(dataDir: string, folder: string): void {
   const counts = join(dataDir, "counts");
   if (!existsSync(counts)) return;
-  for (const name of readdirSync(counts)) copyFileSync(join(counts, name), join(folder, name));
+  for (const name of readdirSync(counts)) {
+    const path = join(counts, name);
+    const other = otherThanFile(path);
+    if (other !== null)
+      throw new BackupFault(
+        `Nothing was restored: ${path} is ${other}, not a file of counts. Find out who put it there and move it away; then try again.`,
+      );
+    copyFileSync(path, join(folder, name));
+  }
 }
 
 /**

@@ -3,7 +3,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -64,7 +63,7 @@ export function openCache(folder: string): DatasetCache {
   const noteFacts = (generation: Generation) => {
     const text = factsText(plain(generation));
     const path = factsOf(generation.version);
-    if (existsSync(path) && readFileSync(path, "utf8") === text) return false;
+    if (readIfThere(path) === text) return false;
     replaceFile(path, text);
     return true;
   };

@@ -1,5 +1,6 @@
 /** A dataset that cannot be built, verified, published or opened, and what to do about it. */
-import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { otherThanFile } from "#store/plain-file.ts";
 
 /**
  * - `unfit`: there is no such dataset, or the existing ones do not allow it
@@ -17,13 +18,18 @@ export class DatasetFault extends Error {
   }
 }
 
-/** Null where it is not there. @throws DatasetFault where there is something else than a file. */
-export function readIfThere(path: string): string | null {
+/** @throws DatasetFault where there is something else than a file. Ask before opening what a server or a command waits for. */
+export function refuseOtherThanFile(path: string): void {
   const other = otherThanFile(path);
   if (other !== null)
     throw new DatasetFault(
       `${path} is ${other}, not a file. Move it away, then run 'gp-records doctor', which says what to do without it.`,
     );
+}
+
+/** Null where it is not there. @throws DatasetFault where there is something else than a file. */
+export function readIfThere(path: string): string | null {
+  refuseOtherThanFile(path);
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -52,18 +58,6 @@ export function unread(path: string): Unread | null {
     fault: `${path} could not be looked at: ${why}; it may be whole, so leave it as it is`,
     mend: "Run gp-records as the user who owns DATA_DIR, and see that this is a file that it may read, on a disk that does not fail (dmesg); then try again.",
   };
-}
-
-/**
- * What is at a path instead of a file, such as `a directory`; null where there is a file, or nothing. Ask before opening:
- * opening a FIFO may wait for ever, and a device may be read without end.
- */
-export function otherThanFile(path: string): string | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isFile()) return null;
-  if (stats.isDirectory()) return "a directory";
-  if (stats.isFIFO()) return "a FIFO";
-  return stats.isSocket() ? "a socket" : "a device";
 }
 
 /** Why the system does not let us read a file; null where it does, or the file is not there. */

@@ -38,9 +38,7 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
-  // Checked first: opening a FIFO would wait for a writer.
-  const found = unread(path);
-  if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
+  refuseUnread(path);
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
@@ -51,6 +49,12 @@ function openAnyFormat(path: string): OpenGeneration {
     db?.close();
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
+}
+
+/** Ask before opening: opening a FIFO would wait for a writer. */
+function refuseUnread(path: string): void {
+  const found = unread(path);
+  if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
 }
 
 /** The format and the fold of a file, as `ownFormat` has those of this program; it may be one that this program cannot read. */
@@ -113,6 +117,7 @@ export function openPublished(path: string, expected: Generation): OpenGeneratio
 }
 
 function refuseOther(path: string, expected: Generation): void {
+  refuseUnread(path);
   const { sha256, bytes } = hashFile(path);
   const other = (reason: string) =>
     refusalOf(path, `is not the file that was published: ${reason}`);

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import type { Publication, StoredStep } from "#records/publication.ts";
 import { isRunning } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { readIfThere } from "./dataset-fault.ts";
+import { readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
 
 export interface Publications {
   /**
@@ -64,6 +64,7 @@ export function openPublications(datasetsFolder: string): Publications {
     stepPath,
     openStep(from, to) {
       if (!existsSync(stepPath(from, to))) return null;
+      for (const path of [stepPath(from, to), indexPath(from, to)]) refuseOtherThanFile(path);
       return openIndex(indexPath(from, to));
     },
     temporaryPath() {
@@ -71,6 +72,7 @@ export function openPublications(datasetsFolder: string): Publications {
       return join(folder, `.step.${process.pid}.${++made}.tmp`);
     },
     adoptStep(temporaryPath, from, to) {
+      refuseOtherThanFile(indexPath(from, to));
       // First, so that a step which is there has its index.
       writeSynced(indexPath(from, to), indexOf(temporaryPath));
       renameSync(temporaryPath, stepPath(from, to));

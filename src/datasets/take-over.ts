@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { openCatalogue } from "./catalogue.ts";
 import { type DatasetCache, openCache } from "./dataset-cache.ts";
-import { DatasetFault } from "./dataset-fault.ts";
+import { DatasetFault, refuseOtherThanFile } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import type { Generation } from "./generation.ts";
 import { formatOf } from "./open-generation.ts";
@@ -146,6 +146,7 @@ async function openTarget({ folder, databaseUrl }: DatasetPlace): Promise<Target
     async take(path, generation) {
       if (path === catalogue.pathOf(generation.version)) return;
       const aside = cache.temporaryPath();
+      refuseOtherThanFile(path);
       copyFileSync(path, aside);
       if (hashFile(aside).sha256 !== generation.sha256)
         throw new DatasetFault(

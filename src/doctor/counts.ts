@@ -1,8 +1,8 @@
 /** Can the counts of the quotas be read, as the next start of the server will? */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeHeader, decodeRecord, headerBytes, recordBytes } from "#limits/segments.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { readPlainFile } from "#store/plain-file.ts";
 import { type Check, faultsOr, type Finding, unreadFile, warn } from "./check.ts";
 import { namesIn } from "./kept-files.ts";
 
@@ -72,7 +72,7 @@ interface SegmentState {
 
 /** @throws if the file cannot be read or is of another format version. */
 function inspectSegment(path: string): SegmentState {
-  const segment = readFileSync(path);
+  const segment = readPlainFile(path);
   const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
   const records = Array.from({ length: places }, (_, place) =>
     decodeRecord(segment, headerBytes + place * recordBytes),

@@ -1,12 +1,13 @@
 /** The files that a server offers of whole datasets: which there are, and that each is made once, when it is first asked for. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
-import { replaceFile } from "#store/whole-file.ts";
 import type { RecordKind } from "#records/kinds.ts";
+import { readPlainFile } from "#store/plain-file.ts";
+import { replaceFile } from "#store/whole-file.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 
 export interface OfferedFile {
@@ -160,7 +161,7 @@ const factsPath = (path: string) => `${path}.json`;
 /** Null where it was not made, not by this version of the program, or not completely. */
 function readMade(path: string, program: string): MadeFile | null {
   try {
-    const facts = JSON.parse(readFileSync(factsPath(path), "utf8")) as Facts;
+    const facts = JSON.parse(readPlainFile(factsPath(path)).toString()) as Facts;
     const { bytes, sha256 } = facts;
     return facts.program === program && statSync(path).size === bytes
       ? { path, bytes, sha256 }

@@ -1,5 +1,5 @@
 /** Reads what earlier runs counted, with times converted to the clock of this run. */
-import { readFileSync } from "node:fs";
+import { readPlainFile } from "#store/plain-file.ts";
 import { type FinishedSegment, listSegments } from "./journal-folder.ts";
 import { decodeHeader, decodeRecord, headerBytes, recordBytes } from "./segments.ts";
 import { dayMicroseconds } from "./sliding-log.ts";
@@ -136,7 +136,7 @@ interface SegmentContent {
  * @throws if the file cannot be read or is of another format version.
  */
 function readSegment(path: string): SegmentContent {
-  const segment = readFileSync(path);
+  const segment = readPlainFile(path);
   const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
   const content: SegmentContent = {
     bootId: places === 0 ? null : decodeHeader(segment),

@@ -1,7 +1,8 @@
 /** The mark of an installation that `copy` moves: who is told by it neither serves nor changes what is moved. */
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "./domain-error.ts";
+import { readPlainFile } from "./plain-file.ts";
 import { replaceFile, syncPath } from "./whole-file.ts";
 
 export interface MoveMark {
@@ -65,7 +66,7 @@ const markPath = (dataDir: string) => join(dataDir, "move.json");
 /** @throws MovedAway for a mark that cannot be read, since it must not be taken for none. */
 export function readFolderMark(dataDir: string): MoveMark | null {
   try {
-    return JSON.parse(readFileSync(markPath(dataDir), "utf8")) as MoveMark;
+    return JSON.parse(readPlainFile(markPath(dataDir)).toString()) as MoveMark;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -231,6 +232,13 @@ test("what accounts have used of their quotas stays counted, unless the numbers 
   writeFileSync(segment, "counted");
   assert.equal((await restore(dataDir, file, { mayReplace: true })).areCountsKept, true);
   assert.equal(readFileSync(segment, "utf8"), "counted");
+  const other = join(dataDir, "counts", "00000002.counts");
+  mkdirSync(other);
+  await assert.rejects(restore(dataDir, file, { mayReplace: true }), {
+    name: "BackupFault",
+    message: new RegExp(`^Nothing was restored: ${other} is a directory, not a file of counts\\. `),
+  });
+  rmSync(other, { recursive: true });
   const db = new DatabaseSync(join(dataDir, "control.sqlite"));
   db.exec("update account set id = 'ac_somebodyelse'");
   db.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -56,6 +56,40 @@ test("verify tells of facts that are not true, also where it is asked for that d
     await text("datasets", "publish", version);
     assert.match(await text("datasets", "verify"), /sound, current/);
   }
+});
+
+test("a FIFO in the place of the current dataset, of one to be published or of the mark of a move ends each command with its path", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const importGp = async (name: string) =>
+    (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
+  const [older, newer] = [await importGp("A"), await importGp("B")];
+  const records = join(dataDir, "records.ndjson");
+  writeFileSync(records, '{"record":"gp","id":"a","name":"C"}\n');
+  const makeFifo = (path: string) => {
+    rmSync(path, { force: true });
+    execFileSync("mkfifo", [path]);
+    return path;
+  };
+  // Whoever opens one of them would never end.
+  const refused = async (path: string, ...args: string[]) => {
+    const { exitCode, err } = await outcomeOf(
+      "timeout",
+      ["120", process.execPath, mainPath, ...args],
+      { PATH: process.env["PATH"], DATA_DIR: dataDir },
+    );
+    assert.equal(exitCode, exitCodes.conflict, args.join(" "));
+    assert.ok(err.includes(path), err);
+    assert.match(err, /is a FIFO, not a file/);
+  };
+  const published = makeFifo(catalogue.pathOf(older));
+  await refused(published, "datasets", "rollback");
+  await refused(published, "datasets", "publish", older);
+  await refused(published, "datasets", "diff", older, newer);
+  const current = makeFifo(catalogue.pathOf(newer));
+  await refused(current, "import", "ndjson", records, "--source", "two", "--merge");
+  await refused(current, "export", "--format", "csv", "-o", join(dataDir, "files"));
+  await refused(makeFifo(join(dataDir, "move.json")), "datasets", "list");
 });
 
 test("a directory, a FIFO, a socket and a device in the place of a dataset's file are named by verify and doctor, which wait for none of them", async (t) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
@@ -11,7 +11,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { command, outcomeOfScript } from "../support/command-line.ts";
+import { command, mainPath, outcomeOf, outcomeOfScript } from "../support/command-line.ts";
 import { datasetCommands } from "../support/dataset-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
@@ -117,6 +117,39 @@ test("what is missed for want of PUBLIC_URL is said at the start and by doctor, 
     /^warn +settings +SMTP_URL is set and PUBLIC_URL is not: .*\n +→ Set PUBLIC_URL to /m,
   );
 });
+
+test(
+  "a FIFO, a socket and a directory among the counts are named in the log and by doctor, and keep no server from answering",
+  { timeout: 240_000 },
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const folder = join(dataDir, "counts");
+    mkdirSync(folder);
+    const pathOf = (number: number) => join(folder, `0000000${number}.counts`);
+    execFileSync("mkfifo", [pathOf(1)]);
+    const socket = createServer().listen(pathOf(2));
+    await once(socket, "listening");
+    t.after(() => socket.close());
+    mkdirSync(pathOf(3));
+    const words = ["a FIFO", "a socket", "a directory"].map((kind) => `${kind}, not a file`);
+    const server = await startServer(t, { dataDir });
+    assert.equal((await server.get("/health")).status, 200);
+    for (const [index, found] of words.entries())
+      assert.ok(
+        server
+          .out()
+          .includes(`The request counts in ${pathOf(index + 1)} cannot be read: it is ${found}`),
+        server.out(),
+      );
+    const { out } = await outcomeOf("timeout", ["120", process.execPath, mainPath, "doctor"], {
+      PATH: process.env["PATH"],
+      DATA_DIR: dataDir,
+      PORT: String(server.port),
+    });
+    for (const [index, found] of words.entries())
+      assert.ok(out.includes(`${pathOf(index + 1)} is ${found}`), out);
+  },
+);
 
 test("a plain serve", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");
