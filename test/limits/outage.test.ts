@@ -354,7 +354,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     assert.equal(a.mode(), "local");
     assert.match(
       a.faults[0]!,
-      /^Counts are not shared: valkeys:\/\/localhost:\d+ fails: self-signed certificate/,
+      /^Counts are not shared: valkeys:\/\/localhost:\d+ fails: its certificate is not accepted: self-signed certificate\. .+ NODE_EXTRA_CA_CERTS\. /,
     );
     const known = getCACertificates("default");
     t.after(() => setDefaultCACertificates(known));

@@ -77,6 +77,7 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
     resume: () => void child.kill("SIGCONT"),
     async end() {
       admin?.destroy();
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, "exit");
       child.kill("SIGKILL");
       await ended;
@@ -91,12 +92,16 @@ interface RedisCluster {
   port: number;
   /** Runs a command on that node. */
   ask: RedisServer["ask"];
+  /** Primaries, then a replica of each where there are any. */
+  nodes: readonly RedisServer[];
   end(): Promise<void>;
 }
 
-export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
+/** @param replicas whether each node has one, which takes over a second after its primary ended. */
+export async function startRedisCluster(nodeCount = 3, replicas = false): Promise<RedisCluster> {
+  const count = replicas ? 2 * nodeCount : nodeCount;
   const nodes = await Promise.all(
-    Array.from({ length: nodeCount }, async () => {
+    Array.from({ length: count }, async () => {
       const busPort = await freePort();
       const node = await startRedis([
         "--cluster-enabled",
@@ -106,6 +111,7 @@ export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
         // Otherwise a node learns its own address, and tells it, only once another one has met it.
         "--cluster-announce-ip",
         "127.0.0.1",
+        ...(replicas ? ["--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"] : []),
       ]);
       return { ...node, busPort };
     }),
@@ -113,7 +119,7 @@ export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
   const [first] = nodes as [(typeof nodes)[0]];
   for (const [i, { ask, port, busPort }] of nodes.entries()) {
     const [from, to] = [i, i + 1].map((one) => Math.floor((one * 16_384) / nodeCount));
-    await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to! - 1));
+    if (i < nodeCount) await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to! - 1));
     await first.ask("CLUSTER", "MEET", "127.0.0.1", String(port), String(busPort));
   }
   await untilItAnswers("the cluster", async () => {
@@ -121,16 +127,25 @@ export async function startRedisCluster(nodeCount = 3): Promise<RedisCluster> {
       const info = String(await ask("CLUSTER", "INFO"));
       for (const line of [
         "cluster_state:ok",
-        `cluster_known_nodes:${nodeCount}`,
+        `cluster_known_nodes:${count}`,
         "cluster_slots_ok:16384",
       ])
         if (!info.includes(line)) throw new Error(info);
     }
   });
+  for (const [i, { ask }] of nodes.slice(nodeCount).entries()) {
+    const primary = String(await nodes[i]!.ask("CLUSTER", "MYID"));
+    await untilItAnswers("a replica", () => ask("CLUSTER", "REPLICATE", primary));
+    await untilItAnswers("a replica", async () => {
+      const info = String(await ask("INFO", "replication"));
+      if (!info.includes("master_link_status:up")) throw new Error(info);
+    });
+  }
   return {
     url: first.url,
     port: first.port,
     ask: first.ask,
+    nodes,
     end: async () => void (await Promise.all(nodes.map(({ end }) => end()))),
   };
 }

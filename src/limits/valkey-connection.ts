@@ -1,0 +1,360 @@
+/** Connects to a Valkey or Redis, alone or a cluster, makes sure that it can count, and puts its faults into words. */
+import { isIP } from "node:net";
+import { StoreFault } from "#store/domain-error.ts";
+import { probeScript } from "./valkey-scripts.ts";
+
+/** Keys with the same text in braces are on one node of a cluster, where only those may be in one call. */
+export const parts = 64;
+
+export type Argument = string | Buffer;
+
+export interface Server {
+  sendCommand(command: readonly Argument[]): Promise<unknown>;
+}
+
+/** Strings in replies are bytes. */
+interface Connection {
+  /** @param key decides which server of a cluster is asked. */
+  send(key: string, command: Argument[]): Promise<unknown>;
+  /** All that count. */
+  servers(): Promise<Server[]>;
+}
+
+interface ValkeyConnection extends Connection {
+  /** As `Engine` has them. */
+  readonly place: string;
+  connect(onLost: (fault: Error) => void): Promise<void>;
+  disconnect(): void;
+  /** Whether keys of all parts may be in one call. */
+  takesAnyKeys(): boolean;
+}
+
+const connectMilliseconds = 500;
+
+/**
+ * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
+ * Its errors are sentences without a full stop, to follow the place; a StoreFault is a whole one. None has the password.
+ */
+export async function openValkeyConnection(url: string): Promise<ValkeyConnection> {
+  const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
+  const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
+  const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
+  const place = placeOf(url);
+  let connection: Droppable | null = null;
+  let takesAnyKeys = false;
+  /** Where it is looked for next: at the address of the URL, or at that of another node of the cluster that was there. */
+  let addresses: Address[] = [{ host, port }];
+  /** Ids of the nodes of that cluster: an address may be somebody else's by now. */
+  let knownIds: ReadonlySet<string> | null = null;
+
+  const common = {
+    RESP: 2,
+    // Whoever asks decides how long to wait, and then drops the connection.
+    commandOptions: { timeout: 0, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+  } as const;
+  /** Commands are refused while it is not connected, and it never connects again by itself: `connect` does. */
+  const optionsOf = (address: Address) =>
+    ({
+      ...account,
+      disableOfflineQueue: true,
+      disableClientInfo: true,
+      maintNotifications: "disabled",
+      socket: {
+        ...address,
+        // Some services have many servers behind one address, told apart by this name.
+        ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
+        connectTimeout: connectMilliseconds,
+        keepAliveInitialDelay: 10_000,
+        reconnectStrategy: false,
+      },
+    }) as const;
+
+  const inWords = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      throw faultInWords(error as Error, place, account.password);
+    }
+  };
+  const current = (): Connection => {
+    if (connection === null) throw new Error(dropped);
+    return connection;
+  };
+  const disconnect = () => {
+    const old = connection;
+    connection = null;
+    old?.destroy();
+  };
+
+  const connectTo = async (address: Address, onLost: (fault: Error) => void) => {
+    const failed = Promise.withResolvers<never>();
+    /** Has it in use, unless `disconnect` dropped it meanwhile. */
+    const use = async (client: Client, opened: Droppable) => {
+      connection = opened;
+      // Without a listener it would end this process. Of a cluster it is the cause, which the rejection does not tell.
+      client.on("error", (fault) => {
+        if (connection === opened) failed.reject(fault);
+      });
+      await client.connect();
+      if (connection === opened) return;
+      opened.destroy();
+      throw new Error(dropped);
+    };
+    const open = async (): Promise<Client> => {
+      const single = createClient({ ...common, ...optionsOf(address) });
+      await use(single, toServer(single));
+      const info = await infoOf(single);
+      refuseEviction(info, place);
+      const isCluster = /^redis_mode:cluster/m.test(info);
+      const nodes = isCluster ? await nodesOf(single, address) : [];
+      if (knownIds !== null && !nodes.some(({ id }) => knownIds!.has(id)) && !isOfUrl(address))
+        throw new Error(`${address.host}:${address.port} is no node of its cluster any more`);
+      takesAnyKeys = !isCluster && (await probe(current(), [0, 1]));
+      if (takesAnyKeys) return single;
+      let used: Client = single;
+      if (isCluster) {
+        disconnect();
+        const cluster = createCluster({
+          ...common,
+          rootNodes: [optionsOf(address)],
+          defaults: optionsOf(address),
+          nodeAddressMap: (nodeAddress) => withHost(nodeAddress, address.host),
+        });
+        await use(cluster, toCluster(cluster));
+        const infos = (await current().servers()).map(infoOf);
+        for (const ofNode of await Promise.all(infos)) refuseEviction(ofNode, place);
+        addresses = unique([address, { host, port }, ...nodes]);
+        knownIds = new Set(nodes.map(({ id }) => id));
+        used = cluster;
+      }
+      const all = Array.from({ length: parts }, (_, part) => part);
+      await Promise.all(all.map((part) => probe(current(), [part])));
+      return used;
+    };
+    const used = await Promise.race([open(), failed.promise]);
+    const connected = connection;
+    for (const event of ["error", "node-error"] as const)
+      used.on(event, (fault) => {
+        if (connection !== connected) return;
+        disconnect();
+        onLost(faultInWords(fault, place, account.password));
+      });
+  };
+  const isOfUrl = (address: Address) => address.host === host && address.port === port;
+
+  return {
+    place,
+    takesAnyKeys: () => takesAnyKeys,
+    async connect(onLost) {
+      disconnect();
+      const address = addresses[0]!;
+      try {
+        await inWords(connectTo(address, onLost));
+      } catch (error) {
+        if (addresses[0] === address) addresses = [...addresses.slice(1), address];
+        throw error;
+      }
+    },
+    send: (key, command) => inWords(Promise.try(() => current().send(key, command))),
+    async servers() {
+      const servers = await inWords(Promise.try(() => current().servers()));
+      return servers.map((server) => ({
+        sendCommand: (command) => inWords(server.sendCommand(command)),
+      }));
+    },
+    disconnect,
+  };
+}
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+/** Of the package: one to a server, or one to each of a cluster. */
+interface Client {
+  on(event: string, listener: (fault: Error) => void): unknown;
+  connect(): Promise<unknown>;
+}
+
+interface Droppable extends Connection {
+  /** Whatever was asked is rejected. */
+  destroy(): void;
+}
+
+const toServer = (client: Server & { destroy(): void }): Droppable => ({
+  send: (_, command) => client.sendCommand(command),
+  servers: () => Promise.resolve([client]),
+  destroy: () => client.destroy(),
+});
+
+interface Cluster<Node> {
+  sendCommand(key: string, isReadonly: boolean, command: Argument[]): Promise<unknown>;
+  masters: Node[];
+  nodeClient(node: Node): Promise<Server>;
+  destroy(): void;
+}
+
+const toCluster = <Node>(cluster: Cluster<Node>): Droppable => ({
+  send: (key, command) => cluster.sendCommand(key, false, command),
+  servers: () => Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))),
+  destroy: () => cluster.destroy(),
+});
+
+export const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
+
+/** An evicted account would have its whole quota again. Managed services hide the configuration, but not this line. */
+function refuseEviction(info: string, place: string): void {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  if (policy === "noeviction") return;
+  throw new StoreFault(
+    "unusable",
+    `${place} has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set 'maxmemory-policy noeviction' in its configuration.`,
+  );
+}
+
+interface Node extends Address {
+  id: string;
+}
+
+const slots = 16_384;
+
+/**
+ * Primaries and replicas of a cluster.
+ * @param from which of them says so; one that does not know its own address means this one.
+ * @throws Error where it is incomplete: accounts of some parts could not be counted.
+ */
+async function nodesOf(server: Server, from: Address): Promise<Node[]> {
+  type Told = [host: Buffer | null, port: number, id: Buffer];
+  const ranges = (await server.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, ...Told[]][];
+  const covered = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (covered < slots)
+    throw new Error(
+      `no node of its cluster has ${slots - covered} of its ${slots} slots; \`redis-cli --cluster check\` names them`,
+    );
+  return ranges.flatMap(([, , ...told]) =>
+    told.map(([host, port, id]) => ({
+      host: isUnknown(String(host ?? "")) ? from.host : String(host),
+      port,
+      id: String(id),
+    })),
+  );
+}
+
+const isUnknown = (host: string) => host === "" || host === "?" || host === "null";
+
+/** The address of a node, as the package has it, where it lacks a host. */
+function withHost(address: string, host: string): Address | undefined {
+  const colon = address.lastIndexOf(":");
+  if (!isUnknown(address.slice(0, colon))) return undefined;
+  return { host, port: Number(address.slice(colon + 1)) };
+}
+
+const unique = (addresses: readonly Address[]): Address[] => [
+  ...new Map(addresses.map(({ host, port }) => [`${host}:${port}`, { host, port }])).values(),
+];
+
+/**
+ * Whether keys of these parts may be in one call: they are on one server, and no proxy is before several.
+ * @throws Error where that server would refuse to count: a replica, one without memory, a user without rights.
+ */
+async function probe(connection: Connection, ofParts: readonly number[]): Promise<boolean> {
+  const keys = ofParts.map((part) => `q:{${part}}:probe`);
+  try {
+    await connection.send(keys[0]!, ["EVAL", probeScript, String(keys.length), ...keys]);
+    return true;
+  } catch (error) {
+    if (!(error as Error).message.startsWith("CROSSSLOT")) throw error;
+    return false;
+  }
+}
+
+function placeOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname.length > 1 ? pathname : ""}`;
+}
+
+const dropped = "the connection was given up";
+
+/** What servers, Node and the package say, and what that means: `$&` is what they say. A script's error may have it further on. */
+const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
+  [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
+  [
+    /^Connection timeout$|^connect ETIMEDOUT.*|^connect E\w+UNREACH.*/,
+    `no connection comes about within ${connectMilliseconds} ms: it is down, or a firewall drops packets`,
+  ],
+  [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "the name of its host cannot be resolved ($&)"],
+  [
+    /^Socket closed unexpectedly$|^(?:connect|read|write) E(?:CONNRESET|PIPE)\b.*/,
+    "it closed the connection; its log may say why",
+  ],
+  [
+    /^Client network socket disconnected before secure TLS connection was established$|.*error:\w+:SSL routines:.+/s,
+    "it does not speak TLS at this port, or not as this side does; without TLS the scheme is valkey or redis",
+  ],
+  [
+    /^Hostname\/IP does not match .+/,
+    "its certificate is for another host than the one that COUNTERS_URL names",
+  ],
+  [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
+  [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
+  [
+    /^ERR unknown command \W?(\w+).*/s,
+    "it does not know the command $1, as Valkey and Redis 6.2 or later do",
+  ],
+  [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
+  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
+  [/.*\bMISCONF .*/s, "it cannot write to its disk, and so takes no counts; its log says why"],
+  [
+    /.*\bNOREPLICAS .*/s,
+    "it has fewer replicas than its min-replicas-to-write, and so takes no counts",
+  ],
+  [/^LOADING .*/s, "it is still loading its data"],
+  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends that"],
+  [/^MASTERDOWN .*/s, "it is a replica that has lost its primary"],
+  [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
+];
+
+/** Of faults that somebody has to mend at the server or in COUNTERS_URL, after the place. */
+const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
+  [
+    /^(?:NOAUTH|WRONGPASS|ERR invalid password|ERR AUTH)\b.*/s,
+    "refuses user or password of COUNTERS_URL: $&",
+  ],
+  [
+    /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
+    "does not give the user of COUNTERS_URL all rights that docs/running.md lists",
+  ],
+  [/^ERR DB index is out of range$/, "does not have the database that COUNTERS_URL names"],
+  [
+    /^ERR SELECT is not allowed in cluster mode$/,
+    "is a cluster, which has the database 0 alone; leave the number out of COUNTERS_URL",
+  ],
+];
+
+function faultInWords(fault: Error, place: string, password: string | undefined): Error {
+  if (fault instanceof StoreFault) return fault;
+  const { message } = fault;
+  // Whatever is not listed is told as it came: that may be what was sent.
+  const masked = (text: string) =>
+    password === undefined ? text : text.replaceAll(password, "***").trim();
+  const misfit = misfits.find(([said]) => said.test(message));
+  if (misfit !== undefined)
+    return new StoreFault("unusable", masked(`${place} ${message.replace(...misfit)}.`));
+  if (certificateFaults.has((fault as NodeJS.ErrnoException).code ?? ""))
+    return new Error(
+      `its certificate is not accepted: ${message.split(";")[0]!}. A file of authorities that are, besides those of Node, is named by NODE_EXTRA_CA_CERTS`,
+    );
+  const meaning = meanings.find(([said]) => said.test(message));
+  return new Error(masked(meaning === undefined ? message : message.replace(...meaning)));
+}
+
+const certificateFaults = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);

@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { suite, test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { systemClock } from "#limits/clocks.ts";
+import type { Engine } from "#limits/engine.ts";
+import { defaultQuotas } from "#limits/policy.ts";
+import { openSharedCounters } from "#limits/shared-counters.ts";
+import { openValkeyEngine } from "#limits/valkey-engine.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
+
+/** A busy machine may take this long for an answer. */
+const patience = { answer: 1500, connection: 5000, charge: 5000, retry: 20 };
+
+async function openAt(t: TestContext, url: string) {
+  const faults: (string | null)[] = [];
+  const counters = await openSharedCounters({
+    engine: await openValkeyEngine(url),
+    outage: "deny",
+    clock: systemClock(),
+    onFault: (fault) => void faults.push(fault?.message ?? null),
+    patience,
+  });
+  t.after(() => counters.close());
+  return { ...counters, faults };
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`It did not come about that ${what}.`);
+    await wait(5);
+  }
+}
+
+/** The port of a server that does this with each connection. */
+async function listen(t: TestContext, each: (socket: Socket) => void): Promise<number> {
+  const server = createServer((socket) => each(socket.on("error", () => {})));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("each way in which no server is reached is told in a sentence of its own", async (t) => {
+  const closes = await listen(t, (socket) => socket.end());
+  const web = await listen(t, (socket) => socket.on("data", () => socket.end("HTTP/1.1 400 \r\n")));
+  const expected: Record<string, RegExp> = {
+    "redis://127.0.0.1:1": /nothing listens there \(connect ECONNREFUSED 127\.0\.0\.1:1\)\. /,
+    "redis://no-such-host.invalid": /the name of its host cannot be resolved \(getaddrinfo E/,
+    [`redis://127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
+    [`redis://:horse@127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
+    [`valkeys://127.0.0.1:${closes}`]: /it does not speak TLS at this port/,
+    [`redis://127.0.0.1:${web}`]: /it answers as neither Valkey nor Redis does\. /,
+    [`redis://:horse@127.0.0.1:${web}`]: /it answers as neither Valkey nor Redis does\. /,
+    [`valkeys://127.0.0.1:${web}`]: /: it does not speak TLS at this port/,
+  };
+  for (const [url, sentence] of Object.entries(expected)) {
+    const { faults, close } = await openAt(t, url);
+    close();
+    assert.match(faults[0]!, sentence, url);
+    assert.match(faults[0]!, /^Counts are not shared: \w+:\/\/[^@\n]+$/);
+  }
+});
+
+test("an answer that is not one of the script admits and refuses nobody", async (t) => {
+  const port = await listen(t, (socket) =>
+    socket.on("data", (bytes: Buffer) => {
+      const asked = String(bytes);
+      if (asked.includes("INFO")) socket.write("$27\r\nmaxmemory_policy:noeviction\r\n");
+      else socket.write(asked.includes("EVALSHA") ? "$0\r\n\r\n" : ":1\r\n");
+    }),
+  );
+  const { mode, faults } = await openAt(t, `redis://127.0.0.1:${port}`);
+  assert.equal(mode(), "deny");
+  assert.match(faults[0]!, /fails: its answer is not one of the script that counts\. /);
+});
+
+suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
+  test("the password is in no message, even where the server repeats what it was sent", async (t) => {
+    const server = await startRedis(["--rename-command", "AUTH", "HIDDEN"]);
+    t.after(() => server.end());
+    const { faults } = await openAt(t, `redis://user:a%2Fhorse@127.0.0.1:${server.port}`);
+    assert.match(faults[0]!, /fails: it does not know the command AUTH/);
+    assert.doesNotMatch(faults[0]!, /horse/);
+  });
+
+  test("one that would refuse to write is an outage from the start until it does not, with its reason", async (t) => {
+    const server = await startRedis(["--min-replicas-max-lag", "1"]);
+    const { ask, url } = server;
+    t.after(() => server.end());
+    const set = (name: string, value: string) => ask("CONFIG", "SET", name, value);
+    const faults: [RegExp, begin: () => Promise<unknown>, end: () => Promise<unknown>][] = [
+      [
+        /fails: it has no memory left for counts; raise its maxmemory\. /,
+        () => set("maxmemory", "1"),
+        () => set("maxmemory", "0"),
+      ],
+      [
+        /fails: it has fewer replicas than its min-replicas-to-write/,
+        () => set("min-replicas-to-write", "1"),
+        () => set("min-replicas-to-write", "0"),
+      ],
+      [
+        /fails: it is a replica, which cannot count; COUNTERS_URL has to name the primary\. /,
+        () => ask("REPLICAOF", "127.0.0.1", "1"),
+        () => ask("REPLICAOF", "NO", "ONE"),
+      ],
+    ];
+    for (const [sentence, begin, end] of faults) {
+      await begin();
+      const counters = await openAt(t, url);
+      assert.equal(counters.mode(), "deny");
+      await end();
+      await until("it counts", () => counters.mode() === "shared");
+      assert.ok((await counters.take(1, defaultQuotas)).admitted);
+      // It was not taken for one that counts in between.
+      assert.equal(counters.faults.length, 2);
+      assert.match(counters.faults[0]!, sentence);
+      counters.close();
+    }
+  });
+
+  test("a right or a database that is missing is refused at the start", async (t) => {
+    const server = await startRedis();
+    t.after(() => server.end());
+    const refused = async (url: string, sentence: RegExp) =>
+      assert.rejects(openAt(t, url), (fault: Error) => {
+        assert.ok(fault instanceof StoreFault);
+        assert.match(fault.message, sentence);
+        return !fault.message.includes("horse");
+      });
+    const all = "+info +evalsha +eval +time +strlen +getrange +setrange +set +get +expire";
+    for (const right of all.split(" ")) {
+      const rights = all.split(" ").filter((one) => one !== right);
+      await server.ask("ACL", "SETUSER", "counter", "reset", "on", ">horse", "~q:*", ...rights);
+      const url = `redis://counter:horse@127.0.0.1:${server.port}`;
+      // The scripts are there already, so that EVAL is asked for by the probe alone.
+      await refused(url, /does not give the user of COUNTERS_URL all rights that docs\/running/);
+    }
+    await refused(`${server.url}/99`, /\/99 does not have the database that COUNTERS_URL names\.$/);
+    const cluster = await startRedisCluster(1);
+    t.after(() => cluster.end());
+    await refused(`${cluster.url}/1`, /is a cluster, which has the database 0 alone/);
+  });
+});
+
+suite("nodes of a cluster", { skip: whyNoRedis() ?? false }, () => {
+  test("the node that COUNTERS_URL names may end for good: once its replica took over, counts are shared", async (t) => {
+    const { url, nodes, end } = await startRedisCluster(3, true);
+    t.after(end);
+    const { mode, faults, take } = await openAt(t, url);
+    assert.equal(mode(), "shared");
+    await nodes[0]!.end();
+    await until("that was noticed", () => faults.length > 0);
+    await until("its replica took over", () => mode() === "shared");
+    const accounts = Array.from({ length: 64 }, (_, i) => i + 1);
+    const taken = await Promise.all(accounts.map(async (account) => take(account, defaultQuotas)));
+    assert.ok(taken.every(({ admitted }) => admitted));
+  });
+
+  test("no account is counted at an address that has become another cluster's", async (t) => {
+    const cluster = await startRedisCluster(2);
+    t.after(() => cluster.end());
+    const engine = await openValkeyEngine(cluster.url);
+    t.after(() => engine.disconnect());
+    await engine.connect(() => {});
+    // Reset, a node has another id and is a cluster by itself.
+    await cluster.nodes[0]!.end();
+    const other = cluster.nodes[1]!;
+    await other.ask("FLUSHALL");
+    await other.ask("CLUSTER", "RESET", "HARD");
+    await other.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+    const messages = await connectFaults(engine, 4);
+    assert.ok(messages.some((message) => message.endsWith("is no node of its cluster any more")));
+  });
+
+  test("while keys move to another node accounts are counted where each is, without an outage", async (t) => {
+    const cluster = await startRedisCluster(2);
+    t.after(() => cluster.end());
+    const [from, to] = cluster.nodes as [(typeof cluster.nodes)[0], (typeof cluster.nodes)[0]];
+    const [fromId, toId] = await Promise.all(
+      [from, to].map(async ({ ask }) => String(await ask("CLUSTER", "MYID"))),
+    );
+    const slotOf = async (part: number) =>
+      Number(await from.ask("CLUSTER", "KEYSLOT", `q:{${part}}:`));
+    let part = 1;
+    while ((await slotOf(part)) >= 8192) part++;
+    const slot = String(await slotOf(part));
+    const accounts = [part, part + 64, part + 128];
+    const { take, look, faults } = await openAt(t, cluster.url);
+    const takeAll = async () => {
+      const taken = await Promise.all(
+        accounts.map(async (account) => take(account, defaultQuotas)),
+      );
+      assert.ok(taken.every(({ admitted }) => admitted));
+    };
+    await takeAll();
+    await to.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", fromId!);
+    await from.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", toId!);
+    const move = (account: number) =>
+      from.ask("MIGRATE", "127.0.0.1", String(to.port), `q:{${part}}:${account}`, "0", "5000");
+    for (const account of accounts) {
+      await move(account);
+      await takeAll();
+    }
+    await from.ask("DEL", `q:{${part}}:probe`);
+    for (const { ask } of [to, from]) await ask("CLUSTER", "SETSLOT", slot, "NODE", toId!);
+    await takeAll();
+    assert.deepEqual(faults, []);
+    const looks = await Promise.all(accounts.map(async (account) => look(account, defaultQuotas)));
+    assert.deepEqual(
+      looks.map(({ windows: [inMinute] }) => defaultQuotas.minute - inMinute!.remaining),
+      [5, 5, 5],
+    );
+  });
+});
+
+/** What so many attempts to connect end with. */
+async function connectFaults(engine: Engine, attempts: number): Promise<string[]> {
+  const messages: string[] = [];
+  for (let i = 0; i < attempts; i++) {
+    const failed = await engine
+      .connect(() => {})
+      .then(
+        () => null,
+        (fault: Error) => fault,
+      );
+    messages.push(failed === null ? "connected" : failed.message);
+  }
+  return messages;
+}
