@@ -141,6 +141,10 @@ function readMessage({ headers, body }: FastifyRequest): unknown {
   if (isDeeper(message, depthMax))
     return malformed(`The body is nested deeper than ${depthMax} levels.`);
   const { id = null } = (message ?? {}) as { id?: unknown };
+  if (typeof id === "number" && !Number.isSafeInteger(id))
+    return malformed(
+      `The id of the message must be a string, or a whole number of at most ±${Number.MAX_SAFE_INTEGER}: a larger one could not be sent back exactly.`,
+    );
   const idText = JSON.stringify(id);
   if (idText.length > idLengthMax)
     return malformed(`The id of the message has more than ${idLengthMax} characters.`);

@@ -260,6 +260,25 @@ test("what is no message of JSON-RPC, or no method but POST, gets the error that
   }
 });
 
+test("the id of a message comes back as it was sent, and one that could not is refused", async (t) => {
+  const service = await startService(t);
+  const withId = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`;
+  for (const id of ["0", "-7", "9007199254740991", "-9007199254740991", '"9007199254740993"']) {
+    const { status, text } = await post(service, withId(id));
+    assert.equal(status, 200);
+    assert.ok(text.includes(`"id":${id}`), id);
+  }
+  for (const id of ["9007199254740992", "9007199254740993", "-9007199254740993", "1e400", "1.5"]) {
+    const { status, text, body } = await post(service, withId(id));
+    assert.deepEqual([status, body.code], [400, "malformed-request"], id);
+    assert.match(
+      body.detail,
+      /^The id of the message must be a string, or .* at most ±9007199254740991: /,
+    );
+    assert.ok(!text.includes(id), id);
+  }
+});
+
 test("a body that is not UTF-8 is refused, not searched for with its letters replaced; a byte order mark is ignored", async (t) => {
   const service = await startService(t);
   const call = {
