@@ -16,9 +16,19 @@ export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): 
 export const presentedKey = ({ headers }: IncomingMessage) =>
   headers["x-api-key"] as string | undefined;
 
-/** The same where `Authorization: Bearer` is read, too, as MCP clients send a secret; the header of ours wins. */
+/** The same where `Authorization: Bearer` is read, too, as MCP clients send a secret. */
 export const presentedKeyOrBearer = (request: IncomingMessage): string | undefined =>
-  presentedKey(request) || /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+  presentedKey(request) || bearerOf(request);
+
+/** Does it present one key in `x-api-key` and another as Bearer? What is no key may be meant for a proxy. */
+export function hasTwoKeys(request: IncomingMessage): boolean {
+  const bearer = bearerOf(request) ?? "";
+  const key = presentedKey(request) || bearer;
+  return key !== bearer && keyPattern.test(bearer);
+}
+
+const bearerOf = ({ headers }: IncomingMessage): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
 
 function misplacedKey({ url = "", headers }: IncomingMessage): string | undefined {
   if (keyPattern.test(url.slice(url.indexOf("?") + 1))) return "the query string";

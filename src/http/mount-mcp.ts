@@ -6,6 +6,7 @@ import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { maskKeys, Problem } from "#problems.ts";
 import { bodyBytesMax } from "./check-request.ts";
+import { hasTwoKeys } from "./client-address.ts";
 import { headerLines, mcpHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { quotaHeaders } from "./mount-operation.ts";
@@ -51,6 +52,10 @@ function openMessages(http: HttpDependencies) {
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     refuseForeignOrigin(http, request);
+    if (hasTwoKeys(request.raw))
+      throw malformed(
+        "The headers x-api-key and Authorization carry two different keys. Send one of them alone.",
+      );
     const message = readMessage(request);
     if (!isCall(message)) await admitUncounted(request);
     if (message instanceof Problem) throw message;

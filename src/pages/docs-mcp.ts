@@ -27,7 +27,8 @@ export const mcpPage = (publicUrl: string | null): string =>
         <p>
           Paste the settings of your program with your key in place of <code>YOUR_KEY</code>. Keep
           them out of repositories that others see. The key goes in <code>x-api-key</code> or, on
-          this path alone, in <code>Authorization: Bearer</code>.
+          this path alone, in <code>Authorization: Bearer</code>; two different keys in them are
+          refused.
         </p>
         ${agentSettings({ base: unknownOrigin, key: "YOUR_KEY" }).map(
           ({ name, place, text }) =>

@@ -260,6 +260,36 @@ test("what is no message of JSON-RPC, or no method but POST, gets the error that
   }
 });
 
+test("two different keys are refused, whichever of them is valid, and neither is shown or counted as a guess", async (t) => {
+  const service = await startService(t);
+  const { key: other } = await service.newKey();
+  const madeUp = `gpr_${"0".repeat(36)}`;
+  const list = (key: string, authorization: string) =>
+    modern(service, "tools/list", {}, { "x-api-key": key, authorization });
+  for (const [key, second] of [
+    [service.key, other],
+    [service.key, madeUp],
+    [madeUp, service.key],
+    ["YOUR_KEY", service.key],
+  ] as const)
+    for (let i = 0; i < 10; i++) {
+      const { status, text, body, headers } = await list(key, `Bearer ${second}`);
+      assert.deepEqual([status, body.code], [400, "malformed-request"]);
+      assert.match(body.detail, /x-api-key and Authorization carry two different keys/);
+      assert.doesNotMatch(text, /gpr_|YOUR_KEY/);
+      assert.equal(headers.get("ratelimit"), null);
+    }
+  for (const authorization of [
+    `Bearer ${service.key}`,
+    `bearer  ${service.key} `,
+    "Bearer a-token-of-a-proxy",
+    "Basic dXNlcjpwYXNzd29yZA==",
+  ])
+    assert.equal((await list(service.key, authorization)).status, 200, authorization);
+  const { status, body } = await list(madeUp, "");
+  assert.deepEqual([status, body.code], [401, "api-key-invalid"]);
+});
+
 test("the id of a message comes back as it was sent, and one that could not is refused", async (t) => {
   const service = await startService(t);
   const withId = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`;
