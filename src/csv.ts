@@ -29,8 +29,13 @@ export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =
 
 const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
 
-// A spreadsheet would run text that begins with one of these: https://owasp.org/www-community/attacks/CSV_Injection
-const formulaStart = /^[=+\-@\t\r]/;
+/**
+ * Would a spreadsheet run it? Some do so where the sign is a full-width one: Excel in Japanese, Numbers.
+ * https://owasp.org/www-community/attacks/CSV_Injection
+ */
+export const looksLikeFormula = (text: string): boolean => formulaStart.test(text);
+
+const formulaStart = /^[=+\-@\t\r＝＋－＠]/;
 const mustBeQuoted = /[",\r\n]/;
 
 /** A number stays a number, also a negative one; text gets an apostrophe where a spreadsheet would take it for a formula. */
@@ -38,6 +43,6 @@ function csvCell(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
   const text = typeof cell === "string" ? cell : cell.join("; ");
-  const harmless = formulaStart.test(text) ? `'${text}` : text;
+  const harmless = looksLikeFormula(text) ? `'${text}` : text;
   return mustBeQuoted.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

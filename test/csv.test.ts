@@ -11,7 +11,8 @@ const lineOf = (...cells: readonly Cell[]) =>
   );
 
 test("what a spreadsheet would run is text in it, in a list and in a heading too", () => {
-  for (const formula of ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", '=HYPERLINK("x")']) {
+  const halfWidth = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", '=HYPERLINK("x")'];
+  for (const formula of [...halfWidth, "＝1+1", "＋1", "－1", "＠SUM(A1)"]) {
     assert.deepEqual(parse(lineOf(formula, "x")), [[`'${formula}`, "x"]]);
     assert.deepEqual(parse(lineOf([formula, "x"])), [[`'${formula}; x`]]);
     assert.deepEqual(parse(csvHeading([{ name: formula, of: () => 1 }])), [[`'${formula}`]]);
@@ -19,7 +20,19 @@ test("what a spreadsheet would run is text in it, in a list and in a heading too
 });
 
 test("every other cell is read as it was written", () => {
-  const cells = ["a", 'say "x", please', "two\nlines", "", "1=1", "'x", " =1", "ä…", "; "];
+  const cells = [
+    "a",
+    'say "x", please',
+    "two\nlines",
+    "",
+    "1=1",
+    "'x",
+    " =1",
+    "ä…",
+    "; ",
+    "三＝1",
+    "ー1",
+  ];
   assert.deepEqual(parse(lineOf(...cells)), [cells]);
 });
 

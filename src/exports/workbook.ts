@@ -1,6 +1,7 @@
 /** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for their links, and one that says what it is. */
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
+import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { recordColumns, type ColumnType } from "#records/columns.ts";
@@ -174,7 +175,7 @@ const precisions: Readonly<Record<number, string>> = { 4: "year", 7: "month", 10
 /** The numbers of styles in `styles`. */
 const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;
 
-/** Text is of the format "text", so that it stays text also where somebody edits it; what looks like a formula is marked as quoted, too. */
+/** Text is of the format "text", so that it stays text also where somebody edits it; what looks like a formula is marked as quoted, too, for programs that read a text anew, as some do with what is pasted. */
 const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>
 <fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>
@@ -250,12 +251,9 @@ function cellXml(place: string, cell: SheetCell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return `<c r="${place}"><v>${cell}</v></c>`;
   if (typeof cell === "string")
-    return textXml(place, formulaStart.test(cell) ? style.formulaLike : style.text, cell);
+    return textXml(place, looksLikeFormula(cell) ? style.formulaLike : style.text, cell);
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
-
-/** A program that reads a text anew, as some do with what is pasted, would run it. */
-const formulaStart = /^[=+\-@\t\r]/;
 
 /** Of a cell, in UTF-16 units; with more a program takes the whole file for damaged. */
 const textLengthMax = 32_767;

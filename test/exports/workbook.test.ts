@@ -64,6 +64,7 @@ const hard = [
     property_type: "office",
     status: "planned",
     zip: "01234",
+    address: "＝1+1",
     latitude: 40.5,
     longitude: -73.25,
     start_date: "2024-02-29",
@@ -118,6 +119,7 @@ test("LibreOffice opens the workbook: every sheet with its rows, accents, zeros 
   assert.deepEqual([signal!["date"], signal!["date_precision"]], ["2026", "year"]);
   const [project] = sheet("Projects");
   assert.deepEqual([project!["name"], project!["zip"]], ["@home", "01234"]);
+  assert.equal(project!["address"], "＝1+1");
   assert.deepEqual(
     sheet("Links").map(({ kind, name, gp_name: gp }) => [kind, name, gp]),
     [
@@ -163,6 +165,34 @@ function partOf(archive: Buffer, name: string): string {
   ).toString();
 }
 
+test("a text that looks like a formula is marked as quoted, half-width or full-width, and no other is", async (t) => {
+  const { folder } = await exported(t, workbookFormat);
+  const archive = readFileSync(join(folder, "records.xlsx"));
+  const [, formats] = /<cellXfs count="6">([^]*)<\/cellXfs>/.exec(
+    partOf(archive, "xl/styles.xml"),
+  )!;
+  const quoted = formats!
+    .trim()
+    .split("\n")
+    .map((format) => format.includes('quotePrefix="1"'));
+  const cells = [1, 2, 3, 4].flatMap((number) => [
+    ...partOf(archive, `xl/worksheets/sheet${number}.xml`).matchAll(
+      /s="(\d)" t="inlineStr"><is><t xml:space="preserve">([^<]*)</g,
+    ),
+  ]);
+  const marked = cells.flatMap(([, style, text]) => (quoted[Number(style)] ? [text!] : []));
+  assert.deepEqual([...new Set(marked)].toSorted(), [
+    "+SUM(A1); @x",
+    "-2+3",
+    "-Big",
+    "=1+1",
+    "=1+1; Zoë Ünlü &amp; Söhne &lt;GmbH&gt;",
+    "=cmd|' /C calc'!A0",
+    "@home",
+    "＝1+1",
+  ]);
+});
+
 test("the head of every sheet is frozen", async (t) => {
   const { folder } = await exported(t, workbookFormat);
   const archive = readFileSync(join(folder, "records.xlsx"));
@@ -184,6 +214,7 @@ test("LibreOffice opens the CSV of each kind: right rows, accents, numbers as nu
   const gps = textsIn(ofKind("gp"), "string");
   assert.ok(gps.includes("Zoë Ünlü & Söhne <GmbH>"));
   assert.ok(gps.includes("'=1+1"));
+  assert.ok(textsIn(ofKind("project"), "string").includes("'＝1+1"));
   assert.equal(gps.filter((text) => /^gp_[0-9a-z]{16}$/.test(text)).length, 3);
   for (const number of [1999, 1840000000]) assert.ok(numbersIn(ofKind("gp")).includes(number));
   assert.ok(numbersIn(ofKind("signal")).includes(-5000000));

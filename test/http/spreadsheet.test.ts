@@ -30,6 +30,7 @@ const dangerous = [
     id: "n",
     name: "-1 Société",
     address: "+49 30 1",
+    city: "＝1+1",
     units: 12,
     latitude: -33.5,
     longitude: 151.25,
