@@ -26,12 +26,17 @@ mirror = client.mirror(saved)
 
 
 def save():
-    """Whoever reads the file meets the old or the new one, never a part."""
-    new = file.with_name(file.name + ".new")
-    with new.open("w", encoding="utf-8", newline="\n") as lines:
-        for line in mirror.save():
-            lines.write(line + "\n")
-    new.replace(file)
+    """Whoever reads the file meets the old or the new one, never a part, even where two of these run at once."""
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}.new")
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as lines:
+            for line in mirror.save():
+                lines.write(line + "\n")
+        unfinished.replace(file)
+    except OSError:
+        # As on a full disk.
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 pages = 0

@@ -6,7 +6,7 @@
  * where it was when it was interrupted.
  */
 import { createWriteStream, existsSync } from "node:fs";
-import { readFile, rename } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createClient } from "gp-records-client";
 
@@ -25,10 +25,17 @@ function* savedLines() {
   for (const line of mirror.save()) yield `${line}\n`;
 }
 
-/** Whoever reads the file meets the old or the new one, never a part. */
+/** Whoever reads the file meets the old or the new one, never a part, even where two of these run at once. */
 async function save() {
-  await pipeline(savedLines(), createWriteStream(`${file}.new`));
-  await rename(`${file}.new`, file);
+  const unfinished = `${file}.${process.pid}.new`;
+  try {
+    await pipeline(savedLines(), createWriteStream(unfinished));
+    await rename(unfinished, file);
+  } catch (error) {
+    // As on a full disk.
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 let pages = 0;

@@ -1378,6 +1378,9 @@ class _Received:
 
 OnVersionChange = Literal["fail", "restart"]
 
+# As much as a connection must bring of a file to be worth another try.
+_PROGRESS_BYTES = 64 * 1024
+
 # Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever.
 _RESTARTS_MAX = 10
 
@@ -1562,23 +1565,42 @@ class Client:
         """The values of an answer in NDJSON."""
         return cast(list[Any], self._get(path, query, "application/x-ndjson", _parse_lines)[0])
 
+    def _get_list(self, path: str) -> tuple[Any, _Received]:
+        """An answer in JSON that is no page; all of it is in `data`."""
+        return self._get(path, {}, "application/json", _parse_list)
+
+    def _get_file(self, path: str, sink: _RecordSink) -> None:
+        """
+        A file of any size, from where the sink is. What came of a try that failed is kept, and where that was much the try
+        does not count: so a connection may be slow, or break off as often as it likes. Over once the sink has it all, or
+        wants no more.
+        """
+        address = self._base + path
+        self._persist(lambda id, attempt: self._attempt_file(address, sink, id, attempt))
+
     def _get(
         self, path: str, query: Mapping[str, Any], accept: str, read: Callable[[bytes], Any]
     ) -> tuple[Any, _Received]:
+        address = self._base + path + _query_of(query)
+        outcome = self._persist(lambda id, attempt: self._attempt(address, accept, read, id, attempt))
+        return cast(tuple[Any, _Received], outcome)
+
+    def _persist(self, try_once: Callable[[str, int], Any]) -> Any:
         """
         One question: sent, waited for and asked again where that is worth it.
 
         Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped.
         """
-        address = self._base + path + _query_of(query)
         request_id = f"client_{secrets.token_hex(10)}"
-        attempt = 1
+        attempt = number = 1
         while True:
             if self._stop.is_set():
                 raise Stopped
-            outcome = self._attempt(address, accept, read, f"{request_id}.{attempt}", attempt)
+            outcome = try_once(f"{request_id}.{number}", attempt)
             if not isinstance(outcome, _Failure):
                 return outcome
+            if outcome.has_progress:
+                attempt = 1
             seconds = outcome.wait_seconds
             if seconds is None or attempt > self._retries_max or seconds > self._wait_max_seconds:
                 raise outcome.error from outcome.error.__cause__
@@ -1586,6 +1608,7 @@ class Client:
                 self._on_wait(Wait(seconds, outcome.error, attempt))
             self._sleep(seconds)
             attempt += 1
+            number += 1
 
     def _attempt(
         self,
@@ -1596,24 +1619,12 @@ class Client:
         attempt: int,
     ) -> tuple[Any, _Received] | _Failure:
         kept = self._cache.get(address) if self._cache is not None else None
-        headers = {
-            "accept": accept,
-            "accept-encoding": "gzip",
-            "user-agent": f"gp-records-client-python/{__version__}",
-            "x-api-key": self._key,
-            "x-request-id": request_id,
-        }
+        headers = {"accept": accept, "accept-encoding": "gzip"}
         if kept is not None:
             headers["if-none-match"] = kept.etag
-        try:
-            received = self._receive(urllib.request.Request(address, headers=headers))
-        except (OSError, EOFError, http.client.HTTPException, zlib.error) as cause:
-            error = NetworkError(f"{address} gave no answer: {_reason_of(cause)}.", request_id)
-            error.__cause__ = cause
-            return _Failure(error, _backoff_seconds(attempt))
-
-        received.headers.setdefault("x-request-id", request_id)
-        ours = received.headers["x-request-id"]
+        received = self._receive(address, headers, request_id)
+        if isinstance(received, NetworkError):
+            return _Failure(received, _backoff_seconds(attempt))
         is_kept = received.status == 304 and kept is not None
         if is_kept or received.status == 200:
             body = cast(CachedAnswer, kept).body if is_kept else received.body
@@ -1623,7 +1634,26 @@ class Client:
                 if self._cache is not None and not is_kept and etag is not None:
                     self._cache[address] = CachedAnswer(etag, body)
                 return answer, received
+        return self._refusal(received, address, attempt)
 
+    def _attempt_file(
+        self, address: str, sink: _RecordSink, request_id: str, attempt: int
+    ) -> None | _Failure:
+        before = sink.bytes
+        headers = {"accept": "application/x-ndjson", "accept-encoding": "identity"}
+        if before > 0:
+            headers["range"] = f"bytes={before}-"
+        received = self._receive(address, headers, request_id, sink)
+        if isinstance(received, NetworkError):
+            has_progress = sink.bytes - before >= _PROGRESS_BYTES
+            return _Failure(received, _backoff_seconds(1 if has_progress else attempt), has_progress)
+        if received.status in (200, 206):
+            return None
+        return self._refusal(received, address, attempt)
+
+    def _refusal(self, received: _Received, address: str, attempt: int) -> _Failure:
+        """Of an answer that is not what was asked for."""
+        ours = received.headers["x-request-id"]
         problem = _problem_of(received)
         if problem is not None:
             refusal = ProblemError(problem, ours)
@@ -1635,34 +1665,65 @@ class Client:
         said = _retry_after_seconds(received.headers)
         return _Failure(unexpected, _backoff_seconds(attempt) if said is None else said)
 
-    def _receive(self, request: urllib.request.Request) -> _Received:
+    def _receive(
+        self,
+        address: str,
+        headers: Mapping[str, str],
+        request_id: str,
+        sink: _RecordSink | None = None,
+    ) -> _Received | NetworkError:
+        """The whole answer, or why there is none. The content of a file goes where it belongs as it comes."""
+        own = {
+            "user-agent": f"gp-records-client-python/{__version__}",
+            "x-api-key": self._key,
+            "x-request-id": request_id,
+        }
+        try:
+            received = self._read(urllib.request.Request(address, headers={**own, **headers}), sink)
+        except (OSError, EOFError, http.client.HTTPException, zlib.error) as cause:
+            error = NetworkError(f"{address} gave no answer: {_reason_of(cause)}.", request_id)
+            error.__cause__ = cause
+            return error
+        received.headers.setdefault("x-request-id", request_id)
+        return received
+
+    def _read(self, request: urllib.request.Request, sink: _RecordSink | None) -> _Received:
         deadline = time.monotonic() + self._timeout_seconds
         try:
             response = self._opener.open(request, timeout=self._timeout_seconds)
         except urllib.error.HTTPError as error:
             response = error
         with response:
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            is_content = sink is not None and response.status in (200, 206)
+            if is_content and not sink.begin(headers.get("etag"), response.status == 200):
+                return _Received(response.status, headers, b"")
             chunks = []
+            length = 0
             # Each read has the time-out of its own; all of them together end here.
             while chunk := response.read(65536):
-                chunks.append(chunk)
+                length += len(chunk)
+                if not is_content:
+                    chunks.append(chunk)
+                elif not sink.write(chunk):
+                    return _Received(response.status, headers, b"")
                 if time.monotonic() > deadline:
                     raise TimeoutError("timed out")
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            length = headers.get("content-length")
             body = b"".join(chunks)
+            said = headers.get("content-length")
             # Read in parts, http.client lets a body pass that ends too early.
-            if length is not None and len(body) != int(length):
-                raise http.client.IncompleteRead(body, int(length) - len(body))
-        if headers.get("content-encoding") == "gzip":
+            if said is not None and length != int(said):
+                raise http.client.IncompleteRead(body, int(said) - length)
+        if headers.get("content-encoding") == "gzip" and not is_content:
             body = gzip.decompress(body)
         return _Received(response.status, headers, body)
 
 
 Kind = Literal["gp", "principal", "signal", "project"]
 
-#: Whether the hash that the service gives of the dataset is that of the copy. `different`: a GP is missing that no record
-#: names, and that shares no longer word of its name with one that is named. `unknown`: the service gives none.
+#: Whether the hash that the service gives of the dataset is that of the copy. `different`: pages were read, and a GP is
+#: missing that no record names, and that shares no longer word of its name with one that is named. `unknown`: the service
+#: gives none.
 Proof = Literal["equal", "different", "unknown"]
 
 # In the order of a step.
@@ -1685,8 +1746,8 @@ class MirrorUpdate:
     from_version: str | None
     #: The dataset it is of now.
     version: str
-    #: What was read for it: nothing, the steps between the two, or all pages.
-    how: Literal["unchanged", "steps", "pages"]
+    #: What was read for it: nothing, the steps between the two, the files of an export, or all pages.
+    how: Literal["unchanged", "steps", "export", "pages"]
     proof: Proof
 
 
@@ -1701,18 +1762,36 @@ class _Draft:
     """What is read so far of a dataset."""
 
     def __init__(
-        self, version: str | None = None, offsets: dict[Kind, int | None] | None = None
+        self,
+        version: str | None = None,
+        offsets: dict[Kind, int | None] | None = None,
+        how: Literal["export", "pages"] = "export",
     ) -> None:
-        #: None before the first page.
+        #: None before the first page or file.
         self.version = version
-        #: Where the next page begins; None where there is none.
-        self.offsets = offsets or {kind: 0 for kind in _PAGED}
+        #: Where the next page begins; None where all records of the kind are read. GPs are read from the first.
+        self.offsets = offsets or {kind: 0 for kind in _KINDS}
+        #: By pages, once there was one.
+        self.how = how
         self.lines: _Lines = {kind: {} for kind in _KINDS}
+        #: The file that is being read, and its version; it is not saved.
+        self.download: tuple[str, _RecordSink] | None = None
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """What is offered of the dataset that is served."""
+
+    version: str
+    #: Records of each kind.
+    records: dict[Kind, int]
+    request_id: str
 
 
 class Mirror:
     """
-    A copy of all records in memory: read page by page, then brought from dataset to dataset by what changed.
+    A copy of all records in memory: read from an export or page by page, then brought from dataset to dataset by what
+    changed.
 
     A GP is without its lists (`principals`, `signals` and their totals), which repeat other records.
     """
@@ -1747,22 +1826,22 @@ class Mirror:
         Makes it a copy of what the service serves now. Until that is whole the old copy stays; what an update that
         failed had read, the next one goes on from. One update at a time.
 
-        on_page: told after each page the version and the number of records read so far: a moment to save.
+        on_page: told after each page, or file of an export, the version and the number of records read so far: a moment to save.
 
         Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped; VersionChangedError where datasets are
         published faster than they can be read.
         """
         before = self._copy
         followed = self._follow(before) if before is not None else None
+        how: Literal["unchanged", "steps", "export", "pages"] = "steps"
         if followed is not None:
             after = followed
         elif before is not None and self._is_served(before.version):
             after = before
         else:
-            after = self._read_all(on_page)
+            after, how = self._read_all(on_page)
         self._copy = after
         from_version = before.version if before is not None else None
-        how: Literal["unchanged", "steps", "pages"] = "pages" if followed is None else "steps"
         if after.version == from_version:
             how = "unchanged"
         return MirrorUpdate(from_version, after.version, how, after.proof)
@@ -1771,7 +1850,7 @@ class Mirror:
         """Lines of text from which `client.mirror` makes it again, with what an unfinished update has read."""
         copy, draft = self._copy, self._draft
         head = None if copy is None else {"version": copy.version, "proof": copy.proof}
-        unfinished = {"version": draft.version, "offsets": draft.offsets}
+        unfinished = {"version": draft.version, "offsets": draft.offsets, "how": draft.how}
         yield json.dumps({"format": 1, "copy": head, "draft": unfinished})
         for name, lines in [("copy", copy.lines if copy is not None else {}), ("draft", draft.lines)]:
             for kind, of in lines.items():
@@ -1795,32 +1874,109 @@ class Mirror:
                 lines[entry["kind"]][entry["record"]["id"]] = _line_of(entry["record"])
             is_head = False
 
-    def _read_all(self, on_page: Callable[[str, int], object] | None) -> _Copy:
+    def _read_all(
+        self, on_page: Callable[[str, int], object] | None
+    ) -> tuple[_Copy, Literal["export", "pages"]]:
+        """From the files of an export where the service offers one, else page by page."""
+        may_export = True
         restarts = 0
         while True:
             try:
-                self._fill(on_page)
-                break
+                if may_export:
+                    self._read_export(on_page)
+                self._read_pages(on_page)
             except VersionChangedError:
                 self._draft = _Draft()
                 if restarts == _RESTARTS_MAX:
                     raise
                 restarts += 1
-        version, lines = cast(str, self._draft.version), self._draft.lines
-        publications, _ = self._list_publications(version)
-        hash = next((one["hash"] for one in publications if one["version"] == version), None)
-        proof: Proof = "unknown"
-        if hash is not None:
-            proof = "equal" if hash == _hash_of(lines) else "different"
-        self._draft = _Draft()
-        return _Copy(version, proof, lines)
+                continue
+            version, lines, how = cast(str, self._draft.version), self._draft.lines, self._draft.how
+            publications, _ = self._list_publications(version)
+            hash = next((one["hash"] for one in publications if one["version"] == version), None)
+            proof: Proof = "unknown"
+            if hash is not None:
+                proof = "equal" if hash == _hash_of(lines) else "different"
+            self._draft = _Draft()
+            # An export has every record, so this one cannot be right.
+            if how == "export" and proof == "different":
+                may_export = False
+                continue
+            copy = _Copy(version, proof, lines)
+            is_behind = bool(publications) and publications[0]["version"] != version
+            return (is_behind and self._follow(copy)) or copy, how
 
-    def _fill(self, on_page: Callable[[str, int], object] | None) -> None:
+    def _read_export(self, on_page: Callable[[str, int], object] | None) -> None:
+        """
+        Reads what the draft lacks from files, as far as they are to be had.
+
+        Raises VersionChangedError where they are of another dataset.
+        """
+        draft = self._draft
+        missing = [kind for kind in _KINDS if draft.offsets[kind] is not None]
+        offer = self._find_offer() if missing else None
+        if offer is None:
+            return
+        draft.version = draft.version or offer.version
+        _refuse_other(draft.version, offer.version, offer.request_id)
+        for kind in missing:
+            lines = self._read_file(offer, kind)
+            if lines is None:
+                # Another dataset may have been published, whose files are to be had.
+                newer = self._find_offer()
+                if newer is not None:
+                    _refuse_other(draft.version, newer.version, newer.request_id)
+                return
+            draft.lines[kind] = lines
+            draft.offsets[kind] = None
+            if on_page is not None:
+                on_page(draft.version, sum(len(of) for of in draft.lines.values()))
+
+    def _find_offer(self) -> _Offer | None:
+        """None where the service offers no export."""
+        try:
+            body, received = self._client._get_list("/exports")
+            current = next(one for one in body["data"] if one["is_current"] is True)
+            counts = {one["kind"]: one["records"] for one in current["files"] if one["format"] == "ndjson"}
+            records = {kind: int(counts[kind]) for kind in _KINDS}
+            if not re.fullmatch(r"[\w-]{1,100}", current["version"], re.ASCII):
+                return None
+            return _Offer(current["version"], records, received.headers["x-request-id"])
+        except (StopIteration, KeyError, TypeError, ValueError, OverflowError):
+            return None
+        except GpRecordsError as error:
+            _unless_final(error)
+            return None
+
+    def _read_file(self, offer: _Offer, kind: Kind) -> dict[str, str] | None:
+        """The records of a kind; None where the file is not to be had, or never is what the service says it is."""
+        draft = self._draft
+        for _ in range(_FILE_TRIES_MAX):
+            version, sink = draft.download or ("", None)
+            if sink is None or version != offer.version or sink.kind != kind:
+                sink = _RecordSink(kind, offer.records[kind])
+            draft.download = (offer.version, sink)
+            try:
+                self._client._get_file(f"/exports/{offer.version}/{kind}.ndjson", sink)
+                is_over = True
+            except GpRecordsError as error:
+                _unless_final(error)
+                is_over = False
+            draft.download = None
+            # A connection may have been lost at the very end, after which there is nothing to ask for.
+            lines = sink.finish()
+            if lines is not None or not is_over:
+                return lines
+        return None
+
+    def _read_pages(self, on_page: Callable[[str, int], object] | None) -> None:
         """Reads what the draft lacks."""
         draft = self._draft
         for kind in _PAGED:
             while (offset := draft.offsets[kind]) is not None:
                 draft.offsets[kind] = self._read_page(kind, {"offset": offset}, on_page)
+        if draft.offsets["gp"] is None:
+            return
         missing = _NamedGps(draft.lines)
         while (query := missing.next_query()) is not None:
             next_offset: int | None = 0
@@ -1828,6 +1984,7 @@ class Mirror:
                 gp_query = {"gp_name": query, "offset": next_offset}
                 next_offset = self._read_page("gp", gp_query, on_page)
             missing.drop_found()
+        draft.offsets["gp"] = None
 
     def _read_page(
         self, kind: Kind, query: Mapping[str, Any], on_page: Callable[[str, int], object] | None
@@ -1835,26 +1992,18 @@ class Mirror:
         """
         Keeps a page's records and gives the next one's offset.
 
-        Raises VersionChangedError where it is of another dataset than the pages before.
+        Raises VersionChangedError where it is of another dataset than what was read before.
         """
         draft = self._draft
         page = self._client._fetch_page(_PATHS[kind], {**query, "limit": 100})
-        to = page.meta["dataset_version"]
-        draft.version = draft.version or to
-        if draft.version != to:
-            raise VersionChangedError(
-                f"The dataset changed from {draft.version} to {to} while it was read.",
-                page.request_id,
-                draft.version,
-                to,
-            )
+        version = page.meta["dataset_version"]
+        draft.version = draft.version or version
+        _refuse_other(draft.version, version, page.request_id)
+        draft.how = "pages"
         for record in page.data:
-            if kind == "gp":
-                for name in ("principals", "principals_total", "signals", "signals_total"):
-                    record.pop(name, None)
-            draft.lines[kind][record["id"]] = _line_of(record)
+            draft.lines[kind][record["id"]] = _record_line(kind, record)
         if on_page is not None:
-            on_page(to, sum(len(of) for of in draft.lines.values()))
+            on_page(version, sum(len(of) for of in draft.lines.values()))
         return page.pagination["next_offset"]
 
     def _follow(self, before: _Copy) -> _Copy | None:
@@ -1871,13 +2020,17 @@ class Mirror:
         hash = _hash_of(lines)
         # As large a part as ten requests, or the smallest quota, will pay for.
         limit = 100 * min(10, quota_min)
-        for step in steps:
-            read = self._read_step(step, hash, limit)
-            if read is None:
-                return None
-            hash, changes = read
-            if not all(_apply(lines, change) for change in changes):
-                return None
+        try:
+            for step in steps:
+                read = self._read_step(step, hash, limit)
+                if read is None:
+                    return None
+                hash, changes = read
+                if not all(_apply(lines, change) for change in changes):
+                    return None
+        except (KeyError, TypeError, ValueError):
+            # What came is no step.
+            return None
         if _hash_of(lines) != hash:
             return None
         return _Copy(steps[-1]["version"], "equal", lines)
@@ -1893,7 +2046,7 @@ class Mirror:
         try:
             while offset is not None:
                 body, received = self._client._get_json("/changes", {"limit": 100, "offset": offset})
-                quota_min = min(one["quota"] for one in _quota_of(received.headers))
+                quota_min = min((one["quota"] for one in _quota_of(received.headers)), default=10)
                 publications += body["data"]
                 offset = body["pagination"]["next_offset"]
                 if any(version in (one["version"], one["from"]) for one in body["data"]):
@@ -1908,7 +2061,8 @@ class Mirror:
         self, publication: Mapping[str, Any], from_hash: str, limit: int
     ) -> tuple[str, list[Any]] | None:
         """The hash it leads to and its changes; None where it is gone, or does not begin with what has this hash."""
-        step = publication["step"]
+        # Not as the service names it: what does not begin with a slash would lead the key to another host.
+        step = f"/changes/{publication['from']}..{publication['version']}.ndjson"
         try:
             head, *changes = self._client._get_lines(step, {"limit": limit, "offset": 0})
             begins = (head["format"], head["from"], head["to"], head["from_hash"])
@@ -1928,6 +2082,94 @@ class Mirror:
 
     def _is_served(self, version: str) -> bool:
         return self._client.fetch_signals(limit=1).meta["dataset_version"] == version
+
+
+# A file whose hash is wrong, or that changed while it was read, is read once more.
+_FILE_TRIES_MAX = 2
+# No record is as long.
+_LINE_BYTES_MAX = 64 * 1024 * 1024
+
+
+class _RecordSink:
+    """Where the bytes of a file of records go."""
+
+    def __init__(self, kind: Kind, count: int) -> None:
+        self.kind = kind
+        self._count = count
+        self._reset()
+
+    def _reset(self) -> None:
+        #: How many it has.
+        self.bytes = 0
+        self._lines: dict[str, str] = {}
+        self._hash = hashlib.sha256()
+        #: The beginning of a line.
+        self._rest: list[bytes] = []
+        self._rest_bytes = 0
+        self._tag: str | None = None
+        self._is_sound = True
+
+    def begin(self, etag: str | None, is_whole: bool) -> bool:
+        """Told of an answer: bytes from the beginning of the file, or those that follow. False where it wants none."""
+        if is_whole:
+            self._reset()
+        # The beginning of the SHA-256; a proxy that compresses makes the tag a weak one.
+        found = re.fullmatch(r'(?:W/)?"([0-9a-f]{32})"', etag or "")
+        tag = found and found[1]
+        if self.bytes == 0:
+            self._tag = tag
+        self._is_sound = self._is_sound and tag is not None and tag == self._tag
+        return self._is_sound
+
+    def write(self, piece: bytes) -> bool:
+        """False where it wants no more."""
+        self._hash.update(piece)
+        self.bytes += len(piece)
+        end = piece.rfind(b"\n")
+        if end == -1:
+            self._rest.append(piece)
+            self._rest_bytes += len(piece)
+        else:
+            try:
+                self._take(b"".join([*self._rest, piece[:end]]))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                self._is_sound = False
+            self._rest = [piece[end + 1 :]]
+            self._rest_bytes = len(self._rest[0])
+        fits = self._rest_bytes <= _LINE_BYTES_MAX and len(self._lines) <= self._count
+        self._is_sound = self._is_sound and fits
+        return self._is_sound
+
+    def _take(self, lines: bytes) -> None:
+        for line in lines.split(b"\n"):
+            record = json.loads(line)
+            if not isinstance(record["id"], str):
+                raise TypeError("A record has no id.")
+            self._lines[record["id"]] = _record_line(self.kind, record)
+
+    def finish(self) -> dict[str, str] | None:
+        """None where it is not the file that its entity tag names."""
+        is_whole = self._is_sound and self._rest_bytes == 0 and len(self._lines) == self._count
+        return self._lines if is_whole and self._hash.hexdigest()[:32] == self._tag else None
+
+
+def _unless_final(error: GpRecordsError) -> None:
+    """
+    Raises the error where the quota is used up or there is no connection. Else pages are read, which say it if there is
+    more to say.
+    """
+    if isinstance(error, NetworkError) or getattr(error, "code", None) == "quota-exceeded":
+        raise error
+
+
+def _refuse_other(from_version: str, to_version: str, request_id: str) -> None:
+    if from_version != to_version:
+        raise VersionChangedError(
+            f"The dataset changed from {from_version} to {to_version} while it was read.",
+            request_id,
+            from_version,
+            to_version,
+        )
 
 
 class _NamedGps:
@@ -2001,6 +2243,14 @@ def _apply(lines: _Lines, change: Mapping[str, Any]) -> bool:
     return True
 
 
+def _record_line(kind: Kind, record: dict[str, Any]) -> str:
+    """A record that the service answered, as a mirror has it: a GP without what it embeds of other records."""
+    if kind == "gp":
+        for name in ("principals", "principals_total", "signals", "signals_total"):
+            record.pop(name, None)
+    return _line_of(record)
+
+
 def _hash_of(lines: _Lines) -> str:
     """SHA-256 of the SHA-256 of every line, by kind and id, in hexadecimal digits."""
     total = hashlib.sha256()
@@ -2035,6 +2285,8 @@ class _Failure:
 
     error: GpRecordsError
     wait_seconds: float | None
+    #: So much came that the tries are counted anew.
+    has_progress: bool = False
 
 
 class _RefuseRedirects(urllib.request.HTTPRedirectHandler):
@@ -2074,6 +2326,11 @@ def _parse_object(body: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _parse_list(body: bytes) -> dict[str, Any] | None:
+    answer = _parse_object(body)
+    return answer if answer is not None and isinstance(answer.get("data"), list) else None
 
 
 def _parse_lines(body: bytes) -> list[dict[str, Any]] | None:

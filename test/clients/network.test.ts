@@ -144,7 +144,7 @@ forEachClient(
   async (t, client) => {
     const next = { ...JSON.parse(page).pagination, has_more: true, next_offset: 20 };
     const same = answers.json(JSON.stringify({ ...JSON.parse(page), pagination: next }));
-    const { baseUrl, headers } = await scripted(t, [same, same, same, answers.page]);
+    const { baseUrl, headers } = await scripted(t, [same, same, same, same, same]);
     for (const what of ["list", "mirror"] as const) {
       const { error, value } = await client.do({
         what,

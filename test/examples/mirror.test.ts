@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { hasPython } from "../clients/each-client.ts";
 import { checkTypes, packClient, run } from "../clients/packed.ts";
@@ -79,6 +81,56 @@ async function assertMirrors(t: TestContext, folder: string, program: Program): 
   await publish(service, records(20, "A third closes"));
   await assertEqual(/, by steps: 10 gp, 3 principal, 25 signal, 2 project\n$/);
 }
+
+/** Two at once, of which one is killed while it reads an export, leave what the next one goes on from. */
+async function assertSurvives(t: TestContext, folder: string, command: readonly string[]) {
+  const service = await startService(t, {
+    records: records(250),
+    settings: { EXPORTS: "on" },
+  });
+  const { key } = await service.newKey({ quotas: { minute: 1000 } });
+  const [program, ...values] = command as [string, ...string[]];
+  const begin = (url: string) => {
+    const env = { ...process.env, GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
+    const child = spawn(program, values, {
+      cwd: folder,
+      env: { ...env, PYTHONPATH: resolve("clients/python"), PYTHONDONTWRITEBYTECODE: "1" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    return { child, printed: text(child.stdout), ended: once(child, "exit") };
+  };
+  const killed: ReturnType<typeof begin>[] = [];
+  const breaking = await proxy(t, service, (number) => {
+    if (number === 4) for (const { child } of killed) child.kill("SIGKILL");
+  });
+  killed.push(begin(breaking.url));
+  const both = [begin(service.url), begin(service.url)];
+  const assertWhole = async ({ printed, ended }: ReturnType<typeof begin>, how: string) => {
+    const [code] = await ended;
+    assert.deepEqual([code, (await printed).includes(`by ${how}: 10 gp`)], [0, true]);
+  };
+  const [, signal] = await killed[0]!.ended;
+  assert.equal(signal, "SIGKILL");
+  for (const one of both) await assertWhole(one, "export");
+  await publish(service, records(260));
+  await assertWhole(begin(service.url), "steps");
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith("mirror.ndjson")),
+    ["mirror.ndjson"],
+  );
+}
+
+test("the example of a mirror in TypeScript leaves a whole copy where two of it run at once and a third is killed", async (t) => {
+  const { folder } = await packClient(t);
+  cpSync("examples/mirror.ts", join(folder, "mirror.mts"));
+  await assertSurvives(t, folder, [process.execPath, "mirror.mts"]);
+});
+
+test("the example of a mirror in Python leaves a whole copy where two of it run at once and a third is killed", async (t) => {
+  if (!hasPython(t)) return;
+  const folder = temporaryFolder(t);
+  await assertSurvives(t, folder, ["python3", resolve("examples/mirror.py")]);
+});
 
 test("the example of a mirror in TypeScript ends with the records of one dataset, through a publication, a roll-back and 429s", async (t) => {
   const { folder } = await packClient(t);

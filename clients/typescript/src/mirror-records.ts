@@ -12,8 +12,8 @@ export interface MirroredRecords {
 export type Kind = keyof MirroredRecords;
 
 /**
- * Whether the hash that the service gives of the dataset is that of the copy. `different`: a GP is missing that no record
- * names, and that shares no longer word of its name with one that is named. `unknown`: the service gives none.
+ * Whether the hash that the service gives of the dataset is that of the copy. `different`: pages were read, and a GP is missing
+ * that no record names, and that shares no longer word of its name with one that is named. `unknown`: the service gives none.
  */
 export type Proof = "equal" | "different" | "unknown";
 
@@ -53,6 +53,17 @@ export async function hashOf(lines: Lines): Promise<string> {
   const total = new Uint8Array(await subtle.digest("SHA-256", digests));
   return Array.from(total, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+/** What a GP embeds of other records. */
+const lists = new Set(["principals", "principals_total", "signals", "signals_total"]);
+
+/** A record that the service answered, as a mirror has it. */
+export const lineOf = (kind: Kind, record: object): string =>
+  JSON.stringify(
+    kind === "gp"
+      ? Object.fromEntries(Object.entries(record).filter(([name]) => !lists.has(name)))
+      : record,
+  );
 
 /** Ids are ASCII, whose order is that of their bytes. */
 export const sortedKeys = (lines: ReadonlyMap<string, string>) => [...lines.keys()].sort();

@@ -107,17 +107,19 @@ function stepsFrom(
 /** @returns undefined where the step is gone, or does not begin with what has this hash. */
 async function readStep(
   transport: Transport,
-  { from, version, step }: Publication,
+  { from, version }: Publication,
   fromHash: string,
   limit: number,
   options: RequestOptions,
 ): Promise<{ toHash: string; changes: Change[] } | undefined> {
   const changes: Change[] = [];
+  // Not as the service names it: what does not begin with a slash would lead the key to another host.
+  const path = `/changes/${from}..${version}.ndjson`;
   try {
-    const [first, ...rest] = await transport.getLines(step!, { limit, offset: 0 }, options);
-    const head = first as StepHead;
+    const [first, ...rest] = await transport.getLines(path, { limit, offset: 0 }, options);
+    const head = first as StepHead | undefined;
     if (
-      head.format !== 1 ||
+      head?.format !== 1 ||
       head.from !== from ||
       head.to !== version ||
       head.from_hash !== fromHash
@@ -125,7 +127,7 @@ async function readStep(
       return undefined;
     changes.push(...(rest as Change[]));
     while (changes.length < head.changes) {
-      const part = await transport.getLines(step!, { limit, offset: changes.length }, options);
+      const part = await transport.getLines(path, { limit, offset: changes.length }, options);
       if (part.length === 0) return undefined;
       changes.push(...(part as Change[]));
     }
@@ -137,9 +139,10 @@ async function readStep(
   }
 }
 
-/** @returns false where the change is of something that is not there. */
+/** @returns false where the change is of something that is not there, or is none. */
 function apply(lines: Lines, change: Change): boolean {
-  const of = lines[change.kind];
+  const of = lines[change.kind] as Lines[Kind] | undefined;
+  if (of === undefined) return false;
   const before = of.get(change.id);
   if (change.change === "added") of.set(change.id, JSON.stringify(change.record));
   else if (before === undefined) return false;

@@ -1,4 +1,4 @@
-/** A copy of all records in memory: read page by page, then brought from dataset to dataset by what changed. */
+/** A copy of all records in memory: read from an export or page by page, then brought from dataset to dataset by what changed. */
 import { type Draft, isServed, newDraft, readAll, type UpdateOptions } from "./mirror-pages.ts";
 import {
   type Copy,
@@ -17,8 +17,8 @@ export interface MirrorUpdate {
   from: string | null;
   /** The dataset it is of now. */
   version: string;
-  /** What was read for it: nothing, the steps between the two, or all pages. */
-  how: "unchanged" | "steps" | "pages";
+  /** What was read for it: nothing, the steps between the two, the files of an export, or all pages. */
+  how: "unchanged" | "steps" | "export" | "pages";
   proof: Proof;
 }
 
@@ -65,15 +65,18 @@ export function openMirror(transport: Transport, saved: Iterable<string> = []): 
         followed === undefined &&
         copy !== null &&
         (await isServed(transport, copy.version, options));
-      const next = followed ?? (isSame ? copy! : await readAll(transport, draft, options));
-      copy = next;
-      const how = next.version === from ? "unchanged" : followed === undefined ? "pages" : "steps";
-      return { from, version: next.version, how, proof: next.proof };
+      const read =
+        followed === undefined && !isSame
+          ? await readAll(transport, draft, options)
+          : { copy: followed ?? copy!, how: "steps" as const };
+      copy = read.copy;
+      const { version, proof } = copy;
+      return { from, version, how: version === from ? "unchanged" : read.how, proof };
     },
     *save() {
-      const { version, offsets } = draft;
+      const { version, offsets, how } = draft;
       const head = copy === null ? null : { version: copy.version, proof: copy.proof };
-      yield JSON.stringify({ format: 1, copy: head, draft: { version, offsets } });
+      yield JSON.stringify({ format: 1, copy: head, draft: { version, offsets, how } });
       for (const [name, lines] of [
         ["copy", copy?.lines],
         ["draft", draft.lines],
@@ -96,7 +99,7 @@ function load(saved: Iterable<string>): { copy: Copy | null; draft: Draft } {
       if (entry.format !== 1)
         throw new TypeError("This is not a saved mirror, or one of a later version.");
       if (entry.copy !== null) copy = { ...entry.copy, lines: noLines() };
-      draft = { ...entry.draft, lines: noLines() };
+      draft = { ...newDraft(), ...entry.draft };
     } else {
       const { lines } = entry.of === "draft" ? draft : copy!;
       lines[entry.kind as Kind].set(entry.record.id, JSON.stringify(entry.record));

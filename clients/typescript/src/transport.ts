@@ -57,11 +57,28 @@ export interface Received {
 /** Values as they are sent; undefined is left out, several are repeated. */
 type QueryValue = string | number | readonly string[] | undefined;
 
-/** Both throw a ProblemError, NetworkError or UnexpectedAnswerError, or the signal's reason where it was aborted. */
+/** All throw a ProblemError, NetworkError or UnexpectedAnswerError, or the signal's reason where it was aborted. */
 export interface Transport {
   getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
   /** The values of an answer in NDJSON. */
   getLines(path: string, query: object, options?: RequestOptions): Promise<object[]>;
+  /** An answer in JSON that is no page; all of it is in `data`. */
+  getList(path: string, options?: RequestOptions): Promise<{ data: unknown[] } & Received>;
+  /**
+   * A file of any size, from where the sink is. What came of a try that failed is kept, and where that was much the try does
+   * not count: so a connection may be slow, or break off as often as it likes. Over once the sink has it all, or wants no more.
+   */
+  getFile(path: string, sink: FileSink, options?: RequestOptions): Promise<void>;
+}
+
+/** Where the bytes of a file go. */
+export interface FileSink {
+  /** How many it has. */
+  readonly bytes: number;
+  /** Told of an answer: bytes from the beginning of the file, or those that follow. @returns false where it wants none of them. */
+  begin(etag: string | null, isWhole: boolean): boolean;
+  /** @returns false where it wants no more. */
+  write(bytes: Uint8Array): boolean;
 }
 
 interface Answer extends Received {
@@ -69,7 +86,20 @@ interface Answer extends Received {
 }
 
 /** What one try came to; `waitSeconds` is null where another would not help. */
-type Outcome = { answer: Answer } | { error: Wait["error"]; waitSeconds: number | null };
+type Outcome<Given> = { answer: Given } | Failure;
+
+interface Failure {
+  error: Wait["error"];
+  waitSeconds: number | null;
+  /** So much came that the tries are counted anew. */
+  hasProgress?: boolean;
+}
+
+/** One try of a question, under an id of its own. */
+type Try<Given> = (requestId: string, attempt: number) => Promise<Outcome<Given>>;
+
+/** As much as a connection must bring of a file to be worth another try. */
+const progressBytes = 64 * 1024;
 
 /** How an answer is asked for and read: undefined where it is something else. */
 interface Reader {
@@ -84,6 +114,13 @@ const json: Reader = {
     return Array.isArray(page?.data) && isObject(page.pagination) && isObject(page.meta)
       ? page
       : undefined;
+  },
+};
+const list: Reader = {
+  accept: "application/json",
+  read(body) {
+    const answer = parseObject(body) as { data?: unknown } | undefined;
+    return Array.isArray(answer?.data) ? answer : undefined;
   },
 };
 const lines: Reader = {
@@ -120,7 +157,7 @@ export function openTransport(options: ClientOptions): Transport {
     requestId: string,
     attempt: number,
     signal: AbortSignal | undefined,
-  ): Promise<Outcome> {
+  ): Promise<Outcome<Answer>> {
     const kept = await cache?.get(address);
     const headers: Record<string, string> = {
       accept,
@@ -128,16 +165,10 @@ export function openTransport(options: ClientOptions): Transport {
       "x-request-id": requestId,
     };
     if (kept !== undefined) headers["if-none-match"] = kept.etag;
-    const sent = { headers, redirect: "manual", credentials: "omit" } as const;
-    const received = await receive(fetch, address, sent, timeoutSeconds, signal);
-    if ("cause" in received) {
-      const { reason, cause } = received;
-      const error = new NetworkError(`${address} gave no answer: ${reason}.`, requestId, { cause });
-      return { error, waitSeconds: backoffSeconds(attempt) };
-    }
+    const received = await receive(address, headers, (response) => response.text(), signal);
+    if ("cause" in received) return failureOf(received, address, requestId, attempt);
     const { response, body } = received;
     const { status, headers: got } = response;
-    const ours = got.get("x-request-id") ?? requestId;
     const isKept = status === 304 && kept !== undefined;
     if (isKept || status === 200) {
       const content = read(isKept ? kept.body : body);
@@ -145,39 +176,112 @@ export function openTransport(options: ClientOptions): Transport {
       if (content !== undefined && !isKept && etag !== null)
         await cache?.set(address, { etag, body });
       if (content !== undefined)
-        return { answer: { content, requestId: ours, quota: quotaOf(got) } };
+        return {
+          answer: {
+            content,
+            requestId: got.get("x-request-id") ?? requestId,
+            quota: quotaOf(got),
+          },
+        };
     }
-    const problem = problemOf(response, body);
-    if (problem !== undefined) {
-      const error = new ProblemError(problem, ours);
-      return { error, waitSeconds: waitFor(error, got, attempt) };
-    }
-    // A proxy has limits of its own, and says so without a problem of ours.
-    const isOfProxy = [429, 502, 503, 504].includes(status);
-    return {
-      error: new UnexpectedAnswerError(unexpected(address, response), ours, status),
-      waitSeconds: isOfProxy ? (retryAfterSeconds(got) ?? backoffSeconds(attempt)) : null,
-    };
+    return refusalOf(response, body, address, requestId, attempt);
   }
 
-  async function get(
-    path: string,
-    query: object,
-    reader: Reader,
-    { signal }: RequestOptions = {},
-  ): Promise<Answer> {
-    const address = base + path + queryOf(query);
-    const id = newRequestId();
-    for (let attempt = 1; ; attempt++) {
+  async function attemptFile(
+    address: string,
+    sink: FileSink,
+    requestId: string,
+    attempt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome<null>> {
+    const headers: Record<string, string> = {
+      accept: lines.accept,
+      "x-api-key": key,
+      "x-request-id": requestId,
+    };
+    if (sink.bytes > 0) headers["range"] = `bytes=${sink.bytes}-`;
+    const isContent = ({ status }: Response) => status === 200 || status === 206;
+    const receiveBody = async (response: Response): Promise<string> => {
+      if (!isContent(response)) return response.text();
+      const isWanted = sink.begin(response.headers.get("etag"), response.status === 200);
+      const reader = response.body?.getReader();
+      if (!isWanted) await reader?.cancel();
+      for (let isOver = !isWanted || reader === undefined; !isOver;) {
+        const { done, value } = await reader!.read();
+        isOver = done || !sink.write(value);
+        if (isOver && !done) await reader!.cancel();
+      }
+      return "";
+    };
+    const before = sink.bytes;
+    const received = await receive(address, headers, receiveBody, signal);
+    if ("cause" in received) {
+      const hasProgress = sink.bytes - before >= progressBytes;
+      const failure = failureOf(received, address, requestId, hasProgress ? 1 : attempt);
+      return { ...failure, hasProgress };
+    }
+    const { response, body } = received;
+    return isContent(response)
+      ? { answer: null }
+      : refusalOf(response, body, address, requestId, attempt);
+  }
+
+  /** The whole answer, or why there is none. @throws the signal's reason. */
+  async function receive(
+    address: string,
+    headers: Record<string, string>,
+    receiveBody: (response: Response) => Promise<string>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ response: Response; body: string } | Lost> {
+    // AbortSignal.any is younger than the oldest Node and browsers this runs in.
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      controller.abort();
+    }, timeoutSeconds * 1000);
+    try {
+      const response = await fetch(address, {
+        headers,
+        redirect: "manual",
+        credentials: "omit",
+        signal: controller.signal,
+      });
+      return { response, body: await receiveBody(response) };
+    } catch (cause) {
       signal?.throwIfAborted();
-      const outcome = await attemptOnce(address, reader, `${id}.${attempt}`, attempt, signal);
+      const reason = isLate ? `not within ${timeoutSeconds} s` : reasonOf(cause);
+      return { reason, cause };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** @throws what the last try came to. */
+  async function persist<Given>(
+    tryOnce: Try<Given>,
+    signal: AbortSignal | undefined,
+  ): Promise<Given> {
+    const id = newRequestId();
+    for (let attempt = 1, number = 1; ; attempt++, number++) {
+      signal?.throwIfAborted();
+      const outcome = await tryOnce(`${id}.${number}`, attempt);
       if ("answer" in outcome) return outcome.answer;
-      const { error, waitSeconds } = outcome;
+      const { error, waitSeconds, hasProgress } = outcome;
+      if (hasProgress === true) attempt = 1;
       if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds) throw error;
       onWait?.({ seconds: waitSeconds, error, attempt });
       await sleep(waitSeconds * 1000, signal);
     }
   }
+
+  const get = (path: string, query: object, reader: Reader, { signal }: RequestOptions = {}) => {
+    const address = base + path + queryOf(query);
+    return persist((id, attempt) => attemptOnce(address, reader, id, attempt, signal), signal);
+  };
 
   return {
     async getJson(path, query, options) {
@@ -195,6 +299,15 @@ export function openTransport(options: ClientOptions): Transport {
     },
     getLines: async (path, query, options) =>
       (await get(path, query, lines, options)).content as object[],
+    async getList(path, options) {
+      const { content, requestId, quota } = await get(path, {}, list, options);
+      return { ...(content as { data: unknown[] }), requestId, quota };
+    },
+    getFile: async (path, sink, { signal } = {}) =>
+      void (await persist(
+        (id, attempt) => attemptFile(base + path, sink, id, attempt, signal),
+        signal,
+      )),
   };
 }
 
@@ -215,34 +328,43 @@ function queryOf(query: object): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** The whole answer, or why there is none. @throws the signal's reason. */
-async function receive(
-  fetch: NonNullable<ClientOptions["fetch"]>,
+/** No answer, or not the whole of one. */
+interface Lost {
+  reason: string;
+  cause: unknown;
+}
+
+function failureOf(
+  { reason, cause }: Lost,
   address: string,
-  sent: RequestInit,
-  timeoutSeconds: number,
-  signal: AbortSignal | undefined,
-): Promise<{ response: Response; body: string } | { reason: string; cause: unknown }> {
-  // AbortSignal.any is younger than the oldest Node and browsers this runs in.
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    controller.abort();
-  }, timeoutSeconds * 1000);
-  try {
-    const response = await fetch(address, { ...sent, signal: controller.signal });
-    return { response, body: await response.text() };
-  } catch (cause) {
-    signal?.throwIfAborted();
-    const reason = isLate ? `not within ${timeoutSeconds} s` : reasonOf(cause);
-    return { reason, cause };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
+  requestId: string,
+  attempt: number,
+): Failure {
+  const error = new NetworkError(`${address} gave no answer: ${reason}.`, requestId, { cause });
+  return { error, waitSeconds: backoffSeconds(attempt) };
+}
+
+/** Of an answer that is not what was asked for. */
+function refusalOf(
+  response: Response,
+  body: string,
+  address: string,
+  requestId: string,
+  attempt: number,
+): Failure {
+  const { status, headers } = response;
+  const ours = headers.get("x-request-id") ?? requestId;
+  const problem = problemOf(response, body);
+  if (problem !== undefined) {
+    const error = new ProblemError(problem, ours);
+    return { error, waitSeconds: waitFor(error, headers, attempt) };
   }
+  // A proxy has limits of its own, and says so without a problem of ours.
+  const isOfProxy = [429, 502, 503, 504].includes(status);
+  return {
+    error: new UnexpectedAnswerError(unexpected(address, response), ours, status),
+    waitSeconds: isOfProxy ? (retryAfterSeconds(headers) ?? backoffSeconds(attempt)) : null,
+  };
 }
 
 /** The innermost cause says most: "connect ECONNREFUSED …" rather than "fetch failed". */
