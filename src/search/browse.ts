@@ -1,4 +1,4 @@
-/** Browsing a dataset without a name in mind: what GPs carry, which of them are active, which signals there are. */
+/** Browsing a dataset: what GPs carry, which of them are active, which signals there are. */
 import { fold } from "#records/fold.ts";
 import { type Bitset, countBits, hasBit, makeBitset, pageOfBits, storeBits } from "./bitset.ts";
 import { openSignalBrowse, type SignalBrowse } from "./browse-signals.ts";
@@ -66,19 +66,17 @@ function nameMarkets(titles: Iterable<string>): Map<string, string> {
   );
 }
 
-type Facets = Pick<GpFilter, FacetName>;
-
 const gpOrders = ["latest", "name"] as const;
 /** By their latest signal, those without any last; or by name, as the operations order all GPs. */
 type GpOrder = (typeof gpOrders)[number];
 
-/** GPs by what they carry, and what else those carry. */
+/** GPs by name and by what they carry, and what else those carry. */
 interface GpBrowse {
-  select(facets: Facets, order: GpOrder, bounds: Bounds): Selection;
-  /** How many GPs carry each value, among those that satisfy the other facets. */
-  count(facet: FacetName, values: readonly string[], facets: Facets): number[];
+  select(filter: GpFilter, order: GpOrder, bounds: Bounds): Selection;
+  /** How many GPs carry each value, among those that satisfy the rest of the filter. */
+  count(facet: FacetName, values: readonly string[], filter: GpFilter): number[];
   /** The GPs that satisfy the filter; the set is reused by the next call. */
-  find(facets: Facets): Bitset;
+  find(filter: GpFilter): Bitset;
 }
 
 /** It keeps scratch sets between calls, so it serves one thread. */
@@ -93,8 +91,8 @@ function openGpBrowse(parts: DatasetParts): GpBrowse {
   };
   let byActivity: Uint32Array | undefined;
   return {
-    select(facets, order, { limit, offset }) {
-      const found = gps.find(facets);
+    select(filter, order, { limit, offset }) {
+      const found = gps.find(filter);
       const positions: number[] = [];
       if (order === "name") pageOfBits(found.all, offset, limit, positions);
       else
@@ -107,11 +105,11 @@ function openGpBrowse(parts: DatasetParts): GpBrowse {
         );
       return { total: countBits(found.all), positions, misses: found.misses };
     },
-    count(facet, values, facets) {
-      const found = setOf(gps.find({ ...facets, [facet]: undefined }));
+    count(facet, values, filter) {
+      const found = setOf(gps.find({ ...filter, [facet]: undefined }));
       return values.map((value) => counters[facet].count(fold(value), found));
     },
-    find: (facets) => setOf(gps.find(facets)),
+    find: (filter) => setOf(gps.find(filter)),
   };
 }
 

@@ -82,6 +82,42 @@ test("over the cast", async (t) => {
   );
 
   await t.test(
+    "GPs and signals are found by name as the operations find them, within what is chosen, best match first",
+    async () => {
+      const listedOn = ({ text }: Page) =>
+        [...text.matchAll(/<th scope="row">\s*<a href="[^"]*\/(gp_\w+)"/g)].map(([, id]) => id!);
+      for (const query of [
+        "gp_name=partners",
+        "gp_name=KKR",
+        "gp_name=northwind&tag=multifamily",
+        "gp_name=northwind&market=nowhere",
+      ]) {
+        const { body } = await service.get(`/fetch-gp?${query}`);
+        const page = await user.get(`/account/browse?${query}`);
+        assert.deepEqual(
+          listedOn(page),
+          body.data.map((gp: { id: string }) => gp.id),
+          query,
+        );
+        const found = choices(page);
+        assert.ok(
+          [...found.keys()].every((href) => queryOf(href).has("gp_name")),
+          query,
+        );
+        const name = new URLSearchParams(query).get("gp_name")!;
+        const { body: signals } = await service.get(`/fetch-signals?gp_name=${name}`);
+        const beside = await user.get(`/account/browse/signals?gp_name=${name}`);
+        assert.ok(headingOf(beside).startsWith(`${signals.pagination.total} signal`), query);
+      }
+      const all = await user.get("/account/browse?gp_name=%20");
+      assert.equal(headingOf(all), headingOf(await user.get("/account/browse")));
+      const missed = await user.get("/account/browse?gp_name=northwnd+residential");
+      assert.match(textOf(missed.text), /No GP is named “northwnd residential”/);
+      assert.match(missed.text, /href="\/account\/browse\?gp_name=Northwind[^"]*"/);
+    },
+  );
+
+  await t.test(
     "every count of signals is that of the records with that type and market",
     async () => {
       const { body } = await service.get("/fetch-signals?limit=100");

@@ -25,6 +25,7 @@ for (const [what, records] of [
     const { gps, values } = browse(model.parts);
     const others = [
       {},
+      { name: "partners" },
       ...facetNames.flatMap((name) =>
         values[name].slice(0, 8).map((value) => ({ [name]: [value] })),
       ),

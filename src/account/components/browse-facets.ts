@@ -9,13 +9,12 @@ import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import {
   browseHref,
   type ChoiceName,
-  choiceNames,
   type Chosen,
+  keptFields,
   withoutValue,
   withValue,
 } from "./browse-links.ts";
 import { bytesOf, fitting } from "./fitting.ts";
-import { hidden } from "./form-fields.ts";
 import { valueLabel } from "./record-words.ts";
 
 export interface FacetView {
@@ -103,24 +102,28 @@ const atOnce = 6;
 const bytesMax = { links: 18_000, options: 1500 } as const;
 
 /** @param path of the page. */
-export function facetList(path: string, chosen: Chosen, facets: readonly FacetView[]): Html {
+export function facetList(path: string, chosen: Chosen, facets: readonly FacetView[]): Part {
   const lists = facets
     .filter(({ values }) => values.length > 0)
     .map((facet) => ({ facet, links: linksOf(path, chosen, facet) }));
+  if (lists.length === 0) return null;
   const bytes = lists.reduce((sum, { links }) => sum + bytesOf(links), 0);
   const each = bytes <= bytesMax.links ? Infinity : bytesMax.links / lists.length;
-  return html`<nav class="facets" aria-label="Narrow down">
-    ${lists.map(({ facet, links }) => {
-      const shown = fitting(links, each);
-      const others = chosenFirst(facet, chosen).slice(shown.length);
-      return facetSection(
-        facet.label,
-        shown,
-        links.length,
-        otherValue(path, chosen, facet, others),
-      );
-    })}
-  </nav>`;
+  return html`<details class="fold">
+    <summary>Narrow down</summary>
+    <nav class="facets" aria-label="Narrow down">
+      ${lists.map(({ facet, links }) => {
+        const shown = fitting(links, each);
+        const others = chosenFirst(facet, chosen).slice(shown.length);
+        return facetSection(
+          facet.label,
+          shown,
+          links.length,
+          otherValue(path, chosen, facet, others),
+        );
+      })}
+    </nav>
+  </details>`;
 }
 
 const chosenFirst = ({ name, values }: FacetView, chosen: Chosen): FacetView["values"] => {
@@ -168,7 +171,7 @@ const otherValue = (
 ): Part =>
   others.length > 0 &&
   html`<form action="${path}">
-    ${choiceNames.flatMap((other) => chosen[other].map((value) => hidden(other, value)))}
+    ${keptFields(chosen)}
     <label
       >Another ${label.toLowerCase()}
       <input name="${name}" list="${listId(label)}" data-suggest="${name}" required

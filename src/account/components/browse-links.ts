@@ -1,23 +1,32 @@
 /** What is chosen on the browse pages: read from the URL, shown in words, and the links that change it. */
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
-import { everyFilter, type Operation, parameterBounds } from "#operations/operation.ts";
+import { type Operation, parameterBounds } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import { hidden } from "./form-fields.ts";
 import { valueLabel } from "./record-words.ts";
 
 /** Parameters of the operations. */
 const gpChoices: readonly FacetName[] = facetNames.toSorted();
 /** In the order of the URL; `type` is that of a signal. */
-export const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
+const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
 export type ChoiceName = FacetName | "type";
 
 export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> {
-  /** Of GPs. */
-  order: "latest" | "name";
+  /** Part of a name of the GP, as `gp_name` is. */
+  name?: string | undefined;
+  /** Of GPs; `match` has the names that fit best first. */
+  order: Order;
   offset: number;
 }
+
+export type Order = "match" | "latest" | "name";
+
+/** Where the URL has none. */
+const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
+  name === undefined ? "latest" : "match";
 
 export const nothingChosen: Chosen = {
   ...(Object.fromEntries(choiceNames.map((name) => [name, []])) as unknown as Record<
@@ -33,42 +42,59 @@ export const browsePaths = { gps: "/account/browse", signals: "/account/browse/s
 /** Parameters of the browse pages that no operation has. */
 const ownNames = ["type", "order"];
 
-const { gp_name: _name, ...facetFilters } = everyFilter;
-
 /** The query of a browse page is read like that of an operation, with the same errors. */
 const likeOperation: Operation = {
   ...fetchPrincipals,
   path: "/account/browse" as Operation["path"],
-  filters: facetFilters,
 };
 
 /** @throws Problem invalid-parameters. */
 export function readChosen(query: URLSearchParams): Chosen {
-  const shared = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
+  // The field of the name is sent empty, too.
+  const isShared = ([name, value]: [string, string]) =>
+    !ownNames.includes(name) && (name !== "gp_name" || value.trim() !== "");
+  const shared = new URLSearchParams([...query].filter(isShared));
   const { limitDefault, valuesMax } = parameterBounds;
   const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
   return {
     ...(filter as Pick<Chosen, FacetName>),
     // An unknown type stays chosen, and nothing matches it.
     type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
-    order: query.get("order") === "name" ? "name" : "latest",
+    order: orders.find((order) => order === query.get("order")) ?? usualOrder(filter),
     offset,
   };
 }
 
+/** Those that can be asked for without a name. */
+const orders = ["latest", "name"] as const;
+
 /** Defaults are left out. */
 export function browseHref(path: string, chosen: Chosen): string {
-  const pairs = new URLSearchParams();
-  for (const name of choiceNames) for (const value of chosen[name]) pairs.append(name, value);
-  if (chosen.order !== "latest") pairs.append("order", chosen.order);
+  const pairs = new URLSearchParams(pairsOf(chosen));
   if (chosen.offset > 0) pairs.append("offset", String(chosen.offset));
   const query = pairs.toString();
   return query === "" ? path : `${path}?${query}`;
 }
 
+/** Without the page of the list; defaults are left out. */
+function pairsOf(chosen: Chosen): [name: string, value: string][] {
+  const { name, order } = chosen;
+  const values = choiceNames.flatMap((choice) =>
+    chosen[choice].map((value): [string, string] => [choice, value]),
+  );
+  if (name !== undefined) values.unshift(["gp_name", name]);
+  if (order !== usualOrder(chosen)) values.push(["order", order]);
+  return values;
+}
+
+/** All that is chosen but the parameter of the form itself, as fields that nobody sees. */
+export const keptFields = (chosen: Chosen, own?: string): Part =>
+  pairsOf(chosen).map(([name, value]) => name !== own && hidden(name, value));
+
 /** The query of an operation for the chosen GPs. */
 export function callQuery(chosen: Chosen): string {
   const pairs = new URLSearchParams();
+  if (chosen.name !== undefined) pairs.append("gp_name", chosen.name);
   for (const name of gpChoices) for (const value of chosen[name]) pairs.append(name, value);
   pairs.append("limit", "20");
   return pairs.toString();
@@ -89,6 +115,7 @@ export const withoutValue = (chosen: Chosen, name: ChoiceName, value: string): C
 
 /** A chosen value that no record has, and similar known ones. */
 export interface Unknown {
+  isName: boolean;
   value: string;
   /** Each with the choice that holds it instead. */
   suggestions: readonly { value: string; chosen: Chosen }[];
@@ -103,27 +130,30 @@ const eitherOf = (values: readonly string[]): string => {
 };
 
 /** As the end of a heading. */
-export const inMarkets = ({ market }: Chosen): string =>
-  market.length === 0 ? "" : ` in ${eitherOf(market)}`;
+export const namedIn = ({ name, market }: Chosen): string =>
+  (name === undefined ? "" : ` named “${name}”`) +
+  (market.length === 0 ? "" : ` in ${eitherOf(market)}`);
 
-/** All that is chosen except the market, and a link back to everything. */
+/** All that is chosen except name and market, and a link back to everything. */
 export function choiceLine(path: string, chosen: Chosen): Part {
-  if (choiceNames.every((name) => chosen[name].length === 0)) return null;
+  if (chosen.name === undefined && choiceNames.every((name) => chosen[name].length === 0))
+    return null;
   const besideMarket = gpChoices.filter((name) => name !== "market");
   const groups = ["type" as const, ...besideMarket]
     .map((name) => chosen[name])
     .filter((values) => values.length > 0)
     .map((values) => eitherOf(values.map(valueLabel)));
-  const everything = { ...nothingChosen, order: chosen.order };
+  const order = chosen.order === "match" ? nothingChosen.order : chosen.order;
+  const everything = { ...nothingChosen, order };
   return html`<p>
     ${groups.map((group, i) => [i > 0 && " and ", html`<strong>${group}</strong>`])}
     <a href="${browseHref(path, everything)}">Show everything</a>
   </p>`;
 }
 
-export const unknownNote = (path: string, { value, suggestions }: Unknown): Html =>
+export const unknownNote = (path: string, { isName, value, suggestions }: Unknown): Html =>
   html`<p class="fault" role="alert">
-    Nothing carries “${value}”.
+    ${isName ? "No GP is named" : "Nothing carries"} “${value}”.
     ${
       suggestions.length > 0 && [
         "Did you mean ",
@@ -135,3 +165,23 @@ export const unknownNote = (path: string, { value, suggestions }: Unknown): Html
       ]
     }
   </p>`;
+
+/** Finds GPs by name within what is chosen. */
+export const nameField = (path: string, chosen: Chosen): Html =>
+  html`<form class="find" role="search" action="${path}">
+    ${keptFields(chosen, "gp_name")}
+    <label for="gp-name" class="unseen">Name of a GP</label>
+    <input
+      id="gp-name"
+      name="gp_name"
+      type="search"
+      autocomplete="off"
+      placeholder="Name of a GP"
+      value="${chosen.name ?? ""}"
+      maxlength="200"
+      list="gp-names"
+      data-suggest="gp_name"
+    />
+    <datalist id="gp-names"></datalist>
+    <button>Search</button>
+  </form>`;

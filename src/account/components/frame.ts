@@ -71,7 +71,9 @@ function sideOf(frame: Frame, title: string): Side {
     name: "Account",
     label: shown?.label ?? title,
     links: html`${groups.map(({ label, links }) => group(label, links, path))}
-      <p class="muted name">${account !== null && html`${account.name}<br />`}${email}</p>
+      <p class="muted name">
+        ${account !== null && html`${account.name}<br />`}${email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
+      </p>
       ${switcher(frame)}
       <form method="post" action="/account/sign-out">
         <button class="quiet">Sign out</button>

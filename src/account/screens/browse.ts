@@ -1,4 +1,4 @@
-/** The two browse pages: GPs by market, tag and theme, and signals by type and market. */
+/** The two browse pages: GPs by name, market, tag and theme, and their signals by type and market. */
 import {
   facetList,
   type FacetView,
@@ -11,7 +11,9 @@ import {
   callQuery,
   choiceLine,
   type Chosen,
-  inMarkets,
+  nameField,
+  namedIn,
+  type Order,
   readChosen,
   type Unknown,
   unknownNote,
@@ -31,7 +33,6 @@ import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
 import { browse, type Browse } from "#search/browse.ts";
-import type { FacetName } from "#search/dataset-parts.ts";
 import { readDocuments } from "#search/documents.ts";
 import { hasFacets, type Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -66,10 +67,11 @@ const showChosen =
 
 function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
   const known = browse(model.parts);
-  const { total, positions, misses } = known.gps.select(chosen, chosen.order, {
-    limit,
-    offset: chosen.offset,
-  });
+  const { order, offset } = chosen;
+  const { total, positions, misses } =
+    order === "match"
+      ? model.selectGps(chosen, { limit, offset })
+      : known.gps.select(chosen, order, { limit, offset });
   const beside = selectSignals(known, chosen, { limit: signalsBeside, offset: 0 });
   return browsePage({
     frame: framed(request),
@@ -102,7 +104,8 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
 /** The market is the signal's own; the other facets are those of its GPs. */
 function selectSignals(known: Browse, chosen: Chosen, bounds: { limit: number; offset: number }) {
   const ofGps = { ...chosen, market: [] };
-  const gps = hasFacets(ofGps) ? known.gps.find(ofGps) : undefined;
+  const isAny = chosen.name === undefined && !hasFacets(ofGps);
+  const gps = isAny ? undefined : known.gps.find(ofGps);
   return known.signals.select({ types: chosen.type, markets: chosen.market, gps }, bounds);
 }
 
@@ -134,13 +137,18 @@ const signalViews = (
 
 const unknownIn = (model: ReadModel, chosen: Chosen, misses: readonly Miss[]): Unknown[] =>
   misses.map((miss) => {
-    const name = miss.parameter as FacetName;
-    const others = chosen[name].filter((value) => value !== miss.value);
+    const { parameter, value } = miss;
+    const isName = parameter === "gp_name";
+    const instead = (near: string): Partial<Chosen> =>
+      isName
+        ? { name: near }
+        : { [parameter]: [...chosen[parameter].filter((one) => one !== value), near] };
     return {
-      value: miss.value,
+      isName,
+      value,
       suggestions: model
         .suggestionsFor(miss)
-        .map((value) => ({ value, chosen: { ...chosen, [name]: [...others, value], offset: 0 } })),
+        .map((near) => ({ value: near, chosen: { ...chosen, ...instead(near), offset: 0 } })),
     };
   });
 
@@ -164,17 +172,15 @@ function browsePage(view: BrowseView): string {
     title: "Browse GPs",
     frame,
     scripts: ["explorer.js"],
-    main: html`<h1>${counted(total, "GP")}${inMarkets(chosen)}</h1>
-      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
+    main: html`<h1>${counted(total, "GP")}${namedIn(chosen)}</h1>
+      ${nameField(path, chosen)} ${choiceLine(path, chosen)}
+      ${unknown.map((miss) => unknownNote(path, miss))}
       <div class="browse">
         ${facetList(path, chosen, facets)}
         <div class="records">
-          ${
-            total === 0
-              ? html`<p>No GP carries all of that. Take one value away to see more.</p>`
-              : gpSection(view)
-          }
-          ${signalSection(view)}
+          ${total > 0 && gpSection(view)}
+          ${total === 0 && unknown.length === 0 && html`<p>No GP is all of that. Take one value away to see more.</p>`}
+          ${total + view.signalsTotal > 0 && signalSection(view)}
         </div>
       </div>`,
   });
@@ -183,16 +189,14 @@ function browsePage(view: BrowseView): string {
 function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
   const href = (changed: Partial<Chosen>) =>
     browseHref(browsePaths.gps, { ...chosen, offset: 0, ...changed });
-  const isByName = chosen.order === "name";
+  const offered = orders.filter(
+    (order) => order !== chosen.order && (order !== "match" || chosen.name !== undefined),
+  );
   return html`<section>
-    <h2>GPs ${isByName ? "by name" : "with the latest signal first"}</h2>
+    <h2>GPs ${orderWords[chosen.order]}</h2>
     <p class="muted">
       Order:
-      ${
-        isByName
-          ? html`<a href="${href({ order: "latest" })}">latest signal first</a>`
-          : html`<a href="${href({ order: "name" })}">by name</a>`
-      }
+      ${offered.map((order, i) => [i > 0 && " · ", html`<a href="${href({ order })}">${orderWords[order]}</a>`])}
     </p>
     ${gpTable(rows, chosen)}
     ${pageSteps({
@@ -210,9 +214,16 @@ function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
   </section>`;
 }
 
+const orderWords: Readonly<Record<Order, string>> = {
+  match: "by how well the name fits",
+  latest: "with the latest signal first",
+  name: "by name",
+};
+const orders = Object.keys(orderWords) as Order[];
+
 const signalSection = ({ chosen, signals, signalsTotal }: BrowseView): Html =>
   html`<section>
-    <h2>Latest signals${inMarkets(chosen)}</h2>
+    <h2>Latest signals${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}</h2>
     ${
       signals.length === 0
         ? html`<p>None yet.</p>`
@@ -242,8 +253,11 @@ function browseSignalsPage(view: BrowseSignalsView): string {
     title: "Browse signals",
     frame,
     scripts: ["explorer.js"],
-    main: html`<h1>${counted(total, "signal")}${inMarkets(chosen)}</h1>
-      ${choiceLine(path, chosen)} ${unknown.map((miss) => unknownNote(path, miss))}
+    main: html`<h1>
+        ${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}
+      </h1>
+      ${nameField(path, chosen)} ${choiceLine(path, chosen)}
+      ${unknown.map((miss) => unknownNote(path, miss))}
       <p>
         Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
         <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
@@ -253,11 +267,8 @@ function browseSignalsPage(view: BrowseSignalsView): string {
       <div class="browse">
         ${facetList(path, chosen, facets)}
         <div>
-          ${
-            total === 0
-              ? html`<p>No signal is all of that. Take one value away to see more.</p>`
-              : signalList("Signals", signals)
-          }
+          ${total > 0 && signalList("Signals", signals)}
+          ${total === 0 && unknown.length === 0 && html`<p>No signal is all of that. Take one value away to see more.</p>`}
           ${pageSteps({
             offset: chosen.offset,
             shown: signals.length,
