@@ -25,6 +25,7 @@ import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts"
 import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { backupFormats, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
+import { packedStepsPath, packSteps } from "./packed-steps.ts";
 import { finishRestore } from "./restore-folders.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
@@ -139,17 +140,23 @@ async function gatherContents(
   const {
     dataset,
     pinned,
+    publications,
     files: datasetFiles,
-  } = isControlOnly ? noDatasets : datasetContents(dataDir);
+  } = isControlOnly ? noDatasets : datasetContents(dataDir, folder);
   const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
   if (files.length === 0)
     throw new BackupFault(`There is nothing to back up in ${dataDir}. Is DATA_DIR right?`);
   const manifest: Manifest = {
-    backup_format: isControlOnly ? backupFormats.control : backupFormats.everything,
+    backup_format: isControlOnly
+      ? backupFormats.control
+      : publications > 0
+        ? backupFormats.withSteps
+        : backupFormats.everything,
     made_at: new Date(now).toISOString(),
     program,
     dataset,
     pinned,
+    ...(publications > 0 && { publications }),
     schema: Object.fromEntries(snapshots.map(({ path, steps }) => [path, steps])),
     files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
   };
@@ -159,13 +166,18 @@ async function gatherContents(
 
 interface DatasetContents extends Pick<Manifest, "dataset"> {
   pinned: string[];
+  /** How many, with their steps. */
+  publications: number;
   files: Content[];
 }
 
-const noDatasets: DatasetContents = { dataset: null, pinned: [], files: [] };
+const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: 0, files: [] };
 
-/** The dataset that is served, and those that are pinned. */
-function datasetContents(dataDir: string): DatasetContents {
+/**
+ * The dataset that is served, those that are pinned, and what publications changed.
+ * @param temporary where steps are packed, as they may be removed meanwhile.
+ */
+function datasetContents(dataDir: string, temporary: string): DatasetContents {
   const folder = join(dataDir, "datasets");
   if (!existsSync(folder)) return noDatasets;
   const catalogue = openCatalogue(folder);
@@ -175,16 +187,30 @@ function datasetContents(dataDir: string): DatasetContents {
     .versions()
     .flatMap((version) => catalogue.findReadable(version) ?? [])
     .filter(({ version, pinned_at }) => pinned_at !== null && version !== current.version);
+  const packed = join(temporary, "changes.ndjson");
+  const publications = packWithRoom(folder, current.version, packed);
   return {
     dataset: current.version,
     pinned: pinned.map(({ version }) => version),
+    publications,
     files: [
+      ...(publications > 0
+        ? [fileContent({ path: packedStepsPath, ...hashFile(packed) }, packed)]
+        : []),
       ...pinned.flatMap((one) => pinnedContents(catalogue, one)),
       ...generationContents(catalogue, current),
       // Last, as in an import: unpacked by hand, the dataset is complete before the pointer names it.
       textContent("datasets/current", `${current.version}\n`),
     ],
   };
+}
+
+function packWithRoom(folder: string, current: string, path: string): number {
+  try {
+    return packSteps(folder, current, path);
+  } catch (error) {
+    throw roomFault(error, path);
+  }
 }
 
 /** Since it is not served, another remedy helps than for the dataset that is. */

@@ -3,12 +3,14 @@ import { versionShape } from "#datasets/generation.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
+import { packedStepsPath } from "./packed-steps.ts";
 
 /**
  * To be raised whenever an older program could misread a newer backup. One of the control store alone has its own: a program
- * that knew only the other would put an empty dataset in place with it.
+ * that knew only the other would put an empty dataset in place with it. One with steps has its own, so that a program which does not
+ * know them says which version does.
  */
-export const backupFormats = { everything: 1, control: 2 } as const;
+export const backupFormats = { everything: 1, control: 2, withSteps: 3 } as const;
 
 /** Does it hold accounts, keys, people and the audit log alone? */
 export const isControlOnly = ({ backup_format }: Manifest): boolean =>
@@ -49,6 +51,8 @@ const manifestSchema = Type.Object({
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
   /** Versions of further datasets in it, which are pinned; missing in backups from before there were pins. */
   pinned: Type.Optional(Type.Array(Type.String({ pattern: versionShape.source }))),
+  /** How many publications are in it, with their steps; missing where none was noted of the dataset. */
+  publications: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   /** Steps of the schema of each database in it. */
   schema: Type.Object(stores, { additionalProperties: false }),
   /** All other files, in their order. */
@@ -76,7 +80,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   const read: readonly number[] = Object.values(backupFormats);
   if (!read.includes(format))
     throw new BackupFault(
-      `${name} has format ${format}; this program reads formats ${read.join(" and ")}. ${remedy}`,
+      `${name} has format ${format}; this program reads formats ${read.join(", ")}. ${remedy}`,
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)));
   const manifest: Manifest = value;
@@ -144,6 +148,7 @@ function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned = [], files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
   if (dataset !== null) expected.add("datasets/current");
+  if (dataset !== null && manifest.publications !== undefined) expected.add(packedStepsPath);
   for (const version of dataset === null ? pinned : [...pinned, dataset])
     for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
   if (isControlOnly(manifest) && String([...expected]) !== "control.sqlite")

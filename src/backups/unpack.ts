@@ -19,6 +19,7 @@ import {
   readManifest,
   storesOf,
 } from "./manifest.ts";
+import { packedStepsPath, unpackSteps } from "./packed-steps.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
 /** An archive, and what to call it in errors. */
@@ -51,6 +52,12 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
     checkStore(name, join(folder, store), store, steps);
   for (const store of Object.keys(openers) as StoreName[]) await upgradeStore(name, folder, store);
   checkDatasets(name, join(folder, "datasets"), manifest);
+  if (manifest.dataset !== null && manifest.publications !== undefined) {
+    const { dataset, publications } = manifest;
+    const unpacking = unpackSteps(join(folder, packedStepsPath), dataset, publications);
+    const fault = await inNameOf(name, folder, unpacking);
+    if (fault !== undefined) throw damaged(name, packedStepsPath, fault);
+  }
   return manifest;
 }
 
@@ -78,7 +85,11 @@ async function readManifestText(reader: TarReader): Promise<string> {
 }
 
 function refuseFullDisk({ files }: Manifest, folder: string): void {
-  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  // Steps are there twice for a moment.
+  const needed = files.reduce(
+    (sum, { path, bytes }) => sum + (path === packedStepsPath ? 2 * bytes : bytes),
+    0,
+  );
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < needed)
     throw new BackupFault(

@@ -100,8 +100,8 @@ test("a manifest that names databases or files that no backup has is refused, wh
 
 test("a manifest of a newer format or schema is refused with the version that made it, whatever else it says", async (t) => {
   const { refused } = await refusals(t);
-  await refused(/has format 3; .* made by gp-records 1\.2\.3: restore/, unchanged, (sound) =>
-    JSON.stringify({ ...sound, backup_format: 3, schema: null, files: "elsewhere" }),
+  await refused(/has format 4; .* made by gp-records 1\.2\.3: restore/, unchanged, (sound) =>
+    JSON.stringify({ ...sound, backup_format: 4, schema: null, files: "elsewhere" }),
   );
   await refused(/'9999-later'.* made by gp-records 1\.2\.3: restore/, unchanged, (sound) => {
     sound.schema["control.sqlite"].push("9999-later");
