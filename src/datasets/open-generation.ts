@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./generation.ts";
-import { DatasetFault, unread } from "./dataset-fault.ts";
+import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
 import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
@@ -38,7 +38,9 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
-  refuseUnread(path);
+  // Checked first: opening a FIFO would wait for a writer.
+  const found = unread(path);
+  if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
@@ -49,12 +51,6 @@ function openAnyFormat(path: string): OpenGeneration {
     db?.close();
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
-}
-
-/** Ask before opening: opening a FIFO would wait for a writer. */
-function refuseUnread(path: string): void {
-  const found = unread(path);
-  if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
 }
 
 /** The format and the fold of a file, as `ownFormat` has those of this program; it may be one that this program cannot read. */
@@ -117,7 +113,7 @@ export function openPublished(path: string, expected: Generation): OpenGeneratio
 }
 
 function refuseOther(path: string, expected: Generation): void {
-  refuseUnread(path);
+  refuseOtherThanFile(path);
   const { sha256, bytes } = hashFile(path);
   const other = (reason: string) =>
     refusalOf(path, `is not the file that was published: ${reason}`);
