@@ -58,29 +58,24 @@ export async function setQuotas(
 }
 
 /** Refuses all keys of the account from the next request on. A second suspension keeps the time of the first. */
-export function suspendAccount(
-  control: ControlStore,
-  idOrName: string,
-  now: number,
-): Promise<Account> {
-  return control.write(async (transaction) => {
-    const account = await requireOpenAccount(transaction, idOrName);
-    if (account.suspendedAt !== null) return account;
-    await noteChange(transaction, account, { action: "account.suspended", now });
-    return update(transaction, account.number, { suspended_at: new Date(now).toISOString() });
-  });
-}
+export const suspendAccount = (control: ControlStore, idOrName: string, now: number) =>
+  setSuspension(control, idOrName, { isSuspended: true, now });
 
-export function resumeAccount(
+export const resumeAccount = (control: ControlStore, idOrName: string, now: number) =>
+  setSuspension(control, idOrName, { isSuspended: false, now });
+
+function setSuspension(
   control: ControlStore,
   idOrName: string,
-  now: number,
+  { isSuspended, now }: { isSuspended: boolean; now: number },
 ): Promise<Account> {
   return control.write(async (transaction) => {
     const account = await requireOpenAccount(transaction, idOrName);
-    if (account.suspendedAt === null) return account;
-    await noteChange(transaction, account, { action: "account.resumed", now });
-    return update(transaction, account.number, { suspended_at: null });
+    if ((account.suspendedAt !== null) === isSuspended) return account;
+    const action = isSuspended ? "account.suspended" : "account.resumed";
+    await noteChange(transaction, account, { action, now });
+    const suspended_at = isSuspended ? new Date(now).toISOString() : null;
+    return update(transaction, account.number, { suspended_at });
   });
 }
 

@@ -3,7 +3,7 @@ import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { deprecatedTheme, deprecatedVersion } from "../support/deprecations.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { cookiesOf, openInsideWorker, tokenFor } from "../support/inside-worker.ts";
+import { cookiesOf, openInsideWorker, quotaRpcOver, tokenFor } from "../support/inside-worker.ts";
 import { goodPassword } from "../support/people.ts";
 import { fixedClock } from "../support/service.ts";
 import { putRequests, request } from "../support/usage.ts";
@@ -16,11 +16,8 @@ test("the notices tell an account what it still uses of what is deprecated, and 
     clock: fixedClock(noon),
     onFault: assert.ifError,
   });
-  const quotaRpc = {
-    call: () => assert.fail("nobody is in the explorer"),
-    look: async (...order: Parameters<typeof counters.look>) => counters.look(...order),
-  };
-  const worker = await openInsideWorker(t, {}, { deprecations, quotaRpc });
+  const others = { deprecations, quotaRpc: quotaRpcOver(counters) };
+  const worker = await openInsideWorker(t, {}, others);
   const email = "ada@example.org";
   await worker.post("/account/sign-up", { email });
   const token = tokenFor(worker.messages, email);

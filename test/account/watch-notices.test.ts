@@ -14,6 +14,7 @@ import { openUsage } from "#store/stores.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { deprecatedTheme, deprecatedVersion } from "../support/deprecations.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
+import { quotaRpcOver } from "../support/inside-worker.ts";
 import { putRequests, request } from "../support/usage.ts";
 import { fixedClock } from "../support/service.ts";
 
@@ -38,10 +39,7 @@ async function watched(
   await add("cem@example.org", "member");
   const clock = fixedClock(noon);
   const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
-  const quotaRpc = {
-    call: () => assert.fail("nobody is in the explorer"),
-    look: async (...with_: Parameters<typeof counters.look>) => counters.look(...with_),
-  };
+  const quotaRpc = quotaRpcOver(counters);
   const messages: Mail[] = [];
   const mailer = {
     isOff,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -13,7 +13,7 @@ const gp = (id: string) => ({ record: "gp", id, name: `GP ${id}` });
 test("an outdated staged dataset ends with 4 and is published only with --discard-newer", async (t) => {
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { text, refusal } = datasetCommands(dataDir);
+  const { text, refusal } = allCommands(dataDir);
   await importRecords(catalogue, [gp("a")]);
   const { staged } = await importRecords(catalogue, [gp("b")], { isStaged: true });
   const { published } = await importRecords(catalogue, [gp("c")]);
@@ -36,7 +36,7 @@ test("a damaged dataset is neither published nor gone back to, and is named", as
   const { published: older } = await importRecords(catalogue, [gp("a")]);
   const { published: newer } = await importRecords(catalogue, [gp("b")]);
   truncateSync(catalogue.pathOf(older!.version), 40_000);
-  const { refusal } = datasetCommands(dataDir);
+  const { refusal } = allCommands(dataDir);
   for (const args of [["publish", older!.version], ["rollback"]]) {
     const err = await refusal(exitCodes.conflict, "datasets", ...args);
     assert.ok(err.startsWith("error: ") && err.includes(`${older!.version}.sqlite`), err);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -19,7 +19,7 @@ async function twoDatasets(t: TestContext) {
     ...["a", "b", "c", "d", "e"].map((id) => gp(id)),
   ]);
   const args = ["datasets", "diff", from!.version, to!.version];
-  return { dataDir, args, from: from!.version, to: to!.version, ...datasetCommands(dataDir) };
+  return { dataDir, args, from: from!.version, to: to!.version, ...allCommands(dataDir) };
 }
 
 test("a difference is told in counts by kind and source, with the first examples", async (t) => {

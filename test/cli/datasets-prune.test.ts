@@ -7,7 +7,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { openControl } from "#store/stores.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -24,7 +24,7 @@ async function published(t: TestContext, count: number, settings: Record<string,
     writeFileSync(file, JSON.stringify({ record: "gp", id: "a", name }));
     return ["import", "ndjson", file, "--source", "own"];
   };
-  return { dataDir, catalogue, all, left, importing, ...datasetCommands(dataDir, settings) };
+  return { dataDir, catalogue, all, left, importing, ...allCommands(dataDir, settings) };
 }
 
 /** Who removed or pinned which dataset, the oldest entry first. */

@@ -9,7 +9,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { changeFacts } from "../support/damage.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -19,7 +19,7 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   const importGp = async (name: string) =>
     (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
   const [older, newer] = [await importGp("A"), await importGp("B")];
-  const { text, start, json, refusal } = datasetCommands(dataDir);
+  const { text, start, json, refusal } = allCommands(dataDir);
   assert.equal(await text("datasets", "verify"), `${older}  sound\n${newer}  sound, current\n`);
 
   const file = catalogue.pathOf(older);
@@ -40,7 +40,7 @@ test("verify tells of facts that are not true, also where it is asked for that d
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
   const { version, hash } = published!;
-  const { text, start, refusal } = datasetCommands(dataDir);
+  const { text, start, refusal } = allCommands(dataDir);
   for (const change of [{ hash: `0${hash.slice(1)}x` }, { version: `${version.slice(0, -1)}x` }]) {
     changeFacts(catalogue.folder, version, change);
     const { exitCode, out, err } = await start("datasets", "verify", version);

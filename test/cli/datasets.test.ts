@@ -7,7 +7,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { takeImportLock } from "#cli/datasets-folder.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { command, commandInOwnProcess } from "../support/command-line.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { type ServerAnswer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -22,7 +22,7 @@ async function twoDatasets(t: TestContext) {
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const { published: older } = await importRecords(catalogue, [acme]);
   const { published: newer } = await importRecords(catalogue, [acme, birch]);
-  const commands = datasetCommands(dataDir);
+  const commands = allCommands(dataDir);
   const current = async () => (await commands.json("datasets", "show")).version;
   return { dataDir, catalogue, older: older!.version, newer: newer!.version, current, ...commands };
 }
@@ -130,7 +130,7 @@ test("a dataset that is not there, or none older, ends with 4 and changes nothin
 });
 
 test("without any dataset the commands say so and how to make one", async (t) => {
-  const { text, json, refusal } = datasetCommands(join(temporaryFolder(t), "new"));
+  const { text, json, refusal } = allCommands(join(temporaryFolder(t), "new"));
   assert.equal(
     await text("datasets", "list"),
     "There is no dataset yet; 'gp-records import' makes one.\n",
@@ -214,7 +214,7 @@ test("a running server takes over what commands publish, within two seconds and 
   assert.equal((await ask(oldTag)).status, 200);
 
   write({ ...acme, name: "." });
-  const { refusal, text } = datasetCommands(dataDir);
+  const { refusal, text } = allCommands(dataDir);
   await refusal(exitCodes.inputRefused, "import", "ndjson", file, "--source", "own");
   assert.equal((await ask(received.get("etag")!)).status, 304);
 

@@ -17,7 +17,7 @@ import { exampleTarget } from "#pages/example-query.ts";
 import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -38,7 +38,7 @@ const keysOf = async (dataDir: string) =>
 test("the demo is refused where others could reach it, and each setting that says so is named", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   const errFor = (settings: Record<string, string>) =>
-    datasetCommands(dataDir, settings).refusal(exitCodes.usage, "serve", "--demo");
+    allCommands(dataDir, settings).refusal(exitCodes.usage, "serve", "--demo");
   const settings = {
     HOST: "0.0.0.0",
     NODE_ENV: "production",
@@ -197,7 +197,7 @@ test("a demo that cannot listen ends at once: it invents nothing, and the key of
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   const startOn = (dataDir: string) =>
-    datasetCommands(dataDir, { PORT: String(port) }).refusal(exitCodes.busy, "serve", "--demo");
+    allCommands(dataDir, { PORT: String(port) }).refusal(exitCodes.busy, "serve", "--demo");
 
   const fresh = temporaryFolder(t);
   assert.match(await startOn(fresh), /^error: 127\.0\.0\.1:\d+ is in use by another program\./);

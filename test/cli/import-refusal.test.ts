@@ -3,13 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A data folder in which source "own" has so many GPs, and how to import fewer. */
 async function sourceOf(t: TestContext, count: number) {
   const folder = temporaryFolder(t);
-  const { start, text, json } = datasetCommands(join(folder, "data"));
+  const { start, text, json } = allCommands(join(folder, "data"));
   const file = join(folder, "a.ndjson");
   const args = ["import", "ndjson", file, "--source", "own"];
   const write = (gps: number) =>

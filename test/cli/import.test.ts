@@ -8,7 +8,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSource } from "#datasets/publish.ts";
 import { commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -28,7 +28,7 @@ function workplace(t: TestContext, settings: Record<string, string> = {}) {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const commands = datasetCommands(dataDir, settings);
+  const commands = allCommands(dataDir, settings);
   const versions = async () =>
     (await commands.json("datasets", "list")).map((one: any) => one.version);
   return { folder, dataDir, write, versions, ...commands };
@@ -279,7 +279,7 @@ test("a data folder that cannot be used ends with 2 and one line that names it",
   writeFileSync(join(folder, "data", "datasets"), "");
   // Below /proc nothing can be made, whoever asks.
   for (const dataDir of [file, join(folder, "data"), "/proc/none/data"]) {
-    const { refusal } = datasetCommands(dataDir);
+    const { refusal } = allCommands(dataDir);
     for (const args of [
       ["import", "ndjson", file, "--source", "own"],
       ["datasets", "list"],
@@ -325,7 +325,7 @@ test("- reads standard input, whose lines the report names", async (t) => {
   assert.equal(fed.exitCode, exitCodes.done, fed.err);
   assert.match(fed.out, /^<stdin>:2: stauts is not a member of a gp\n/);
   assert.equal((await versions()).length, 1);
-  const { refusal } = datasetCommands(folder);
+  const { refusal } = allCommands(folder);
   assert.equal(
     await refusal(exitCodes.usage, ...args, "-"),
     "error: - is standard input, which can be read only once.\n",

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -11,7 +11,7 @@ test("openapi prints what /openapi.json serves under the same settings", async (
   const settings = { PAGE_SIZE_MAX: "250" };
   const { get, dataDir } = await startService(t, { records: null, settings });
   const { body } = await get("/openapi.json", { "x-api-key": "" });
-  const printed = JSON.parse(await datasetCommands(dataDir, settings).text("openapi"));
+  const printed = JSON.parse(await allCommands(dataDir, settings).text("openapi"));
   assert.deepEqual(printed, body);
   const { parameters } = printed.paths["/fetch-gp"].get;
   assert.equal(parameters.find(({ name }: any) => name === "limit").schema.maximum, 250);
@@ -19,7 +19,7 @@ test("openapi prints what /openapi.json serves under the same settings", async (
 
 test("openapi --check finds drift from the file that --write has written", async (t) => {
   const file = join(temporaryFolder(t), "openapi.json");
-  const { text, refusal } = datasetCommands("unused");
+  const { text, refusal } = allCommands("unused");
   assert.equal(await text("openapi", "--write", file), "");
   assert.equal(await text("openapi", "--check", file), "");
   assert.equal(readFileSync(file, "utf8"), await text("openapi"));
@@ -30,7 +30,7 @@ test("openapi --check finds drift from the file that --write has written", async
 
 test("a file that openapi can neither read nor write ends with 2 and is named", async (t) => {
   const nowhere = join(temporaryFolder(t), "none", "openapi.json");
-  const { refusal } = datasetCommands("unused");
+  const { refusal } = allCommands("unused");
   for (const [option, done] of [
     ["--check", "read"],
     ["--write", "written"],

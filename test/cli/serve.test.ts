@@ -12,11 +12,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { command, mainPath, outcomeOf, outcomeOfScript } from "../support/command-line.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
 import { freePort } from "../support/free-port.ts";
-import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
@@ -174,7 +173,7 @@ test("a plain serve", async (t) => {
   await t.test("makes no account, no key and no dataset", async () => {
     for (const what of ["accounts", "keys"])
       assert.equal((await command([what, "list", "--json"], { dataDir })).out, "[]\n");
-    assert.deepEqual(await datasetCommands(dataDir).json("datasets", "list"), []);
+    assert.deepEqual(await allCommands(dataDir).json("datasets", "list"), []);
   });
 
   await command(["accounts", "create", "--name", "Acme"], { dataDir });
@@ -217,7 +216,7 @@ test("a plain serve", async (t) => {
 
   await t.test("keeps a second server off its data folder: one line, exit code 5", async () => {
     assert.equal(
-      await datasetCommands(dataDir).refusal(exitCodes.busy, "serve"),
+      await allCommands(dataDir).refusal(exitCodes.busy, "serve"),
       `error: Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.\n`,
     );
     assert.equal((await server.get("/health")).status, 200);
@@ -277,7 +276,7 @@ test("wrong settings and options end at once with 2 and one line for each", asyn
   const folder = temporaryFolder(t);
   const dataDir = join(folder, "data");
   const faults = async (settings: Record<string, string>, ...args: string[]) =>
-    (await datasetCommands(dataDir, settings).refusal(exitCodes.usage, "serve", ...args))
+    (await allCommands(dataDir, settings).refusal(exitCodes.usage, "serve", ...args))
       .trimEnd()
       .split("\n");
   const [port, log, ...others] = await faults({ PORT: "http", LOG_LEVEL: "loud" });
@@ -299,7 +298,7 @@ test("a data folder that cannot be used ends with 2 and one line that names it",
   writeFileSync(join(folder, "data", "datasets"), "");
   // Below /proc nothing can be made, whoever asks.
   for (const dataDir of [file, join(folder, "data"), "/proc/none/data"]) {
-    const err = await datasetCommands(dataDir).refusal(exitCodes.usage, "serve");
+    const err = await allCommands(dataDir).refusal(exitCodes.usage, "serve");
     assert.match(err, /^error: \S+ cannot be used \(E[A-Z]+\)\. .*DATA_DIR\.\n$/);
     assert.ok(err.includes(dataDir.startsWith("/proc") ? "/proc" : dataDir), err);
   }
@@ -312,7 +311,7 @@ test("an address that cannot be listened on is named, and what to change", async
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   const faultOf = (code: number, settings: Record<string, string>) =>
-    datasetCommands(dataDir, { LOG_LEVEL: "silent", ...settings }).refusal(code, "serve");
+    allCommands(dataDir, { LOG_LEVEL: "silent", ...settings }).refusal(code, "serve");
   assert.equal(
     await faultOf(exitCodes.busy, { PORT: String(port) }),
     `error: 127.0.0.1:${port} is in use by another program. Stop that one, or set PORT to another port.\n`,

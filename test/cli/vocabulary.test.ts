@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "../support/cast.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { builtAt, importRecords } from "../support/dataset.ts";
 import { fixedClock, startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -13,13 +13,13 @@ test("the command prints what the path answers", async (t) => {
   const service = await startService(t, { clock: fixedClock(builtAt) });
   const dataDir = temporaryFolder(t);
   await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
-  const { json } = datasetCommands(dataDir);
+  const { json } = allCommands(dataDir);
   assert.deepEqual(await json("vocabulary"), (await service.get("/vocabulary")).body);
 });
 
 test("people get a table of the open values and one of the closed lists, of any dataset", async (t) => {
   const dataDir = temporaryFolder(t);
-  const { text, refusal } = datasetCommands(dataDir);
+  const { text, refusal } = allCommands(dataDir);
   assert.match(await refusal(exitCodes.conflict, "vocabulary"), /There is no dataset yet/);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const { published } = await importRecords(catalogue, cast);

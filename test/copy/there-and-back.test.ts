@@ -15,6 +15,12 @@ import { datasetsIn, fillInstallation, insertRows, tablesIn, usageOf } from "./i
 const left = Object.keys(tablesLeft);
 const tablesOf = (dataDir: string) => tablesIn(join(dataDir, "control.sqlite"), left);
 const inFolder = (dataDir: string) => usageOf({ dataDir, databaseUrl: null });
+/** All that a move has to bring. */
+const pictureOf = async (dataDir: string) => ({
+  tables: tablesOf(dataDir),
+  datasets: datasetsIn(dataDir),
+  usage: await inFolder(dataDir),
+});
 
 async function filled(t: TestContext): Promise<string> {
   const dataDir = join(temporaryFolder(t), "here");
@@ -54,11 +60,7 @@ test("no table of either engine is forgotten", async (t) => {
 test("an installation that is moved into a database and back is the same in every row and every byte", async (t) => {
   if (!hasPostgres(t)) return;
   const here = await filled(t);
-  const before = {
-    tables: tablesOf(here),
-    datasets: datasetsIn(here),
-    usage: await inFolder(here),
-  };
+  const before = await pictureOf(here);
   const url = await freshDatabase(t);
   const there = await allCommands(here, { COPY_TO: url }).json("copy");
   assert.equal(there.outcome, "moved");
@@ -73,8 +75,7 @@ test("an installation that is moved into a database and back is the same in ever
   assert.equal((await onDatabase.json("datasets", "list")).length, 3);
   const returned = await onDatabase.json("copy");
   assert.deepEqual(returned.tables, there.tables);
-  const after = { tables: tablesOf(back), datasets: datasetsIn(back), usage: await inFolder(back) };
-  assert.deepEqual(after, before);
+  assert.deepEqual(await pictureOf(back), before);
   // What it is made of is sound as well, and goes on from there.
   await tidyUsage(back, noon);
   await putRequests(back, [request({ requestId: "one more" })]);
@@ -94,11 +95,7 @@ test("an installation that is moved into a database and back is the same in ever
 test("an installation can be moved from folder to folder and from database to database", async (t) => {
   if (!hasPostgres(t)) return;
   const here = await filled(t);
-  const before = {
-    tables: tablesOf(here),
-    datasets: datasetsIn(here),
-    usage: await inFolder(here),
-  };
+  const before = await pictureOf(here);
   const [first, second] = [await freshDatabase(t), await freshDatabase(t)];
   const beside = join(temporaryFolder(t), "beside");
   await allCommands(here, { COPY_TO: beside }).json("copy");
@@ -106,8 +103,7 @@ test("an installation can be moved from folder to folder and from database to da
   await allCommands(temporaryFolder(t), { DATABASE_URL: first, COPY_TO: second }).json("copy");
   const back = join(temporaryFolder(t), "back");
   await allCommands(temporaryFolder(t), { DATABASE_URL: second, COPY_TO: back }).json("copy");
-  const after = { tables: tablesOf(back), datasets: datasetsIn(back), usage: await inFolder(back) };
-  assert.deepEqual(after, before);
+  assert.deepEqual(await pictureOf(back), before);
 });
 
 test("a place that has an installation, or is none, is refused, and the source goes on", async (t) => {

@@ -1,15 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  closeSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -17,7 +7,7 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations } from "#datasets/check-generations.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
-import { changeFacts } from "../support/damage.ts";
+import { changeFacts, flipByte } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { gp, importDaily } from "./published.ts";
 
@@ -44,15 +34,6 @@ test("sound datasets are listed oldest first, with the one that is served", asyn
     })),
   );
 });
-
-function flipByte(path: string, at: number): void {
-  const file = openSync(path, "r+");
-  const byte = Buffer.alloc(1);
-  readSync(file, byte, 0, 1, at);
-  byte[0]! ^= 1;
-  writeSync(file, byte, 0, 1, at);
-  closeSync(file);
-}
 
 const damages: [what: string, damage: (path: string) => void][] = [
   ["one bit is flipped", (path) => flipByte(path, 20_000)],

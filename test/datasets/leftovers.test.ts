@@ -11,7 +11,7 @@ import { clearLeftovers, draftName } from "#datasets/leftovers.ts";
 import { prune } from "#datasets/prune.ts";
 import { mainPath } from "../support/command-line.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { datasetCommands } from "../support/dataset-commands.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { day, documents, filesOf, gp, importDaily } from "./published.ts";
 
@@ -121,7 +121,7 @@ test("an import that is killed leaves one file, the old dataset, and nothing the
   assert.deepEqual(rest, files);
   rmSync(pipe);
   writeFileSync(pipe, `${JSON.stringify(gp("b"))}\n`);
-  await datasetCommands(dataDir).text(...args);
+  await allCommands(dataDir).text(...args);
   assert.equal(documents(catalogue, "gp").length, 2);
   assert.deepEqual(
     readdirSync(catalogue.folder).filter((name) => name.startsWith(".")),

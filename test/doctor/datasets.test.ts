@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { publishVersion, rollBack } from "#datasets/choose.ts";
 import { current } from "#doctor/current.ts";
@@ -34,7 +35,8 @@ async function twoDatasets(t: TestContext) {
 async function follow(dataDir: string, mend: string): Promise<void> {
   const [program, ...args] = mend.split(" ");
   assert.equal(program, "gp-records");
-  await allCommands(dataDir).text(...args);
+  const { exitCode, err } = await allCommands(dataDir).start(...args);
+  assert.equal(exitCode, exitCodes.done, err);
 }
 
 test("sound datasets are all well, and an empty folder has none yet", async (t) => {

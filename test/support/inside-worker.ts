@@ -5,11 +5,17 @@ import type { TestContext } from "node:test";
 import { Kysely } from "kysely";
 import { answerRequest } from "#account/answer-request.ts";
 import type { Mail } from "#account/mail-templates.ts";
-import type { PageAnswer, PageRequest, AccountWorkerSettings } from "#account/messages.ts";
+import type {
+  AccountWorkerSettings,
+  PageAnswer,
+  PageRequest,
+  QuotaRpc,
+} from "#account/messages.ts";
 import type { AccountServices } from "#account/request.ts";
 import { openPersonLimiter } from "#account/person-limits.ts";
 import { routes } from "#account/screens/index.ts";
 import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
+import type { Counters } from "#limits/counters.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile } from "#store/files.ts";
 import { nodeSqliteDialect } from "#store/open-store.ts";
@@ -116,6 +122,12 @@ export async function openInsideWorker(
     },
   };
 }
+
+/** Looks at these counters, for pages and jobs on which nobody is in the explorer. */
+export const quotaRpcOver = ({ look }: Pick<Counters, "look">): QuotaRpc => ({
+  call: () => assert.fail("nobody is in the explorer"),
+  look: async (account, quotas) => look(account, quotas),
+});
 
 /** On a connection of its own, without fsync: no test here loses power. */
 async function watchedControl(dataDir: string, queries: string[]): Promise<ControlStore> {

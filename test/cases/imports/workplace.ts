@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { datasetCommands } from "../../support/dataset-commands.ts";
+import { allCommands } from "../../support/all-commands.ts";
 
 export interface ImportOutcome {
   exitCode: number | null;
@@ -19,7 +19,7 @@ export type Workplace = ReturnType<typeof openWorkplace>;
 /** @param folder for the files. */
 export function openWorkplace(dataDir: string, folder: string) {
   const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { start } = datasetCommands(dataDir);
+  const { start } = allCommands(dataDir);
   let files = 0;
   const write = (content: string | Uint8Array, ending: string) => {
     const path = join(folder, `${++files}.${ending}`);

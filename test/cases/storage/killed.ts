@@ -8,7 +8,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { mainPath, outcomeOf } from "../../support/command-line.ts";
-import { datasetCommands } from "../../support/dataset-commands.ts";
+import { allCommands } from "../../support/all-commands.ts";
 import { ask } from "../../support/raw-client.ts";
 import type { TestService } from "../../support/service.ts";
 import type { CaseOf } from "../../support/still-well.ts";
@@ -62,7 +62,7 @@ export async function killedImportCases(
         assert.ok(isWhole(catalogue));
         assert.equal((await ask(port, "/fetch-gp?gp_name=kkr", { key })).status, 200);
       }
-      await datasetCommands(dataDir).text("import", "ndjson", file, "--source", "c71");
+      await allCommands(dataDir).text("import", "ndjson", file, "--source", "c71");
       assert.notEqual(catalogue.current()!.hash, before.hash);
       assert.ok(isWhole(catalogue));
       const known = catalogue
@@ -80,7 +80,7 @@ export async function killedImportCases(
     async () => {
       const pipe = join(folder, "pipe");
       execFileSync("mkfifo", [pipe]);
-      const { start, refusal } = datasetCommands(dataDir);
+      const { start, refusal } = allCommands(dataDir);
       const first = start("import", "ndjson", pipe, "--source", "c72");
       // Opens when the first import reads from it, which it does only under the lock.
       const source = await open(pipe, "w");

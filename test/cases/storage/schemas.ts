@@ -7,7 +7,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openStore } from "#store/open-store.ts";
 import { controlFile } from "#store/files.ts";
 import { command, outcomeOfScript } from "../../support/command-line.ts";
-import { datasetCommands } from "../../support/dataset-commands.ts";
+import { allCommands } from "../../support/all-commands.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 export function schemaCases(): void {
@@ -27,7 +27,7 @@ export function schemaCases(): void {
       assert.equal(exitCode, exitCodes.conflict);
       assert.match(err, words);
     }
-    assert.match(await datasetCommands(dataDir).refusal(exitCodes.conflict, "serve"), words);
+    assert.match(await allCommands(dataDir).refusal(exitCodes.conflict, "serve"), words);
     assert.ok(before.equals(readFileSync(controlFile(dataDir))));
     assert.deepEqual(
       readdirSync(dataDir).filter((name) => name !== "datasets"),
