@@ -197,6 +197,19 @@ test("counters that cannot be used are refused without their password being show
   assert.match(faultsOf({ COUNTERS_OUTAGE: "open" })[0]!, /must be one of local, deny/);
 });
 
+test("a % in a password that encodes nothing is refused with what stands for it", () => {
+  for (const [name, url] of [
+    ["COUNTERS_URL", "redis://:geheim%zz@counts.example"],
+    ["SMTP_URL", "smtps://user:geheim%zz@mail.example"],
+    ["DATABASE_URL", "postgres://user:geheim%zz@db.example/records"],
+  ] as const)
+    assert.ok(
+      faultsOf({ [name]: url }).some((fault) =>
+        fault.startsWith(`${name} must have a % in its user or password as %25`),
+      ),
+    );
+});
+
 test("counters for several instances take the database that gives accounts the same number on all of them", () => {
   const [fault, ...others] = faultsOf({ COUNTERS_URL: "valkey://:geheim@counts.example" });
   assert.match(fault!, /^DATABASE_URL must be set where COUNTERS_URL is: /);

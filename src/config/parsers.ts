@@ -54,11 +54,21 @@ export function parsePublicUrl(text: string): string | null | Fault {
     : new Fault("must be an http or https URL without query, such as https://records.example");
 }
 
+/** The text, unless what is percent-encoded in user and password means nothing. */
+function decodable({ username, password }: URL, text: string): string | Fault {
+  try {
+    decodeURIComponent(username + password);
+    return text;
+  } catch {
+    return new Fault("must have a % in its user or password as %25");
+  }
+}
+
 export function parseSmtpUrl(text: string): string | null | Fault {
   if (text === "") return null;
   const url = URL.parse(text);
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ""
-    ? text
+    ? decodable(url, text)
     : new Fault("must be a URL such as smtps://user:password@mail.example:465");
 }
 
@@ -110,7 +120,7 @@ export function parseDatabaseUrl(text: string): string | null | Fault {
       );
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
     return new Fault("must name the authority with sslrootcert where sslmode is verify-ca");
-  return text;
+  return decodable(url, text);
 }
 
 /** A database, or the path of a folder. */
@@ -141,7 +151,7 @@ export function parseCountersUrl(text: string): string | null | Fault {
     url.search === "" &&
     url.hash === "";
   return usable
-    ? text
+    ? decodable(url, text)
     : new Fault(
         "must be a URL such as valkeys://user:password@counts.example:6379/0, without parameters; its scheme is valkey or redis, with TLS valkeys or rediss",
       );

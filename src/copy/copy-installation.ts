@@ -79,6 +79,8 @@ async function copy(order: CopyOrder, source: Side, target: Side): Promise<Copie
     return null;
   }
   await source.refuseMissing();
+  // A server that cannot be reached is found while everybody is served.
+  await withCounts(order, async () => {});
   const begunAt = new Date(now()).toISOString();
   if ((await target.readMark()) === null) {
     await target.refuseTaken();
@@ -209,26 +211,38 @@ const datasetsOf = ({ dataDir, databaseUrl }: Installation) => ({
 const accountsAtOnce = 256;
 
 /** @returns how many requests are counted; null where both sides count in the same place. */
-async function copyCounts(
+const copyCounts = (order: CopyOrder, rows: Rows): Promise<number | null> =>
+  withCounts(order, async (from, to) => {
+    let counted = 0;
+    const parts = async function* (): AsyncGenerator<CountedRequests[]> {
+      for await (const accounts of accountNumbers(rows)) {
+        const part = await from.read(accounts);
+        counted += part.reduce((sum, { times }) => sum + times.length, 0);
+        yield part;
+      }
+    };
+    await to.replace(parts());
+    return counted;
+  });
+
+type Counts = Awaited<ReturnType<typeof openStoredCounts>>;
+
+/**
+ * Does this with the counts of both sides; nothing where they are the same.
+ * @throws StoreFault where a server that counts does not answer, or cannot be used.
+ */
+async function withCounts<T>(
   { source, target, clock, onWarning }: CopyOrder,
-  rows: Rows,
-): Promise<number | null> {
+  work: (from: Counts, to: Counts) => Promise<T>,
+): Promise<T | null> {
   if (source.countersUrl !== null && source.countersUrl === target.countersUrl) return null;
   const warn = (fault: Error) => onWarning(fault.message.replace(/\.$/, ""));
-  const from = await openStoredCounts(source, clock, warn);
+  const from = await openStoredCounts({ ...source, countersSetting: "COUNTERS_URL" }, clock, warn);
   try {
-    const to = await openStoredCounts(target, clock, warn);
+    const of = { ...target, countersSetting: "COPY_COUNTERS_TO" } as const;
+    const to = await openStoredCounts(of, clock, warn);
     try {
-      let counted = 0;
-      const parts = async function* (): AsyncGenerator<CountedRequests[]> {
-        for await (const accounts of accountNumbers(rows)) {
-          const part = await from.read(accounts);
-          counted += part.reduce((sum, { times }) => sum + times.length, 0);
-          yield part;
-        }
-      };
-      await to.replace(parts());
-      return counted;
+      return await work(from, to);
     } finally {
       await to.close();
     }

@@ -7,6 +7,7 @@ import { openDebts } from "./debts.ts";
 import { type Engine, type Group, statusOf } from "./engine.ts";
 import { assertAccount, openMemoryCounters } from "./memory-counters.ts";
 import { assertRequests, defaultQuotas, type Quotas } from "./policy.ts";
+import { sentenceOf, within } from "./wait-for-engine.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
 export type OutageMode = "local" | "deny";
@@ -262,37 +263,6 @@ const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 
 const roundsMax = 8;
 /** So few are charged within the time of an answer. */
 const fewDebts = 256;
-/**
- * Rejects after this many ms. A timer that is due at once with the answer, as after a long turn of the event loop, must
- * not win: the answer that has already arrived is read first.
- */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    setImmediate(() => late.reject(new TooSlow(milliseconds)));
-  }, milliseconds);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-    late.promise.catch(() => {});
-    promise.catch(() => {});
-  }
-}
-
-class TooSlow extends Error {
-  constructor(milliseconds: number) {
-    super(`does not answer within ${milliseconds} ms`);
-    this.name = "TooSlow";
-  }
-}
-
 /** The server is there, but refuses to work until somebody has changed something. */
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
-
-function sentenceOf(fault: Error, place: string): string {
-  if (fault instanceof StoreFault) return fault.message;
-  if (fault instanceof TooSlow) return `${place} ${fault.message}.`;
-  return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
-}

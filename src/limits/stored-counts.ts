@@ -2,18 +2,23 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { StoreFault } from "#store/domain-error.ts";
 import type { Clock } from "./clocks.ts";
 import type { Engine } from "./engine.ts";
 import { readJournal } from "./read-journal.ts";
 import { encodeRecord, openSegments, recordBytes } from "./segments.ts";
+import type { CountersSetting } from "./valkey-connection.ts";
+import { sentenceOf, within } from "./wait-for-engine.ts";
 
 /** Where an installation counts, as its settings say. */
 interface CountsPlace {
   /** Null for one that does not count in a folder. */
   dataDir: string | null;
   databaseUrl: string | null;
-  /** As COUNTERS_URL, which counts only beside a database. */
+  /** Of a Valkey or Redis, which counts only beside a database. */
   countersUrl: string | null;
+  /** That names it, for errors. */
+  countersSetting: CountersSetting;
 }
 
 /** Requests of one account within a day, in µs by the monotonic clock of this machine, the oldest first. */
@@ -30,35 +35,53 @@ interface StoredCounts {
   close(): Promise<void>;
 }
 
+/** Those of 16 accounts are up to 80 MB, and whoever moves them keeps everybody waiting. */
+const usualPatienceMilliseconds = 10_000;
+
 /**
  * @param onFault told of what cannot be read of a journal; it is held against nobody.
- * @throws StoreFault where a server answers, but cannot be used; another error where it does not answer.
+ * @throws StoreFault, as the promises of its functions do: `unusable` where a server has to be set up first, `busy`
+ * where it does not answer in time.
  */
 export async function openStoredCounts(
-  { dataDir, databaseUrl, countersUrl }: CountsPlace,
+  { dataDir, databaseUrl, countersUrl, countersSetting: setting }: CountsPlace,
   clock: Clock,
   onFault: (fault: Error) => void,
+  patienceMilliseconds = usualPatienceMilliseconds,
 ): Promise<StoredCounts> {
   if (databaseUrl === null) return inJournal(join(dataDir!, "counts"), clock, onFault);
   if (countersUrl !== null) {
     const { openValkeyEngine } = await import("./valkey-engine.ts");
-    return onEngine(await openValkeyEngine(countersUrl), clock);
+    return onEngine(await openValkeyEngine(countersUrl, { setting }), clock, patienceMilliseconds);
   }
   const { openPostgresEngine } = await import("./postgres-engine.ts");
-  return onEngine(openPostgresEngine({ url: databaseUrl }), clock);
+  return onEngine(openPostgresEngine({ url: databaseUrl }), clock, patienceMilliseconds);
 }
 
 /** Accounts in one question: their requests are some 50 KB each, or 5 MB at the greatest quota. */
 const accountsAtOnce = 16;
 
-async function onEngine(engine: Engine, clock: Clock): Promise<StoredCounts> {
-  await engine.connect(() => {});
+async function onEngine(
+  engine: Engine,
+  clock: Clock,
+  patienceMilliseconds: number,
+): Promise<StoredCounts> {
+  const answered = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await within(patienceMilliseconds, answer);
+    } catch (error) {
+      engine.disconnect();
+      const kind = error instanceof StoreFault ? error.kind : "busy";
+      throw new StoreFault(kind, `Counts: ${sentenceOf(error as Error, engine.place)}`);
+    }
+  };
+  await answered(engine.connect(() => {}));
   return {
     async read(accounts) {
       const found: CountedRequests[] = [];
       for (const some of inParts(accounts)) {
         const now = clock.monotonicMicroseconds();
-        for (const { account, ages } of await engine.read(some))
+        for (const { account, ages } of await answered(engine.read(some)))
           found.push({ account, times: ages.map((age) => now - age) });
       }
       return found;
@@ -67,12 +90,11 @@ async function onEngine(engine: Engine, clock: Clock): Promise<StoredCounts> {
       for await (const part of counted)
         for (const some of inParts(part)) {
           const now = clock.monotonicMicroseconds();
-          await engine.replace(
-            some.map(({ account, times }) => ({
-              account,
-              ages: times.map((time) => Math.max(0, now - time)),
-            })),
-          );
+          const ages = some.map(({ account, times }) => ({
+            account,
+            ages: times.map((time) => Math.max(0, now - time)),
+          }));
+          await answered(engine.replace(ages));
         }
     },
     async close() {

@@ -29,13 +29,19 @@ interface ValkeyConnection extends Connection {
   takesAnyKeys(): boolean;
 }
 
+export type CountersSetting = "COUNTERS_URL" | "COPY_COUNTERS_TO";
+
 const connectMilliseconds = 500;
 
 /**
  * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
- * Its errors are sentences without a full stop, to follow the place; a StoreFault is a whole one. None has the password.
+ * @param setting that has it, for errors: sentences without a full stop, to follow the place; a StoreFault is a whole
+ * one. None has the password.
  */
-export async function openValkeyConnection(url: string): Promise<ValkeyConnection> {
+export async function openValkeyConnection(
+  url: string,
+  setting: CountersSetting,
+): Promise<ValkeyConnection> {
   const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
@@ -69,11 +75,13 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
       },
     }) as const;
 
+  const worded = (fault: Error) =>
+    faultInWords(fault, { place, setting, password: account.password });
   const inWords = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
     } catch (error) {
-      throw faultInWords(error as Error, place, account.password);
+      throw worded(error as Error);
     }
   };
   const current = (): Connection => {
@@ -137,7 +145,7 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
       used.on(event, (fault) => {
         if (connection !== connected) return;
         disconnect();
-        onLost(faultInWords(fault, place, account.password));
+        onLost(worded(fault));
       });
   };
   const isOfUrl = (address: Address) => address.host === host && address.port === port;
@@ -276,7 +284,10 @@ function placeOf(url: string): string {
 
 const dropped = "the connection was given up";
 
-/** What servers, Node and the package say, and what that means: `$&` is what they say. A script's error may have it further on. */
+/**
+ * What servers, Node and the package say, and what that means: `$&` is what they say, and SETTING the name of the
+ * setting. A script's error may have it further on.
+ */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
   [
@@ -294,7 +305,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [
     /^Hostname\/IP does not match .+/,
-    "its certificate is for another host than the one that COUNTERS_URL names",
+    "its certificate is for another host than the one that SETTING names",
   ],
   [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
   [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
@@ -303,7 +314,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
     "it does not know the command $1, as Valkey and Redis 6.2 or later do",
   ],
   [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
-  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
+  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; SETTING has to name the primary"],
   [/.*\bMISCONF .*/s, "it cannot write to its disk, and so takes no counts; its log says why"],
   [
     /.*\bNOREPLICAS .*/s,
@@ -315,38 +326,45 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** Of faults that somebody has to mend at the server or in COUNTERS_URL, after the place. */
+/** The same of faults that somebody has to mend in the setting or at the server, to follow the place. */
 const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
     /^(?:NOAUTH|WRONGPASS|ERR invalid password|ERR AUTH)\b.*/s,
-    "refuses user or password of COUNTERS_URL: $&",
+    "refuses user or password of SETTING: $&",
   ],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
-    "does not give the user of COUNTERS_URL all rights that docs/running.md lists",
+    "does not give the user of SETTING all rights that docs/running.md lists",
   ],
-  [/^ERR DB index is out of range$/, "does not have the database that COUNTERS_URL names"],
+  [/^ERR DB index is out of range$/, "does not have the database that SETTING names"],
   [
     /^ERR SELECT is not allowed in cluster mode$/,
-    "is a cluster, which has the database 0 alone; leave the number out of COUNTERS_URL",
+    "is a cluster, which has the database 0 alone; leave the number out of SETTING",
   ],
 ];
 
-function faultInWords(fault: Error, place: string, password: string | undefined): Error {
+interface Asked {
+  place: string;
+  setting: CountersSetting;
+  password: string | undefined;
+}
+
+function faultInWords(fault: Error, { place, setting, password }: Asked): Error {
   if (fault instanceof StoreFault) return fault;
   const { message } = fault;
-  // Whatever is not listed is told as it came: that may be what was sent.
-  const masked = (text: string) =>
-    password === undefined ? text : text.replaceAll(password, "***").trim();
-  const misfit = misfits.find(([said]) => said.test(message));
-  if (misfit !== undefined)
-    return new StoreFault("unusable", masked(`${place} ${message.replace(...misfit)}.`));
+  const said = (found: readonly [RegExp, string] | undefined) => {
+    const text = found === undefined ? message : message.replace(...found);
+    // Whatever is not listed is told as it came: that may be what was sent.
+    const masked = password === undefined ? text : text.replaceAll(password, "***");
+    return masked.replace("SETTING", setting).trim();
+  };
+  const misfit = misfits.find(([words]) => words.test(message));
+  if (misfit !== undefined) return new StoreFault("unusable", `${place} ${said(misfit)}.`);
   if (certificateFaults.has((fault as NodeJS.ErrnoException).code ?? ""))
     return new Error(
       `its certificate is not accepted: ${message.split(";")[0]!}. A file of authorities that are, besides those of Node, is named by NODE_EXTRA_CA_CERTS`,
     );
-  const meaning = meanings.find(([said]) => said.test(message));
-  return new Error(masked(meaning === undefined ? message : message.replace(...meaning)));
+  return new Error(said(meanings.find(([words]) => words.test(message))));
 }
 
 const certificateFaults = new Set([

@@ -14,6 +14,7 @@ import {
 } from "./engine.ts";
 import {
   type Argument,
+  type CountersSetting,
   infoOf,
   openValkeyConnection,
   parts,
@@ -24,15 +25,24 @@ import { chargeScript, takeScript } from "./valkey-scripts.ts";
 /** Accounts in one call. */
 const callMax = 128;
 
-/**
- * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
- * @param readClock Lua that sets `clock`, for tests.
- */
-export async function openValkeyEngine(url: string, readClock?: string): Promise<Engine> {
+interface ValkeyOptions {
+  /** That has the URL, for errors. */
+  setting?: CountersSetting;
+  /** Lua that sets `clock`, for tests. */
+  readClock?: string;
+}
+
+/** @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`. */
+export async function openValkeyEngine(
+  url: string,
+  { setting = "COUNTERS_URL", readClock }: ValkeyOptions = {},
+): Promise<Engine> {
   const take = scriptOf(takeScript(readClock));
   const charge = scriptOf(chargeScript(readClock));
-  const { place, connect, disconnect, send, servers, takesAnyKeys } =
-    await openValkeyConnection(url);
+  const { place, connect, disconnect, send, servers, takesAnyKeys } = await openValkeyConnection(
+    url,
+    setting,
+  );
 
   const call = async (
     script: Script,

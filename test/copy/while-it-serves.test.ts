@@ -167,6 +167,36 @@ test("counts move to another server that counts, and from it into a folder", asy
   assert.equal(await admitted(fourth, key, 20), leftAfter(returned.counted_requests, 15));
 });
 
+test("a server that is to count but does not is found while everybody is served, and the move can be made later", async (t) => {
+  if (!hasPostgres(t)) return;
+  const skip = whyNoRedis();
+  if (skip !== null) return t.skip(skip);
+  const redis = await startRedis(["--requirepass", "horse"]);
+  t.after(() => redis.end());
+  const { dataDir, key } = await newInstallation(t);
+  const first = await startServer(t, { dataDir });
+  const database = await freshDatabase(t);
+  const environment = { PATH: process.env["PATH"], DATA_DIR: dataDir, COPY_TO: database };
+  for (const [url, exitCode, sentence] of [
+    ["redis://:geheim@127.0.0.1:1", exitCodes.busy, /fails: nothing listens there \(connect/],
+    [
+      `redis://:geheim@127.0.0.1:${redis.port}`,
+      exitCodes.usage,
+      /refuses user or password of COPY_COUNTERS_TO: WRONGPASS/,
+    ],
+  ] as const) {
+    const given = { ...environment, COPY_COUNTERS_TO: url };
+    const ended = await outcomeOf(process.execPath, [mainPath, "copy"], given);
+    assert.equal(ended.exitCode, exitCode);
+    assert.match(ended.err, /^error: Counts: redis:\/\/127\.0\.0\.1:\d+ [^\n]+\n$/);
+    assert.match(ended.err, sentence);
+    assert.doesNotMatch(ended.err, /geheim/);
+    assert.equal(await admitted(first, key, 3), 3);
+  }
+  const moved = await copyFrom(dataDir, { COPY_TO: database, COPY_COUNTERS_TO: redis.url });
+  assert.equal(moved.counted_requests, 6);
+});
+
 /** Ends the command with SIGKILL as soon as it says that it begins this step. */
 async function killedAt(step: string, dataDir: string, settings: Settings): Promise<void> {
   const env = { PATH: process.env["PATH"], DATA_DIR: dataDir, ...settings };

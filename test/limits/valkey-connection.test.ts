@@ -205,7 +205,6 @@ suite("nodes of a cluster", { skip: whyNoRedis() ?? false }, () => {
       await move(account);
       await takeAll();
     }
-    await from.ask("DEL", `q:{${part}}:probe`);
     for (const { ask } of [to, from]) await ask("CLUSTER", "SETSLOT", slot, "NODE", toId!);
     await takeAll();
     assert.deepEqual(faults, []);

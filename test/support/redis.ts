@@ -64,7 +64,7 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
     port,
     url,
     openEngine: () => openValkeyEngine(url),
-    openEngineWithClock: () => openValkeyEngine(url, luaClock),
+    openEngineWithClock: () => openValkeyEngine(url, { readClock: luaClock }),
     async setClock(microseconds) {
       await admin!.set("clock", String(microseconds));
     },
