@@ -424,7 +424,11 @@ test("nothing is called by a private word where the field has its own", () => {
   const written = globSync(
     "{src,test,bench,faults,fuzz,deploy,docs}/**/*.{ts,js,css,md,conf,service,timer}",
     {
-      exclude: ["docs/decisions/**", "test/architecture.test.ts", "**/node_modules/**"],
+      exclude: [
+        "docs/decisions/0010-words-of-the-field.md",
+        "test/architecture.test.ts",
+        "**/node_modules/**",
+      ],
     },
   );
   const found = [...written, ...globSync("*.md")].flatMap((path) =>
