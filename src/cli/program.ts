@@ -30,6 +30,7 @@ export async function run(
   };
   const program = emptyProgram(context);
   for (const addCommands of parts) addCommands(program, context);
+  pointToHelp(program, "gp-records");
   try {
     await program.parseAsync([...args], { from: "user" });
     return exitCodes.done;
@@ -54,9 +55,20 @@ function emptyProgram({ print, reportError }: CliContext): Command {
     .configureOutput({
       writeOut: (text) => print(withoutLastBreak(text)),
       writeErr: (text) => reportError(maskKeys(withoutLastBreak(text))),
-      // What commander suggests stands on a line of its own; an error is one line.
-      outputError: (text, write) => write(text.trim().replaceAll("\n", " ")),
     });
+}
+
+/** A command that was called wrongly says where its arguments are listed. */
+function pointToHelp(command: Command, path: string): void {
+  const where = `See \`${path} --help\`.`;
+  command.configureOutput({
+    // What commander suggests stands on a line of its own; an error is one line.
+    outputError: (text, write) => {
+      const line = text.trim().replaceAll("\n", " ");
+      write(`${line}${/[.)]$/.test(line) ? "" : "."} ${where}`);
+    },
+  });
+  for (const below of command.commands) pointToHelp(below, `${path} ${below.name()}`);
 }
 
 /** One line for an expected error, a stack trace for a fault of the program. */

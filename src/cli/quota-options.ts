@@ -37,6 +37,7 @@ const grouped = (number: number) => number.toLocaleString("en-US");
 const orNull = (given: GivenQuota) => (given === "default" ? null : given);
 
 export function quotasText({ minute, hour, day }: Quotas): string {
+  if (minute === null && hour === null && day === null) return "the default quotas";
   const text = (requests: number | null) => requests ?? "default";
   return `${text(minute)} a minute, ${text(hour)} an hour, ${text(day)} a day`;
 }

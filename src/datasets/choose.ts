@@ -62,7 +62,7 @@ export function chosenBefore(list: DatasetList): Generation {
   const before = findBefore(list);
   if (before !== undefined) return before;
   throw new DatasetFault(
-    "There is no older dataset to go back to; 'gp-records datasets list' shows those there are.",
+    "There is no dataset before the current one; 'gp-records datasets list' shows those there are.",
   );
 }
 

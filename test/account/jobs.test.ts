@@ -30,7 +30,10 @@ async function startInstance(t: TestContext, databaseUrl: string, smtpUrl: strin
     },
   });
   await server.address;
-  const [, admin] = /"address":"(http:[^"]+)","msg":"metrics are served"/.exec(server.out())!;
+  const { result: admin } = await eventually(() => {
+    const [, address] = /"address":"(http:[^"]+)","msg":"metrics are served"/.exec(server.out())!;
+    return address!;
+  });
   const samples = async (name: string) =>
     readExposition(await (await fetch(`${admin}/metrics`)).text()).get(name)!.samples;
   return {

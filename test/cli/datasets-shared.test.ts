@@ -68,7 +68,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
   assert.equal((await one.json("datasets", "rollback")).version, second.version);
   assert.equal((await other.json("datasets", "rollback")).version, first.version);
   const refused = await one.refusal(exitCodes.conflict, "datasets", "rollback");
-  assert.match(refused, /There is no older dataset/);
+  assert.match(refused, /There is no dataset before the current one/);
   // The folder of whoever published points there, too, so that its server starts with it.
   const folder = openCatalogue(join(other.dataDir, "datasets"));
   assert.equal(folder.currentVersion(), first.version);

@@ -124,7 +124,7 @@ test("a dataset that is not there, or none older, ends with 4 and changes nothin
   await text("datasets", "rollback");
   assert.match(
     await refusal(exitCodes.conflict, "datasets", "rollback"),
-    /^error: There is no older dataset to go back to;.*\n$/,
+    /^error: There is no dataset before the current one;.*\n$/,
   );
   assert.equal(await current(), older);
 });
@@ -140,7 +140,10 @@ test("without any dataset the commands say so and how to make one", async (t) =>
     await refusal(exitCodes.conflict, "datasets", "show"),
     "error: There is no dataset yet; 'gp-records import' makes one.\n",
   );
-  assert.match(await refusal(exitCodes.conflict, "datasets", "rollback"), /no older dataset/);
+  assert.match(
+    await refusal(exitCodes.conflict, "datasets", "rollback"),
+    /no dataset before the current one/,
+  );
 });
 
 test("while an import runs no dataset is chosen, but all can be looked at", async (t) => {

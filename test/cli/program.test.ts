@@ -71,7 +71,11 @@ test("a wrong command, option or argument ends with 2 and one line that names it
     [/unknown command 'lst'.*Did you mean list/, "keys", "lst"],
     [/unknown option '--jsn'.*Did you mean --json/, "keys", "list", "--jsn"],
     [/required option '--account <account>' not specified/, "keys", "create", "--name", "a"],
-    [/required option '--name <name>' not specified/, "accounts", "create"],
+    [
+      /required option '--name <name>' not specified\. See `gp-records accounts create --help`\./,
+      "accounts",
+      "create",
+    ],
     [/missing required argument 'id'/, "keys", "revoke"],
     [/too many arguments/, "accounts", "suspend", "a", "b"],
     [/name of the account must not be empty/, "accounts", "create", "--name", " "],

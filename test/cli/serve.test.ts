@@ -284,7 +284,7 @@ test("wrong settings and options end at once with 2 and one line for each", asyn
   assert.match(log!, /^error: LOG_LEVEL must be .*'loud'\.$/);
   assert.deepEqual(others, []);
   assert.deepEqual(await faults({}, "--demoo"), [
-    "error: unknown option '--demoo' (Did you mean --demo?)",
+    "error: unknown option '--demoo' (Did you mean --demo?) See `gp-records serve --help`.",
   ]);
   assert.match((await faults({}, "here"))[0]!, /^error: too many arguments/);
   assert.deepEqual(openCatalogue(dataDir).list(), []);

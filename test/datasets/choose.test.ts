@@ -83,7 +83,7 @@ test("roll back moves the pointer to the generation before, step by step, and sa
   assert.equal(rollBack(catalogue, day(4)).version, second);
   assert.equal(rollBack(catalogue, day(4)).version, first);
   assert.equal(documents(catalogue, "gp")[0]!["name"], "a");
-  assert.throws(() => rollBack(catalogue, day(4)), /no older dataset to go back to/);
+  assert.throws(() => rollBack(catalogue, day(4)), /no dataset before the current one/);
   assert.equal(catalogue.currentVersion(), first);
   assert.deepEqual(Object.keys(filesOf(catalogue)), files);
 });
@@ -106,7 +106,7 @@ test("a rollback goes to the dataset that was served before, not to the next old
   const back = (number: number) => rollBack(catalogue, day(number)).version;
   assert.equal(back(5), third.version);
   assert.equal(back(6), first.version);
-  assert.throws(() => back(7), /no older dataset/);
+  assert.throws(() => back(7), /no dataset before the current one/);
 
   const fourth = await importOn(catalogue, 8, ["d"]);
   assert.equal(fourth.published_after, first.version);
@@ -148,5 +148,5 @@ test("a pointer that names nothing is mended by publishing what was served, and 
   publishOn(catalogue, 4, second!.version);
   assert.equal(publishOn(catalogue, 5, staged.version).published_after, second!.version);
   rmSync(join(catalogue.folder, "current"));
-  assert.throws(() => rollBack(catalogue, day(6)), /no older dataset/);
+  assert.throws(() => rollBack(catalogue, day(6)), /no dataset before the current one/);
 });
