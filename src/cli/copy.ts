@@ -95,6 +95,7 @@ const copiedJson = (copied: Copied | null): object =>
         dataset: copied.datasets.current,
         datasets: copied.datasets.datasets,
         dataset_bytes: copied.datasets.bytes,
+        publications: copied.datasets.publications,
         tables: copied.tables,
         logged_requests: copied.requests,
         counted_requests: copied.counted,
@@ -114,7 +115,7 @@ function copiedText(copied: Copied | null, { copyTo, copyCountersTo }: Config): 
   const number = (value: number) => value.toLocaleString("en-US");
   return [
     `Moved ${from} to ${to}. Nobody was served for ${number(Math.round(stoppedMilliseconds))} ms.`,
-    `Datasets: ${datasets.datasets}, ${number(datasets.bytes)} bytes; ${datasets.current ?? "none"} is current.`,
+    `Datasets: ${datasets.datasets}, ${number(datasets.bytes)} bytes; ${datasets.current ?? "none"} is current. Publications: ${number(datasets.publications)}.`,
     `Rows, the same on both sides: ${tables.map(({ name, rows }) => `${name} ${number(rows)}`).join(", ")}.`,
     `Request log: ${number(requests)} requests.`,
     counted === null

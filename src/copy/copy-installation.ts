@@ -30,7 +30,7 @@ interface CopyOrder {
 export interface Copied {
   from: string;
   to: string;
-  datasets: { current: string | null; datasets: number; bytes: number };
+  datasets: { current: string | null; datasets: number; bytes: number; publications: number };
   /** By name; each was read back from both sides and is the same. */
   tables: readonly (TableSum & { name: string })[];
   /** In the request log. */
@@ -178,14 +178,14 @@ interface Ways {
 }
 
 async function openWays(
-  { source: from, target: to }: CopyOrder,
+  { source: from, target: to, onWarning }: CopyOrder,
   source: Side,
   target: Side,
 ): Promise<Ways> {
   const sourceRows = await source.openControl();
   const targetRows = await target.openControl();
   const [ofSource, ofTarget] = [await source.openUsage(), await target.openUsage()];
-  const datasets = await openTakeOver(datasetsOf(from), datasetsOf(to));
+  const datasets = await openTakeOver(datasetsOf(from), datasetsOf(to), onWarning);
   return {
     datasets,
     log: await openUsageTakeOver(ofSource.connection, ofTarget.connection),

@@ -1,5 +1,6 @@
 /** The publications of shared datasets and the steps between them, as PostgreSQL keeps them. */
-import type { Publication } from "#records/publication.ts";
+import { recordKinds } from "#records/kinds.ts";
+import { changeKinds, type Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import { connectPostgres, type PostgresPlace, type PostgresSession } from "#store/postgres.ts";
 import { DatasetFault } from "./dataset-fault.ts";
@@ -16,6 +17,8 @@ export interface SharedPublications {
   pullStep(path: string, from: string, to: string): Promise<void>;
   /** Notes the version that is current, where an older program published it. @param hash null where it is not known. */
   noteBase(version: string, hash: string | null): Promise<void>;
+  /** Replaces what is noted, whole or not at all, by what was noted elsewhere and whose steps are stored. */
+  replace(publications: readonly Publication[]): Promise<void>;
   /** Removes what is older than so many days, but the newest publication; 0 removes that, too. */
   forget(days: number): Promise<void>;
 }
@@ -27,7 +30,7 @@ export const openSharedPublications = (
   async list() {
     const rows = await query<Row>(listSql);
     return rows.map(({ version, published_at, previous, facts, hash }) => {
-      return { version, published_at, from: previous, hash, step: facts };
+      return { version, published_at, from: previous, hash, step: facts && inOrder(facts) };
     });
   },
   async pushStep(path, from, to) {
@@ -61,11 +64,26 @@ export const openSharedPublications = (
   async noteBase(version, hash) {
     await query(noteBaseSql, [version, hash]);
   },
+  async replace(publications) {
+    await query(replaceSql, [JSON.stringify(publications)]);
+    await query(forgetStepsSql);
+  },
   async forget(days) {
     await query(forgetSql, [days]);
     await query(forgetStepsSql);
   },
 });
+
+/** The database keeps members of JSON in an order of its own. */
+const inOrder = ({ changes, counts }: NonNullable<Publication["step"]>): Publication["step"] => ({
+  changes,
+  counts: byName(recordKinds, (kind) => byName(changeKinds, (change) => counts[kind][change])),
+});
+
+const byName = <Name extends string, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name) => Value,
+) => Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 
 /** The name of a step, as the database has it. */
 export const nameOf = (from: string, to: string) => `${from}..${to}`;
@@ -88,6 +106,15 @@ const noteBaseSql = `
   insert into dataset_publication (version, published_at, hash)
   select version, published_at, $2 from dataset
   where version = $1 and published_at is not null and not exists (select from known)`;
+
+const replaceSql = `
+  with gone as (delete from dataset_publication),
+  changed as (update dataset_state set change = change + 1)
+  insert into dataset_publication (version, published_at, previous, step, facts, hash)
+  select one ->> 'version', (one ->> 'published_at')::timestamptz, one ->> 'from',
+    case when one -> 'step' <> 'null' then (one ->> 'from') || '..' || (one ->> 'version') end,
+    nullif(one -> 'step', 'null'), one ->> 'hash'
+  from jsonb_array_elements($1::jsonb) with ordinality as noted (one, number) order by number`;
 
 const forgetSql = `
   with gone as (

@@ -1,11 +1,15 @@
-/** Takes all datasets of one installation over to another, each whole, with what is known of it; a folder or a database either way. */
-import { copyFileSync, existsSync } from "node:fs";
+/** Takes all datasets of one installation over to another, each whole, with what is known of it, and the steps between them; a folder or a database either way. */
+import { copyFileSync, existsSync, rmSync } from "node:fs";
+import type { Publication } from "#records/publication.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { openCatalogue } from "./catalogue.ts";
 import { type DatasetCache, openCache } from "./dataset-cache.ts";
 import { DatasetFault, refuseOtherThanFile } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import type { Generation } from "./generation.ts";
+import type { Warn } from "./keep-steps.ts";
 import { formatOf } from "./open-generation.ts";
+import { openPublications, type Publications } from "./publications.ts";
 import type { DatasetRemote } from "./remote.ts";
 
 interface DatasetPlace {
@@ -17,21 +21,31 @@ interface DatasetPlace {
 
 interface TakeOver {
   /**
-   * Takes over those that the other side does not have yet, and reads each back. While the source is served, some may come and go
+   * Takes over those that the other side does not have yet, and reads each back; then the steps. While the source is served, some may come and go
    * meanwhile.
    * @param onTaken told of each.
    */
   takeNew(onTaken: (generation: Generation) => void): Promise<void>;
   /**
-   * Makes the datasets of both sides the same ones, the current one included; the source must not change.
+   * Makes the datasets and publications of both sides the same ones, the current one included; the source must not change. A step
+   * that cannot be read is told of, and left out.
    * @returns the current one, and how many there are.
    */
-  finish(): Promise<{ current: string | null; datasets: number; bytes: number }>;
+  finish(): Promise<{
+    current: string | null;
+    datasets: number;
+    bytes: number;
+    publications: number;
+  }>;
   close(): void;
 }
 
 /** @throws DatasetFault for a target that has datasets of its own; StoreFault where a database cannot be reached. */
-export async function openTakeOver(source: DatasetPlace, target: DatasetPlace): Promise<TakeOver> {
+export async function openTakeOver(
+  source: DatasetPlace,
+  target: DatasetPlace,
+  warn: Warn,
+): Promise<TakeOver> {
   const to = await openTarget(target);
   // Fetched straight into the folder that they are for.
   const from = await openSource(source, to.cache);
@@ -57,14 +71,53 @@ export async function openTakeOver(source: DatasetPlace, target: DatasetPlace): 
     }
   }
 
+  const stepsTaken = new Set<string>();
+
+  /** @param onFault told of a step that could not be. @returns the publications, without the steps that were not. */
+  async function takeSteps(onFault: (name: string, error: Error) => void): Promise<Publication[]> {
+    const publications: Publication[] = [];
+    const untaken = new Set<string>();
+    for (const one of await from.steps.list()) {
+      const name = `${one.from}..${one.version}`;
+      if (one.step !== null && !stepsTaken.has(name) && !untaken.has(name))
+        try {
+          await takeStep(from.steps, to.steps, one);
+          stepsTaken.add(name);
+        } catch (error) {
+          const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
+          if (!isGone && !(error instanceof DatasetFault)) throw error;
+          untaken.add(name);
+          onFault(name, error as Error);
+        }
+      const isTaken = one.step === null || stepsTaken.has(name);
+      publications.push(isTaken ? one : { ...one, step: null });
+    }
+    return publications;
+  }
+
   return {
-    takeNew,
+    async takeNew(onTaken) {
+      await takeNew(onTaken);
+      // One that was removed meanwhile is none any more at the end.
+      await takeSteps(() => {});
+    },
     async finish() {
       await takeNew(() => {});
       const { generations, current } = await from.read();
       await to.agree(generations, current);
+      const publications = await takeSteps((name, { message }) =>
+        warn(
+          `what changed in ${name} was not copied, so whoever follows /changes has to read all records again: ${message.replace(/\.$/, "")}`,
+        ),
+      );
+      await to.steps.note(publications);
       const bytes = generations.reduce((sum, one) => sum + one.bytes, 0);
-      return { current, datasets: generations.length, bytes };
+      return {
+        current,
+        datasets: generations.length,
+        bytes,
+        publications: publications.length,
+      };
     },
     close() {
       from.close();
@@ -78,7 +131,28 @@ interface Source {
   read(): Promise<{ generations: readonly Generation[]; current: string | null }>;
   /** @returns the path of its file on this machine. */
   fetch(generation: Generation): Promise<string>;
+  steps: StepSource;
   close(): void;
+}
+
+interface StepSource {
+  /** Oldest first. */
+  list(): Promise<readonly Publication[]>;
+  /** @throws DatasetFault where there is none, or it is damaged. */
+  fetch(publication: Publication): Promise<FetchedStep>;
+}
+
+interface FetchedStep {
+  /** Of its file on this machine. */
+  path: string;
+  /** Fetched into the folder of the target, if that is one, to be moved or removed. */
+  isTemporary: boolean;
+}
+
+interface StepTarget {
+  take(publication: Publication, fetched: FetchedStep): Promise<void>;
+  /** Replaces the list, whose steps were taken. */
+  note(publications: readonly Publication[]): Promise<void>;
 }
 
 interface Target {
@@ -88,8 +162,67 @@ interface Target {
   has(generation: Generation): Promise<boolean>;
   take(path: string, generation: Generation): Promise<void>;
   agree(generations: readonly Generation[], current: string | null): Promise<void>;
+  steps: StepTarget;
   close(): void;
 }
+
+async function takeStep(from: StepSource, to: StepTarget, publication: Publication): Promise<void> {
+  const fetched = await from.fetch(publication);
+  try {
+    await to.take(publication, fetched);
+  } finally {
+    if (fetched.isTemporary) rmSync(fetched.path, { force: true });
+  }
+}
+
+const stepsOfFolder = (
+  { list, stepPath, openStep }: Publications,
+  current: () => string | null,
+): StepSource => ({
+  list: async () => list(current()),
+  async fetch({ from, version, step }) {
+    const path = stepPath(from!, version);
+    if (openStep(from!, version)?.changes !== step!.changes)
+      throw new DatasetFault(`${path} is not there, or not whole.`);
+    return { path, isTemporary: false };
+  },
+});
+
+/** @param aside where a step may be fetched to. */
+const stepsOfDatabase = ({ publications }: DatasetRemote, aside: Publications): StepSource => ({
+  list: publications.list,
+  async fetch({ from, version }) {
+    const path = aside.temporaryPath();
+    try {
+      await publications.pullStep(path, from!, version);
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    }
+    return { path, isTemporary: true };
+  },
+});
+
+const stepsIntoFolder = (publications: Publications): StepTarget => ({
+  async take({ from, version, step }, { path, isTemporary }) {
+    const aside = isTemporary ? path : publications.temporaryPath();
+    if (!isTemporary) {
+      copyFileSync(path, aside);
+      if (hashFile(aside).sha256 !== hashFile(path).sha256)
+        throw new DatasetFault(`${path} changed while it was read.`);
+    }
+    syncPath(aside);
+    publications.adoptStep(aside, from!, version);
+    if (publications.openStep(from!, version)?.changes !== step!.changes)
+      throw new DatasetFault(
+        `The step ${from}..${version} does not have as many changes as it says.`,
+      );
+  },
+  async note(noted) {
+    if (noted.length > 0) publications.write(noted);
+    publications.clear(noted);
+  },
+});
 
 async function openSource(
   { folder, databaseUrl }: DatasetPlace,
@@ -102,6 +235,7 @@ async function openSource(
         return { generations: catalogue.list(), current: catalogue.currentVersion() };
       },
       fetch: async ({ version }) => catalogue.pathOf(version),
+      steps: stepsOfFolder(openPublications(folder!), catalogue.currentVersion),
       close() {},
     };
   }
@@ -119,6 +253,7 @@ async function openSource(
       if (!cache.isWhole(generation)) await remote.pull(generation);
       return cache.catalogue.pathOf(generation.version);
     },
+    steps: stepsOfDatabase(remote, openPublications(cache.catalogue.folder)),
     close: remote.close,
   };
 }
@@ -134,6 +269,11 @@ async function openTarget({ folder, databaseUrl }: DatasetPlace): Promise<Target
       },
       take: (path, generation) => remote.take(path, generation, formatOf(path)),
       agree: remote.agree,
+      steps: {
+        take: ({ from: before, version }, { path }) =>
+          remote.publications.pushStep(path, before!, version),
+        note: remote.publications.replace,
+      },
       close: remote.close,
     };
   }
@@ -163,6 +303,7 @@ async function openTarget({ folder, databaseUrl }: DatasetPlace): Promise<Target
         if (generation.version === current) cache.point(generation);
       }
     },
+    steps: stepsIntoFolder(openPublications(folder!)),
     close() {},
   };
 }

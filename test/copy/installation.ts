@@ -1,9 +1,10 @@
 /** An installation in a folder in which every table, and every column of it, has something, and how two of them are compared. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
+import { keepingSteps } from "#datasets/keep-steps.ts";
 import { makeStores } from "#store/stores.ts";
 import { ownIdText } from "#store/own-request-id.ts";
 import { readSums } from "#usage/recent-sums.ts";
@@ -179,7 +180,9 @@ export async function fillInstallation(dataDir: string): Promise<void> {
   await makeStores(dataDir);
   insertRows(join(dataDir, "control.sqlite"), controlRows);
   await fillUsage(dataDir);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const catalogue = keepingSteps(openCatalogue(join(dataDir, "datasets")), (sentence) => {
+    throw new Error(sentence);
+  });
   const gps = (count: number) =>
     Array.from({ length: count }, (_, i) => ({ record: "gp", id: `gp${i}`, name: `Name ${i}` }));
   for (const [i, count] of [2, 3, 5].entries())
@@ -187,7 +190,9 @@ export async function fillInstallation(dataDir: string): Promise<void> {
       nowMilliseconds: Date.UTC(2026, 10, i + 1, 3),
       isStaged: i === 2,
     });
-  const [first] = catalogue.list();
+  const [first, second] = catalogue.list();
+  catalogue.publish(first!.version, "2026-11-03T04:00:00Z");
+  catalogue.publish(second!.version, "2026-11-03T05:00:00Z");
   catalogue.pin(first!.version, "2026-11-04T03:00:00Z");
 }
 
@@ -306,7 +311,7 @@ export function tablesIn(file: string, left: readonly string[]): Record<string, 
   return Object.fromEntries(found);
 }
 
-/** What is known of each dataset, with the SHA-256 of its file as it is; and the current one. */
+/** What is known of each dataset, with the SHA-256 of its file as it is; the current one; and each file of the steps. */
 export function datasetsIn(dataDir: string): unknown {
   const folder = join(dataDir, "datasets");
   const catalogue = openCatalogue(folder);
@@ -317,5 +322,11 @@ export function datasetsIn(dataDir: string): unknown {
       ...one,
       read: hashFile(catalogue.pathOf(one.version)),
     })),
+    changes: Object.fromEntries(
+      readdirSync(join(folder, "changes")).map((name) => [
+        name,
+        readFileSync(join(folder, "changes", name), "latin1"),
+      ]),
+    ),
   };
 }

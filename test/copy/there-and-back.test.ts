@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { controlTables, tablesLeft, usageTables } from "#copy/tables.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { openPublications } from "#datasets/publications.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
 import { noon } from "../support/control.ts";
@@ -104,6 +106,51 @@ test("an installation can be moved from folder to folder and from database to da
   const back = join(temporaryFolder(t), "back");
   await allCommands(temporaryFolder(t), { DATABASE_URL: second, COPY_TO: back }).json("copy");
   assert.deepEqual(await pictureOf(back), before);
+});
+
+test("steps are followed from where an installation was moved to, and one that cannot be read is left out with a warning", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const stepsIn = (dataDir: string) => {
+    const folder = join(dataDir, "datasets");
+    const publications = openPublications(folder);
+    const noted = publications.list(openCatalogue(folder).currentVersion());
+    return noted.map(({ from, version, step }) => [
+      step?.changes ?? null,
+      step === null ? null : publications.openStep(from!, version)!.changes,
+    ]);
+  };
+  const whole = stepsIn(here);
+  assert.equal(whole.length, 4);
+  assert.equal(whole.filter(([changes]) => changes !== null).length, 3);
+  const [, second] = openPublications(join(here, "datasets")).list(
+    openCatalogue(join(here, "datasets")).currentVersion(),
+  );
+  const { from, version } = second!;
+  const lost = (dataDir: string) =>
+    openPublications(join(dataDir, "datasets")).stepPath(from!, version);
+  const beside = join(temporaryFolder(t), "beside");
+  const there = await freshDatabase(t);
+  rmSync(lost(here));
+  for (const place of [beside, there]) {
+    const source = place === beside ? here : beside;
+    const { exitCode, err } = await allCommands(source, { COPY_TO: place }).start("copy");
+    assert.equal(exitCode, exitCodes.done, err);
+    const warned = err.match(/what changed in \S+ was not copied, so whoever follows \/changes/g);
+    assert.equal(warned?.length ?? 0, place === beside ? 1 : 0, err);
+  }
+  assert.equal(stepsIn(beside).filter(([changes]) => changes !== null).length, 1);
+  await runSql(there, "update dataset_step_part set bytes = substr(bytes, 2)");
+  const back = join(temporaryFolder(t), "back");
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: there, COPY_TO: back });
+  const { exitCode, err } = await onDatabase.start("copy");
+  assert.equal(exitCode, exitCodes.done, err);
+  assert.match(err, /was not copied, so whoever follows [^]* is damaged/);
+  assert.deepEqual(
+    stepsIn(back),
+    whole.map(() => [null, null]),
+  );
+  assert.deepEqual(readdirSync(join(back, "datasets", "changes")), ["publications.json"]);
 });
 
 test("a place that has an installation, or is none, is refused, and the source goes on", async (t) => {
