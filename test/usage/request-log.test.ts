@@ -11,6 +11,7 @@ import {
   readRequests,
   requestsInPages,
 } from "#usage/request-log.ts";
+import { anyRequest } from "../support/any-request.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { putRequests, readUsage, request, tidyUsage, type TimedRequest } from "../support/usage.ts";
@@ -184,19 +185,7 @@ function naive(all: readonly TimedRequest[], account: number | undefined, filter
     .map(({ one }) => ({ ...one, at: new Date(one.at).toISOString() }));
 }
 
-const requestOfAny = fc.record({
-  step: fc.integer({ min: -3, max: 4000 }),
-  account: fc.constantFrom(1, 1, 1, 2, 3, 4_000_000_000),
-  key: fc.constantFrom("key_a", "key_b", "explorer"),
-  operation: fc.constantFrom("fetch-gp", "fetch-signals"),
-  status: fc.constantFrom(200, 304, 400, 429, 500),
-  milliseconds: fc.integer({ min: 0, max: 9_000_000 }).map((hundredths) => hundredths / 100),
-  bytes: fc.integer({ min: 0, max: 4_294_967_295 }),
-  dataset: fc.constantFrom(null, "20261121T090000Z-1"),
-  problem: fc.constantFrom(null, "invalid-parameters"),
-  id: fc.constantFrom("own", "own", "mine-1", "mine-2", "req_00000000000000000000000000"),
-  query: fc.constantFrom(null, null, "", "gp_name=\ud800 ä"),
-});
+const requestOfAny = fc.record({ step: fc.integer({ min: -3, max: 4000 }), ...anyRequest });
 
 const filterOfAny = fc.record(
   {
