@@ -1,5 +1,6 @@
 /** Connects to a Valkey or Redis, alone or a cluster, makes sure that it can count, and puts its faults into words. */
-import { isIP } from "node:net";
+import { type LookupAddress, promises } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
 import { StoreFault } from "#store/domain-error.ts";
 import { probeScript } from "./valkey-scripts.ts";
 
@@ -53,6 +54,7 @@ export async function openValkeyConnection(
   /** Ids of the nodes of that cluster: an address may be somebody else's by now. */
   let knownIds: ReadonlySet<string> | null = null;
 
+  const lookups = new Map<string, Promise<LookupAddress[]>>();
   const common = {
     RESP: 2,
     // Whoever asks decides how long to wait, and then drops the connection.
@@ -70,6 +72,7 @@ export async function openValkeyConnection(
         // Some services have many servers behind one address, told apart by this name.
         ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
         connectTimeout: connectMilliseconds,
+        lookup: lookupOnce(lookups),
         keepAliveInitialDelay: 10_000,
         reconnectStrategy: false,
       },
@@ -160,6 +163,7 @@ export async function openValkeyConnection(
         await inWords(connectTo(address, onLost));
       } catch (error) {
         if (addresses[0] === address) addresses = [...addresses.slice(1), address];
+        if (lookups.has(address.host)) throw new Error(unresolved, { cause: error });
         throw error;
       }
     },
@@ -281,6 +285,27 @@ function placeOf(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.length > 1 ? pathname : ""}`;
 }
+
+/**
+ * Looks up a name once at a time: each question keeps one of the few threads for names until the system's resolver gives
+ * up, which may take much longer than whoever asked waits, and a database's name needs these threads, too.
+ */
+const lookupOnce =
+  (lookups: Map<string, Promise<LookupAddress[]>>): LookupFunction =>
+  (name, options, callback) => {
+    const found = lookups.getOrInsertComputed(name, () =>
+      promises.lookup(name, { ...options, all: true }).finally(() => lookups.delete(name)),
+    );
+    found.then(
+      (addresses) => {
+        if (options.all === true) callback(null, addresses);
+        else callback(null, addresses[0]!.address, addresses[0]!.family);
+      },
+      (fault: Error) => callback(fault, []),
+    );
+  };
+
+const unresolved = `the name of its host cannot be resolved within ${connectMilliseconds} ms`;
 
 const dropped = "the connection was given up";
 
