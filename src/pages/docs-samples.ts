@@ -19,8 +19,8 @@ export const samplesPage = (publicUrl: string | null): string =>
     ].map(([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `),
     main: html`<h1>How do I call it from a program?</h1>
       <p class="lede">
-        Each operation with curl, in TypeScript, in Python and as a request of Bruno. The programs
-        need nothing installed and read your key from the environment variable
+        Each operation with curl, in TypeScript, in Python and as a Bruno request. The programs need
+        nothing installed and read your key from the environment variable
         <code>GP_RECORDS_KEY</code>; a key in code ends up where others see it.
       </p>
       ${operations.map((operation, i) => section(operation, i + 1, publicUrl))}

@@ -21,7 +21,7 @@ export const vocabularyPage = (publicUrl: string | null): string =>
     main: html`<h1>Which values do records carry?</h1>
       <p class="lede">
         Tags, themes and markets are open: ask the service for those of today. Other members take
-        their values from closed lists, which stand below.
+        their values from closed lists, which are below.
       </p>
       <section>
         <h2 id="open">Tags, themes and markets</h2>

@@ -33,8 +33,8 @@ const demoPage = (email: string, link: string, frame: Frame | null): string =>
     frame,
     main: html`<h1>One more step</h1>
       <p>
-        Elsewhere a message to <strong class="name">${email}</strong> would hold this link. A demo
-        sends no mail, so here it is; it works once.
+        Outside the demo this link would be mailed to <strong class="name">${email}</strong>. The
+        demo sends no mail, so here it is. It works once.
       </p>
       <p><a class="button" href="${link}">Open the link</a></p>`,
   });

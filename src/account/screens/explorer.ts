@@ -168,7 +168,8 @@ const explorerForm = (view: FormView): Html =>
     <div class="fields">${parametersOf(view.operation).map((name) => fieldsOf(view, name))}</div>
     <button>Send request</button>
     <p class="muted">
-      A request from here counts one of the account's quota, like one with a key. Pages count none.
+      A request from here counts against the account's quota, like one with a key. Viewing pages
+      does not.
     </p>
     ${parametersOf(view.operation).map((name) => datalist(name, view.known[name]))}
   </form>`;

@@ -113,7 +113,9 @@ function settingsPage(view: SettingsView): string {
       </dl>
       ${frame.account !== null && accountPart(view, frame.account)}
       <h2>Your data</h2>
-      <p>All that is kept of you and your accounts, as one JSON file. No keys are in it.</p>
+      <p>
+        Everything that is kept about you and your accounts, in one JSON file without your keys.
+      </p>
       <form method="post" action="/account/settings/export">
         <button class="quiet">Download my data</button>
       </form>

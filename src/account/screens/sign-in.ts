@@ -80,7 +80,7 @@ export const signInPage = ({ next, signUp, email, fault, done = null }: SignIn):
         ${hidden("next", next)} ${emailField(email)} ${passwordField("Password")}
         <button>Sign in</button>
       </form>
-      <p><a href="/account/forgot">Choose a new password</a></p>
+      <p><a href="/account/forgot">Forgot your password?</a></p>
       ${signUpNote(signUp)}`,
   });
 

@@ -62,8 +62,7 @@ const signUpPage = (view: AskAddress = {}): string =>
     ...view,
     title: "Sign up",
     action: "/account/sign-up",
-    explained: html`We mail you a link. It leads to a page on which you choose a password, and then
-    your account is there.`,
+    explained: html`We mail you a link. Open it, choose a password, and your account is ready.`,
     after: html`<p>Signed up already? <a href="/account/sign-in">Sign in</a></p>`,
   });
 

@@ -129,8 +129,8 @@ function usagePage(view: UsageView): string {
 }
 
 const whatCounts = html`<p class="muted">
-  Requests with a key and from the <a href="/account/explorer">explorer</a> count; pages you look at
-  do not. Below stand those that were refused with 429, too, which used up nothing.
+  Requests with a key and from the <a href="/account/explorer">explorer</a> count; viewing pages
+  does not. The figures below include requests that were refused with 429, which used up nothing.
 </p>`;
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
