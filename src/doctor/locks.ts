@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { otherThanFile } from "#store/plain-file.ts";
 import { sqliteCodeOf, sqliteCodes } from "#store/store-fault.ts";
 import { type Check, fail, faultsOr, type Finding } from "./check.ts";
 
@@ -179,6 +180,8 @@ function lockFault(path: string): "foreign" | "closed" | null {
  * can even read the file, which is empty.
  */
 function readCode(path: string): number | undefined {
+  // To open a FIFO would wait for a writer.
+  if (otherThanFile(path) !== null) return sqliteCodes.cannotOpen;
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: true, timeout: 0 });

@@ -17,6 +17,7 @@ import {
 } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { DomainError, StoreFault } from "./domain-error.ts";
+import { otherThanFile } from "./plain-file.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import { stepTable } from "./schema-steps.ts";
 import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
@@ -88,6 +89,12 @@ async function readyStore<Tables>(
 }
 
 function connect({ file, busyMilliseconds }: StoreShape): DatabaseSync {
+  const other = otherThanFile(file);
+  if (other !== null)
+    throw new StoreFault(
+      "unusable",
+      `${file} is ${other}, not a file. Find out who put it there and move it away; put the file back, from a backup if need be.`,
+    );
   try {
     return new DatabaseSync(file, { timeout: busyMilliseconds, enableForeignKeyConstraints: true });
   } catch (error) {

@@ -13,9 +13,14 @@ export function otherThanFile(path: string): string | null {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** @throws Error that does not name the path where there is no file, or it cannot be read. */
-export function readPlainFile(path: string): Buffer {
+/** @throws Error that does not name the path, where there is something else than a file. */
+export function requirePlainFile(path: string): void {
   const other = otherThanFile(path);
   if (other !== null) throw new Error(`it is ${other}, not a file`);
+}
+
+/** @throws Error that does not name the path where there is no file, or it cannot be read. */
+export function readPlainFile(path: string): Buffer {
+  requirePlainFile(path);
   return readFileSync(path);
 }

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { controlFile } from "./files.ts";
+import { otherThanFile } from "./plain-file.ts";
 import { knownSteps, schemaSteps } from "./schema-steps.ts";
 import { refuseOldSqlite } from "./sqlite-version.ts";
 
@@ -16,7 +17,7 @@ export async function readyControl(dataDir: string): Promise<void> {
 
 /** Whether it has exactly the known migrations and the write-ahead log; `openControl` reports what is wrong otherwise. */
 function isReady(file: string): boolean {
-  if (!existsSync(file)) return false;
+  if (!existsSync(file) || otherThanFile(file) !== null) return false;
   let connection: DatabaseSync | undefined;
   try {
     connection = new DatabaseSync(file, { readOnly: true, timeout: 0 });

@@ -150,6 +150,28 @@ test(
   },
 );
 
+test("a FIFO in the place of the accounts or of a lock ends a start with its path, and doctor names it", async (t) => {
+  for (const name of ["control.sqlite", "server.lock"]) {
+    const dataDir = temporaryFolder(t);
+    const path = join(dataDir, name);
+    execFileSync("mkfifo", [path]);
+    // Whoever opens it would never end.
+    const run = (what: string) =>
+      outcomeOf("timeout", ["120", process.execPath, mainPath, what], {
+        PATH: process.env["PATH"],
+        DATA_DIR: dataDir,
+        PORT: "0",
+      });
+    const served = await run("serve");
+    assert.equal(served.exitCode, exitCodes.usage, served.err);
+    assert.ok(served.err.includes(path), served.err);
+    assert.match(served.err, /^error: .*is a FIFO, not a file/);
+    const { exitCode, out } = await run("doctor");
+    assert.equal(exitCode, exitCodes.unhealthy);
+    assert.match(out, new RegExp(`^(?:warn|fail) .*${path} `, "m"));
+  }
+});
+
 test("a plain serve", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");
   const server = await startServer(t, { dataDir });
