@@ -7,7 +7,7 @@ import { codeList } from "./prose.ts";
 export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
   "invalid-parameters": `At least one query parameter is missing, misspelt, repeated or out of range. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
   "malformed-request":
-    "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client.",
+    "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` it is also a body that is no message, or two different keys in `x-api-key` and `Authorization`; `detail` says which.",
   "api-key-missing":
     "Send your key in the header `x-api-key`, exactly once. A key in the query string, in `Authorization` or in a cookie is not read.",
   "api-key-invalid":
