@@ -1639,13 +1639,13 @@ class Client:
     def _attempt_file(
         self, address: str, sink: _RecordSink, request_id: str, attempt: int
     ) -> None | _Failure:
-        before = sink.bytes
+        before = sink.bytes_most
         headers = {"accept": "application/x-ndjson", "accept-encoding": "identity"}
-        if before > 0:
-            headers["range"] = f"bytes={before}-"
+        if sink.bytes > 0:
+            headers["range"] = f"bytes={sink.bytes}-"
         received = self._receive(address, headers, request_id, sink)
         if isinstance(received, NetworkError):
-            has_progress = sink.bytes - before >= _PROGRESS_BYTES
+            has_progress = sink.bytes_most - before >= _PROGRESS_BYTES
             return _Failure(received, _backoff_seconds(1 if has_progress else attempt), has_progress)
         if received.status in (200, 206):
             return None
@@ -1700,8 +1700,8 @@ class Client:
                 return _Received(response.status, headers, b"")
             chunks = []
             length = 0
-            # Each read has the time-out of its own; all of them together end here.
-            while chunk := response.read(65536):
+            # Each read has the time-out of its own, and gives what is there; all of them together end here.
+            while chunk := response.read1(65536):
                 length += len(chunk)
                 if not is_content:
                     chunks.append(chunk)
@@ -2096,6 +2096,8 @@ class _RecordSink:
     def __init__(self, kind: Kind, count: int) -> None:
         self.kind = kind
         self._count = count
+        #: The most it ever had: what begins the file again and again gets nowhere.
+        self.bytes_most = 0
         self._reset()
 
     def _reset(self) -> None:
@@ -2125,6 +2127,7 @@ class _RecordSink:
         """False where it wants no more."""
         self._hash.update(piece)
         self.bytes += len(piece)
+        self.bytes_most = max(self.bytes_most, self.bytes)
         end = piece.rfind(b"\n")
         if end == -1:
             self._rest.append(piece)

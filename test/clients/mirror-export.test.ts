@@ -207,6 +207,25 @@ forEachClient(
 );
 
 forEachClient(
+  "a proxy that ignores ranges and breaks off here and there does not keep a mirror going for ever",
+  async (t, client) => {
+    const service = await startService(t, { records: records(1500), settings });
+    let tries = 0;
+    const { url } = await proxied(t, service, async (one) => {
+      if (!isFile("signal", one)) return undefined;
+      const headers = { "x-api-key": service.key };
+      const whole = await fetch(service.url + one.path, { headers });
+      const body = Buffer.from(await whole.arrayBuffer());
+      return { status: 200, body, cutAfter: ++tries % 2 === 0 ? 10_000 : 150_000 };
+    });
+    const options = { retriesMax: 3 } as never;
+    const result = await mirrored(client, url, service.key, { options });
+    assert.equal(result.value.error.name, "NetworkError");
+    assert.ok(tries <= 8, String(tries));
+  },
+);
+
+forEachClient(
   "a file that never comes is an error in the end, and the next update goes on where it was",
   async (t, client) => {
     const service = await startService(t, { records: records(1500), settings });

@@ -94,6 +94,18 @@ forEachClient("a try that takes too long is given up", async (t, client) => {
   assert.match(error.message, /not within 0\.05 s|timed out/);
 });
 
+forEachClient("a body that trickles is given up as well", async (t, client) => {
+  const trickle = (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const timer = setInterval(() => response.write(" "), 5);
+    response.on("close", () => clearInterval(timer));
+  };
+  const { baseUrl } = await scripted(t, [trickle]);
+  const options = { baseUrl, key, timeoutSeconds: 0.3, retriesMax: 0 };
+  const { error } = await client.do({ ...fetchSignals, options });
+  assert.equal(error?.name, "NetworkError");
+});
+
 forEachClient(
   "a proxy that cannot reach the service is waited for, as it says",
   async (t, client) => {

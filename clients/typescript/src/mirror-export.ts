@@ -107,6 +107,7 @@ const newline = 10;
 function openRecordSink(kind: Kind, count: number): RecordSink {
   const decoder = new TextDecoder();
   let bytes: number;
+  let bytesMost = 0;
   let lines: Lines[Kind];
   let hash: Sha256;
   /** The beginning of a line. */
@@ -137,6 +138,9 @@ function openRecordSink(kind: Kind, count: number): RecordSink {
     get bytes() {
       return bytes;
     },
+    get bytesMost() {
+      return bytesMost;
+    },
     begin(etag, isWhole) {
       if (isWhole) reset();
       // The beginning of the SHA-256; a proxy that compresses makes the tag a weak one.
@@ -148,6 +152,7 @@ function openRecordSink(kind: Kind, count: number): RecordSink {
     write(piece) {
       hash.add(piece);
       bytes += piece.length;
+      bytesMost = Math.max(bytesMost, bytes);
       const end = piece.lastIndexOf(newline);
       if (end === -1) {
         rest.push(piece);

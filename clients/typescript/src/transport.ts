@@ -75,6 +75,8 @@ export interface Transport {
 export interface FileSink {
   /** How many it has. */
   readonly bytes: number;
+  /** The most it ever had: what begins the file again and again gets nowhere. */
+  readonly bytesMost: number;
   /** Told of an answer: bytes from the beginning of the file, or those that follow. @returns false where it wants none of them. */
   begin(etag: string | null, isWhole: boolean): boolean;
   /** @returns false where it wants no more. */
@@ -213,10 +215,10 @@ export function openTransport(options: ClientOptions): Transport {
       }
       return "";
     };
-    const before = sink.bytes;
+    const before = sink.bytesMost;
     const received = await receive(address, headers, receiveBody, signal);
     if ("cause" in received) {
-      const hasProgress = sink.bytes - before >= progressBytes;
+      const hasProgress = sink.bytesMost - before >= progressBytes;
       const failure = failureOf(received, address, requestId, hasProgress ? 1 : attempt);
       return { ...failure, hasProgress };
     }
