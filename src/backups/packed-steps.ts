@@ -9,6 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { versionShape } from "#datasets/generation.ts";
 import { openPublications, type Publications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";
@@ -26,7 +27,7 @@ export const packedStepsPath = "datasets/changes.ndjson";
  */
 export function packSteps(folder: string, current: string, path: string): number {
   const publications = openPublications(folder);
-  const noted = publications.list(current);
+  const noted = listOf(publications, current);
   if (noted.at(-1)?.version !== current) return 0;
   const packed = new Map<string, boolean>();
   const file = openSync(path, "ax", 0o600);
@@ -42,6 +43,16 @@ export function packSteps(folder: string, current: string, path: string): number
     closeSync(file);
   }
   return noted.length;
+}
+
+/** A list that is damaged is no reason to have no backup; each publication warns of it. */
+function listOf(publications: Publications, current: string): readonly Publication[] {
+  try {
+    return publications.list(current);
+  } catch (error) {
+    if (error instanceof DatasetFault) return [];
+    throw error;
+  }
 }
 
 /**

@@ -14,12 +14,13 @@ import { join } from "node:path";
 import type { Publication, StoredStep } from "#records/publication.ts";
 import { isRunning } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
+import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
 
 export interface Publications {
   /**
    * Oldest first. What was noted of a publication that was interrupted is left out.
    * @param current the version that is current, or that is served.
+   * @throws DatasetFault where the list is damaged.
    */
   list(current: string | null): readonly Publication[];
   /** The path of a step, whether it is there or not. */
@@ -56,7 +57,7 @@ export function openPublications(datasetsFolder: string): Publications {
       if (stats === undefined) return [];
       const stamp = `${stats.ino} ${stats.mtimeMs} ${stats.size} ${current}`;
       if (known?.stamp === stamp) return known.publications;
-      const noted = JSON.parse(readIfThere(listPath) ?? "[]") as Publication[];
+      const noted = parseList(readIfThere(listPath) ?? "[]", listPath);
       const publications = confirmed(noted, current);
       known = { stamp, publications };
       return publications;
@@ -93,6 +94,19 @@ export function openPublications(datasetsFolder: string): Publications {
       }
     },
   };
+}
+
+/** @throws DatasetFault where it is no list. */
+function parseList(text: string, path: string): Publication[] {
+  try {
+    const noted: unknown = JSON.parse(text);
+    if (Array.isArray(noted)) return noted as Publication[];
+  } catch {
+    // Said below.
+  }
+  throw new DatasetFault(
+    `${path} is damaged. Put it back from a backup, or remove it: /changes then begins anew with the next publication.`,
+  );
 }
 
 function isAbandoned(name: string): boolean {

@@ -73,11 +73,22 @@ export async function openTakeOver(
 
   const stepsTaken = new Set<string>();
 
-  /** @param onFault told of a step that could not be. @returns the publications, without the steps that were not. */
-  async function takeSteps(onFault: (name: string, error: Error) => void): Promise<Publication[]> {
+  /** A list that is damaged is no reason to stay. */
+  async function listSteps(onFault: Warn): Promise<readonly Publication[]> {
+    try {
+      return await from.steps.list();
+    } catch (error) {
+      if (!(error instanceof DatasetFault)) throw error;
+      onFault(`/changes begins anew after the move: ${error.message.replace(/\.$/, "")}`);
+      return [];
+    }
+  }
+
+  /** @param onFault told of each step that could not be. @returns the publications, without the steps that were not. */
+  async function takeSteps(onFault: Warn): Promise<Publication[]> {
     const publications: Publication[] = [];
     const untaken = new Set<string>();
-    for (const one of await from.steps.list()) {
+    for (const one of await listSteps(onFault)) {
       const name = `${one.from}..${one.version}`;
       if (one.step !== null && !stepsTaken.has(name) && !untaken.has(name))
         try {
@@ -87,7 +98,10 @@ export async function openTakeOver(
           const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
           if (!isGone && !(error instanceof DatasetFault)) throw error;
           untaken.add(name);
-          onFault(name, error as Error);
+          const reason = (error as Error).message.replace(/\.$/, "");
+          onFault(
+            `what changed in ${name} was not copied, so whoever follows /changes has to read all records again: ${reason}`,
+          );
         }
       const isTaken = one.step === null || stepsTaken.has(name);
       publications.push(isTaken ? one : { ...one, step: null });
@@ -105,11 +119,7 @@ export async function openTakeOver(
       await takeNew(() => {});
       const { generations, current } = await from.read();
       await to.agree(generations, current);
-      const publications = await takeSteps((name, { message }) =>
-        warn(
-          `what changed in ${name} was not copied, so whoever follows /changes has to read all records again: ${message.replace(/\.$/, "")}`,
-        ),
-      );
+      const publications = await takeSteps(warn);
       await to.steps.note(publications);
       const bytes = generations.reduce((sum, one) => sum + one.bytes, 0);
       return {

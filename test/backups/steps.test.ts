@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -115,6 +122,28 @@ test("a step that is gone, cut off or longer than it was is left out, and the ba
   assert.deepEqual(await stepsOf(3), [false, false, false, true]);
   rmSync(pathOf(3).replace(/ndjson$/, "index"));
   assert.deepEqual(await stepsOf(4), [false, false, false, false]);
+});
+
+test("a list of publications that is damaged is no reason to have no backup, and each publication says what mends it", async (t) => {
+  const { folder, dataDir, file } = await published(t);
+  const list = join(folder, "changes", "publications.json");
+  for (const damage of ["", "[{", "null", "5"]) {
+    writeFileSync(list, damage);
+    const { manifest } = await backup(dataDir, `${file}.${damage.length}`);
+    assert.deepEqual([manifest.backup_format, manifest.publications], [1, undefined]);
+    rmSync(`${file}.${damage.length}`);
+  }
+  const warnings: string[] = [];
+  const catalogue = keepingSteps(openCatalogue(folder), (sentence) => warnings.push(sentence));
+  const later = [...cast, birch, cedar];
+  await importRecords(catalogue, later, { nowMilliseconds: noon + 9000 });
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /publications\.json is damaged\. .*remove it/);
+  rmSync(list);
+  await importRecords(catalogue, cast, { nowMilliseconds: noon + 10_000 });
+  assert.equal(warnings.length, 1);
+  const last = openPublications(folder).list(catalogue.currentVersion()).at(-1)!;
+  assert.notEqual(last.step, null);
 });
 
 test("steps in a backup that are not what gp-records writes are refused, and nothing is changed", async (t) => {

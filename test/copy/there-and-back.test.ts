@@ -153,6 +153,17 @@ test("steps are followed from where an installation was moved to, and one that c
   assert.deepEqual(readdirSync(join(back, "datasets", "changes")), ["publications.json"]);
 });
 
+test("an installation whose list of publications is damaged is moved all the same, and says what that means", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  writeFileSync(join(here, "datasets", "changes", "publications.json"), "[{");
+  const there = join(temporaryFolder(t), "there");
+  const { exitCode, err } = await allCommands(here, { COPY_TO: there }).start("copy");
+  assert.equal(exitCode, exitCodes.done, err);
+  assert.match(err, /\/changes begins anew after the move: .*publications\.json is damaged/);
+  assert.equal(err.split("begins anew after the move").length, 2);
+});
+
 test("a place that has an installation, or is none, is refused, and the source goes on", async (t) => {
   if (!hasPostgres(t)) return;
   const here = await filled(t);
