@@ -126,8 +126,11 @@ export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
     ${copyBlock(`The request to ${path} with curl`, curlLine(publicUrl, target))}
     <p class="outcome" role="status" aria-live="polite"></p>
     <div class="answer" hidden>
-      <dl class="facts"></dl>
       <pre tabindex="0" role="group" aria-label="Body of the answer of ${path}"><code></code></pre>
+      <details>
+        <summary>Headers</summary>
+        <dl class="facts"></dl>
+      </details>
     </div>
   </form>`;
 

@@ -95,6 +95,7 @@ export function problemPage({ code, message, members }: Problem, requestId: stri
       </p>
       <p>${message}</p>
       ${typeof suggestion === "string" && html`<p>Did you mean ${pathLink(suggestion)}?</p>`}
+      ${code === "unknown-path" && html`<p>The <a href="/docs">docs</a> list what there is.</p>`}
       <p class="muted">Request ${requestId}</p>`,
   });
 }

@@ -55,6 +55,7 @@ test("the docs in a browser", async (t) => {
     assert.equal(body["asked"], target);
     assert.deepEqual(body["data"], [{ name: "<img src=x onerror=alert(1)>", tags: ["a", "b"] }]);
     assert.equal(await form.locator(".answer img").count(), 0);
+    await form.getByText("Headers", { exact: true }).click();
     assert.match(await form.locator(".answer dl").innerText(), /RateLimit\n"minute";r=57;t=48/i);
     assert.equal(await command.innerText(), `curl -H "x-api-key: YOUR_KEY" "${origin}${target}"`);
   });

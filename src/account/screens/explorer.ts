@@ -120,17 +120,20 @@ const answerSection = ({ target, answer }: NonNullable<ExplorerView["asked"]>): 
     <h2 id="answer">${answer.status}</h2>
     ${faultNote(answer.fault)}
     <p class="mono">GET ${target}</p>
-    <dl class="facts">
-      ${answer.headers.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd class="mono">${value}</dd>
-          </div>`,
-      )}
-    </dl>
     ${cutNote(answer)}
     <div class="answer">${codeBlock("Body of the answer", bodyText(answer.text))}</div>
+    <details>
+      <summary>Headers</summary>
+      <dl class="facts">
+        ${answer.headers.map(
+          ([name, value]) =>
+            html`<div>
+              <dt>${name}</dt>
+              <dd class="mono">${value}</dd>
+            </div>`,
+        )}
+      </dl>
+    </details>
   </section>`;
 
 const cutNote = ({ cutFromBytes }: ShownAnswer): Part =>
