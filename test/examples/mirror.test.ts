@@ -82,22 +82,26 @@ async function assertMirrors(t: TestContext, folder: string, program: Program): 
   await assertEqual(/, by steps: 10 gp, 3 principal, 25 signal, 2 project\n$/);
 }
 
-/** Two at once, of which one is killed while it reads an export, leave what the next one goes on from. */
-async function assertSurvives(t: TestContext, folder: string, command: readonly string[]) {
+/** Two at once, a third that is killed while it reads an export, and one whose disk is full, leave what the next one goes on from. */
+async function assertSurvives(
+  t: TestContext,
+  folder: string,
+  command: readonly [string, ...string[]],
+) {
   const service = await startService(t, {
     records: records(250),
     settings: { EXPORTS: "on" },
   });
   const { key } = await service.newKey({ quotas: { minute: 1000 } });
-  const [program, ...values] = command as [string, ...string[]];
-  const begin = (url: string) => {
+  const begin = (url: string, [first, ...more]: readonly [string, ...string[]] = command) => {
     const env = { ...process.env, GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
-    const child = spawn(program, values, {
+    const child = spawn(first, more, {
       cwd: folder,
       env: { ...env, PYTHONPATH: resolve("clients/python"), PYTHONDONTWRITEBYTECODE: "1" },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
-    return { child, printed: text(child.stdout), ended: once(child, "exit") };
+    const said = { printed: text(child.stdout), errors: text(child.stderr) };
+    return { child, ...said, ended: once(child, "exit") };
   };
   const killed: ReturnType<typeof begin>[] = [];
   const breaking = await proxy(t, service, (number) => {
@@ -113,6 +117,14 @@ async function assertSurvives(t: TestContext, folder: string, command: readonly 
   assert.equal(signal, "SIGKILL");
   for (const one of both) await assertWhole(one, "export");
   await publish(service, records(260));
+  // No file may then be as long as the copy: as on a full disk.
+  const path = join(folder, "mirror.ndjson");
+  const before = readFileSync(path, "utf8");
+  const limited = begin(service.url, ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh", ...command]);
+  const [code] = await limited.ended;
+  assert.notEqual(code, 0);
+  assert.match(await limited.errors, /EFBIG|File too large/);
+  assert.equal(readFileSync(path, "utf8"), before);
   await assertWhole(begin(service.url), "steps");
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith("mirror.ndjson")),
@@ -120,13 +132,13 @@ async function assertSurvives(t: TestContext, folder: string, command: readonly 
   );
 }
 
-test("the example of a mirror in TypeScript leaves a whole copy where two of it run at once and a third is killed", async (t) => {
+test("the example of a mirror in TypeScript leaves a whole copy where two of it run at once, a third is killed and the disk is full", async (t) => {
   const { folder } = await packClient(t);
   cpSync("examples/mirror.ts", join(folder, "mirror.mts"));
   await assertSurvives(t, folder, [process.execPath, "mirror.mts"]);
 });
 
-test("the example of a mirror in Python leaves a whole copy where two of it run at once and a third is killed", async (t) => {
+test("the example of a mirror in Python leaves a whole copy where two of it run at once, a third is killed and the disk is full", async (t) => {
   if (!hasPython(t)) return;
   const folder = temporaryFolder(t);
   await assertSurvives(t, folder, ["python3", resolve("examples/mirror.py")]);
