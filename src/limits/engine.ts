@@ -4,7 +4,7 @@ import { type Quotas, windows } from "./policy.ts";
 import { dayMicroseconds, quotaStatus, windowStatus } from "./sliding-log.ts";
 
 export interface Engine {
-  /** As a URL without user and password, for messages. */
+  /** As a URL without user and password, for messages; of a cluster it also says that it is one. */
   readonly place: string;
   /** The most groups it is asked at once, so that an answer takes no longer than an outage does to be noticed. */
   readonly groupsMax: number;

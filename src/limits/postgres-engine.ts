@@ -59,6 +59,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         throw new Error("the connection was given up");
       }
       session = opened;
+      await rows(writeNothing);
     },
     async decide(groups) {
       const rows = await query(statements.take, [
@@ -136,6 +137,9 @@ const sessionSettings = {
   default_transaction_isolation: "read committed",
   jit: "off",
 };
+
+/** A standby would answer what a request would meet, and refuse each request. */
+const writeNothing = "delete from quota_count where false";
 
 const statements = {
   take: { name: "quota_take", text: "select * from quota_take($1, $2, $3, $4, $5)" },

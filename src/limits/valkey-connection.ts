@@ -22,8 +22,9 @@ interface Connection {
 }
 
 interface ValkeyConnection extends Connection {
+  /** As a URL without user and password, and that it is a cluster, once that is known. */
+  place(): string;
   /** As `Engine` has them. */
-  readonly place: string;
   connect(onLost: (fault: Error) => void): Promise<void>;
   disconnect(): void;
   /** Whether keys of all parts may be in one call. */
@@ -46,7 +47,10 @@ export async function openValkeyConnection(
   const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
-  const place = placeOf(url);
+  const placeOfUrl = placeOf(url);
+  let isCluster = false;
+  /** Which node of a cluster fails is not always known. */
+  const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
   let connection: Droppable | null = null;
   let takesAnyKeys = false;
   /** Where it is looked for next: at the address of the URL, or at that of another node of the cluster that was there. */
@@ -79,7 +83,7 @@ export async function openValkeyConnection(
     }) as const;
 
   const worded = (fault: Error) =>
-    faultInWords(fault, { place, setting, password: account.password });
+    faultInWords(fault, { place: place(), setting, password: account.password });
   const inWords = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -115,8 +119,8 @@ export async function openValkeyConnection(
       const single = createClient({ ...common, ...optionsOf(address) });
       await use(single, toServer(single));
       const info = await infoOf(single);
-      refuseEviction(info, place);
-      const isCluster = /^redis_mode:cluster/m.test(info);
+      refuseEviction(info, place());
+      isCluster = /^redis_mode:cluster/m.test(info);
       const nodes = isCluster ? await nodesOf(single, address) : [];
       if (knownIds !== null && !nodes.some(({ id }) => knownIds!.has(id)) && !isOfUrl(address))
         throw new Error(`${address.host}:${address.port} is no node of its cluster any more`);
@@ -133,7 +137,7 @@ export async function openValkeyConnection(
         });
         await use(cluster, toCluster(cluster));
         const infos = (await current().servers()).map(infoOf);
-        for (const ofNode of await Promise.all(infos)) refuseEviction(ofNode, place);
+        for (const ofNode of await Promise.all(infos)) refuseEviction(ofNode, place());
         addresses = unique([address, { host, port }, ...nodes]);
         knownIds = new Set(nodes.map(({ id }) => id));
         used = cluster;

@@ -71,7 +71,9 @@ export async function openValkeyEngine(
   };
 
   return {
-    place,
+    get place() {
+      return place();
+    },
     connect,
     disconnect,
     groupsMax: 1024,

@@ -397,6 +397,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     assert.deepEqual(await admitEach(1), new Set([0]));
     const counted = await Promise.all(accounts.map((account) => a.counted(account)));
     assert.deepEqual(new Set(counted), new Set([10]));
+    assert.match(a.faults[0]!, /^Counts are not shared: the cluster of redis:\/\/[^@]+ fails: /);
     assert.deepEqual([a.faults.length, a.faults[1]], [2, null]);
   });
 
@@ -438,6 +439,29 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     assert.equal(await a.admit(3), 3);
     await a.becomes("shared");
     assert.equal(await a.counted(), 7);
+  });
+
+  test("a database that takes no writes is one outage until it does, with its reason", async (t) => {
+    await server.empty();
+    const setReadOnly = async (value: string) => {
+      await server.sql("set default_transaction_read_only = off");
+      await server.sql(`alter system set default_transaction_read_only = ${value}`);
+      await server.sql("select pg_reload_conf()");
+    };
+    const a = await openInstance(t, await server.openEngine(), "deny");
+    assert.equal(await a.admit(3), 3);
+    t.after(() => setReadOnly("off"));
+    await setReadOnly("on");
+    await server.sql(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
+    );
+    await until("the reason is known", () => a.faults.length === 2);
+    assert.match(a.faults[1]!, / takes no writes: is it a standby\? Name the primary\. Requests /);
+    await assert.rejects(openInstance(t, await server.openEngine()), / takes no writes: /);
+    await setReadOnly("off");
+    await a.becomes("shared");
+    assert.equal(await a.counted(), 3);
+    assert.deepEqual(a.faults.slice(2), [null]);
   });
 
   test("a table that somebody locks is an outage while it is locked", async (t) => {
