@@ -33,7 +33,9 @@ export const counters: Check = {
         ? `it does not answer within ${answerMilliseconds / 1000} s`
         : (error as Error).message;
       const found =
-        error instanceof StoreFault ? message : `${engine.place} cannot count: ${message}`;
+        error instanceof StoreFault
+          ? message.replace(/\.$/, "")
+          : `${engine.place} cannot count: ${message}`;
       return [fail(found, "Mend what it names, then run doctor again.")];
     } finally {
       clearTimeout(late);

@@ -83,7 +83,7 @@ export async function openValkeyConnection(
     }) as const;
 
   const worded = (fault: Error) =>
-    faultInWords(fault, { place: place(), setting, password: account.password });
+    faultInWords(fault, { place: place(), setting, tls, password: account.password });
   const inWords = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -358,9 +358,10 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 /** The same of faults that somebody has to mend in the setting or at the server, to follow the place. */
 const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
-    /^(?:NOAUTH|WRONGPASS|ERR invalid password|ERR AUTH)\b.*/s,
-    "refuses user or password of SETTING: $&",
+    /^ERR AUTH\b.*|^ERR Client sent AUTH.*/s,
+    "refuses user or password of SETTING: none is set for its default user",
   ],
+  [/^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s, "refuses user or password of SETTING: $&"],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
     "does not give the user of SETTING all rights that docs/running.md lists",
@@ -375,10 +376,11 @@ const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
 interface Asked {
   place: string;
   setting: CountersSetting;
+  tls: boolean;
   password: string | undefined;
 }
 
-function faultInWords(fault: Error, { place, setting, password }: Asked): Error {
+function faultInWords(fault: Error, { place, setting, tls, password }: Asked): Error {
   if (fault instanceof StoreFault) return fault;
   const { message } = fault;
   const said = (found: readonly [RegExp, string] | undefined) => {
@@ -388,7 +390,13 @@ function faultInWords(fault: Error, { place, setting, password }: Asked): Error 
     return masked.replace("SETTING", setting).trim();
   };
   const misfit = misfits.find(([words]) => words.test(message));
-  if (misfit !== undefined) return new StoreFault("unusable", `${place} ${said(misfit)}.`);
+  if (misfit !== undefined)
+    return new StoreFault("unusable", `${place} ${said(misfit).replace(/\.$/, "")}.`);
+  // A server without TLS waits for the rest of a command that it takes the first bytes for.
+  if (tls && message === "Connection timeout")
+    return new Error(
+      `no connection comes about within ${connectMilliseconds} ms: it is down, a firewall drops packets, or it speaks no TLS at this port`,
+    );
   if (certificateFaults.has((fault as NodeJS.ErrnoException).code ?? ""))
     return new Error(
       `its certificate is not accepted: ${message.split(";")[0]!}. A file of authorities that are, besides those of Node, is named by NODE_EXTRA_CA_CERTS`,

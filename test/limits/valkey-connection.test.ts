@@ -46,7 +46,10 @@ async function listen(t: TestContext, each: (socket: Socket) => void): Promise<n
 test("each way in which no server is reached is told in a sentence of its own", async (t) => {
   const closes = await listen(t, (socket) => socket.end());
   const web = await listen(t, (socket) => socket.on("data", () => socket.end("HTTP/1.1 400 \r\n")));
+  const hangs = await listen(t, () => {});
   const expected: Record<string, RegExp> = {
+    [`valkeys://127.0.0.1:${hangs}`]:
+      /it is down, a firewall drops packets, or it speaks no TLS at this port\. /,
     "redis://127.0.0.1:1": /nothing listens there \(connect ECONNREFUSED 127\.0\.0\.1:1\)\. /,
     "redis://no-such-host.invalid": /the name of its host cannot be resolved \(getaddrinfo E/,
     [`redis://127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
@@ -139,6 +142,11 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
       // The scripts are there already, so that EVAL is asked for by the probe alone.
       await refused(url, /does not give the user of COUNTERS_URL all rights that docs\/running/);
     }
+    const needless = server.url.replace("//", "//:horse@");
+    await refused(
+      needless,
+      /refuses user or password of COUNTERS_URL: none is set for its default/,
+    );
     await refused(`${server.url}/99`, /\/99 does not have the database that COUNTERS_URL names\.$/);
     const cluster = await startRedisCluster(1);
     t.after(() => cluster.end());
