@@ -120,11 +120,14 @@ test("a duration that is none is refused with what one looks like", async (t) =>
     assert.equal(created.exitCode, exitCodes.usage, given);
     assert.match(
       created.err,
-      /^error: option '--expires <duration>'.*30m, 24h or 90d, or never\.\n$/,
+      /^error: option '--expires <duration>'.*30m, 24h or 90d, or never\. See `gp-records keys create --help`\.\n$/,
     );
     const rotated = await start("keys", "rotate", id, "--overlap", given);
     assert.equal(rotated.exitCode, exitCodes.usage, given);
-    assert.match(rotated.err, /^error: option '--overlap <duration>'.*30m, 24h or 90d\.\n$/);
+    assert.match(
+      rotated.err,
+      /^error: option '--overlap <duration>'.*30m, 24h or 90d\. See `gp-records keys rotate --help`\.\n$/,
+    );
   }
   assert.equal((await start("keys", "rotate", id, "--overlap", "never")).exitCode, exitCodes.usage);
   assert.equal((await json("keys", "list")).length, 1);
