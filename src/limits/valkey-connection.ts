@@ -384,10 +384,13 @@ function faultInWords(fault: Error, { place, setting, tls, password }: Asked): E
   if (fault instanceof StoreFault) return fault;
   const { message } = fault;
   const said = (found: readonly [RegExp, string] | undefined) => {
-    const text = found === undefined ? message : message.replace(...found);
+    if (found !== undefined)
+      return message
+        .replace(...found)
+        .replace("SETTING", setting)
+        .trim();
     // Whatever is not listed is told as it came: that may be what was sent.
-    const masked = password === undefined ? text : text.replaceAll(password, "***");
-    return masked.replace("SETTING", setting).trim();
+    return (password === undefined ? message : message.replaceAll(password, "***")).trim();
   };
   const misfit = misfits.find(([words]) => words.test(message));
   if (misfit !== undefined)
