@@ -138,8 +138,11 @@ const sessionSettings = {
   jit: "off",
 };
 
-/** A standby would answer what a request would meet, and refuse each request. */
-const writeNothing = "delete from quota_count where false";
+/**
+ * A standby would answer what a request would meet, and refuse each request. Counts of an installation that was moved away
+ * are read still, and this is no change that its mark forbids.
+ */
+const writeNothing = "select from quota_count where false for update";
 
 const statements = {
   take: { name: "quota_take", text: "select * from quota_take($1, $2, $3, $4, $5)" },

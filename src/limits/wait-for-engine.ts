@@ -1,5 +1,5 @@
 /** How an engine is waited for, and what is said of one that fails. */
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError } from "#store/domain-error.ts";
 
 /**
  * Rejects after this many ms. A timer that is due at once with the answer, as after a long turn of the event loop, must
@@ -26,9 +26,9 @@ class TooSlow extends Error {
   }
 }
 
-/** @param place of the engine, as a URL without user and password. */
+/** @param place of the engine, as a URL without user and password; faults of the domain name it themselves. */
 export function sentenceOf(fault: Error, place: string): string {
-  if (fault instanceof StoreFault) return fault.message;
+  if (fault instanceof DomainError) return fault.message;
   if (fault instanceof TooSlow) return `${place} ${fault.message}.`;
   return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
 }

@@ -41,7 +41,8 @@ test("C92 · labels and addresses that would be markup or templates are shown as
   const { text } = await eve.get("/account/keys");
   assert.ok(text.includes("&lt;img src=x onerror=&#34;document.title=&#39;run&#39;&#34;&gt;"));
   assert.ok(text.includes(template));
-  assert.ok(text.includes(address));
+  // A long address may break before its @.
+  assert.ok(text.replaceAll("<wbr />", "").includes(address));
 
   const long = image.repeat(250);
   const refused = await orderKey(eve, { name: long });
