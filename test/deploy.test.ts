@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, globSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
@@ -158,8 +159,12 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
       assert.equal(answer.status, status, path);
       assert.deepEqual(answer.strictTransport, [said], path);
     }
-    const nobody = await before(t, await freePort());
-    const { status, strictTransport } = await getThrough(nobody, "/docs", {});
+    // Whoever else runs here could take a port on which nobody listens.
+    const deaf = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    await once(deaf, "listening");
+    t.after(() => deaf.close());
+    const beforeNobody = await before(t, (deaf.address() as AddressInfo).port);
+    const { status, strictTransport } = await getThrough(beforeNobody, "/docs", {});
     assert.equal(status, 502);
     assert.deepEqual(strictTransport, [said]);
   });
