@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { createClient } from "@redis/client";
+import { createClient, type RedisClientType } from "@redis/client";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { findRedis, NoRedis, spawnRedis } from "../../bench/redis.ts";
@@ -51,10 +51,11 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   const password = /--requirepass (\S+)/.exec(args.join(" "))?.[1];
   const url = `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`;
   let child: ChildProcess;
-  let admin: ReturnType<typeof createClient> | null = null;
+  let admin: RedisClientType<{}, {}, {}, 2> | null = null;
   const start = async () => {
     child = await spawnRedis({ port, folder, args });
-    admin = createClient({ url, socket: { reconnectStrategy: false } });
+    // Replies are lists, as redis-cli prints them.
+    admin = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
     admin.on("error", () => {});
     await admin.connect();
   };
