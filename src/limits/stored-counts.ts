@@ -7,7 +7,7 @@ import type { Clock } from "./clocks.ts";
 import type { Engine } from "./engine.ts";
 import { readJournal } from "./read-journal.ts";
 import { encodeRecord, openSegments, recordBytes } from "./segments.ts";
-import type { CountersSetting } from "./valkey-connection.ts";
+import type { CountersSetting } from "./valkey-faults.ts";
 import { sentenceOf, within } from "./wait-for-engine.ts";
 
 /** Where an installation counts, as its settings say. */

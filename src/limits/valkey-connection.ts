@@ -1,7 +1,13 @@
-/** Connects to a Valkey or Redis, alone or a cluster, makes sure that it can count, and puts its faults into words. */
+/** Connects to a Valkey or Redis, alone or a cluster, and makes sure that it can count. */
 import { type LookupAddress, promises } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { StoreFault } from "#store/domain-error.ts";
+import {
+  type CountersSetting,
+  connectMilliseconds,
+  dropped,
+  faultInWords,
+} from "./valkey-faults.ts";
 import { probeScript } from "./valkey-scripts.ts";
 
 /** Keys with the same text in braces are on one node of a cluster, where only those may be in one call. */
@@ -30,10 +36,6 @@ interface ValkeyConnection extends Connection {
   /** Whether keys of all parts may be in one call. */
   takesAnyKeys(): boolean;
 }
-
-export type CountersSetting = "COUNTERS_URL" | "COPY_COUNTERS_TO";
-
-const connectMilliseconds = 500;
 
 /**
  * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
@@ -310,109 +312,3 @@ const lookupOnce =
   };
 
 const unresolved = `the name of its host cannot be resolved within ${connectMilliseconds} ms`;
-
-const dropped = "the connection was given up";
-
-/**
- * What servers, Node and the package say, and what that means: `$&` is what they say, and SETTING the name of the
- * setting. A script's error may have it further on.
- */
-const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
-  [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
-  [
-    /^Connection timeout$|^connect ETIMEDOUT.*|^connect E\w+UNREACH.*/,
-    `no connection comes about within ${connectMilliseconds} ms: it is down, or a firewall drops packets`,
-  ],
-  [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "the name of its host cannot be resolved ($&)"],
-  [
-    /^Socket closed unexpectedly$|^(?:connect|read|write) E(?:CONNRESET|PIPE)\b.*/,
-    "it closed the connection; its log may say why",
-  ],
-  [
-    /^Client network socket disconnected before secure TLS connection was established$|.*error:\w+:SSL routines:.+/s,
-    "it does not speak TLS at this port, or not as this side does; without TLS the scheme is valkey or redis",
-  ],
-  [
-    /^Hostname\/IP does not match .+/,
-    "its certificate is for another host than the one that SETTING names",
-  ],
-  [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
-  [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
-  [
-    /^ERR unknown command \W?(\w+).*/s,
-    "it does not know the command $1, as Valkey and Redis 6.2 or later do",
-  ],
-  [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
-  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; SETTING has to name the primary"],
-  [/.*\bMISCONF .*/s, "it cannot write to its disk, and so takes no counts; its log says why"],
-  [
-    /.*\bNOREPLICAS .*/s,
-    "it has fewer replicas than its min-replicas-to-write, and so takes no counts",
-  ],
-  [/^LOADING .*/s, "it is still loading its data"],
-  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends that"],
-  [/^MASTERDOWN .*/s, "it is a replica that has lost its primary"],
-  [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
-];
-
-/** The same of faults that somebody has to mend in the setting or at the server, to follow the place. */
-const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
-  [
-    /^ERR AUTH\b.*|^ERR Client sent AUTH.*/s,
-    "refuses user or password of SETTING: none is set for its default user",
-  ],
-  [/^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s, "refuses user or password of SETTING: $&"],
-  [
-    /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
-    "does not give the user of SETTING all rights that docs/running.md lists",
-  ],
-  [/^ERR DB index is out of range$/, "does not have the database that SETTING names"],
-  [
-    /^ERR SELECT is not allowed in cluster mode$/,
-    "is a cluster, which has the database 0 alone; leave the number out of SETTING",
-  ],
-];
-
-interface Asked {
-  place: string;
-  setting: CountersSetting;
-  tls: boolean;
-  password: string | undefined;
-}
-
-function faultInWords(fault: Error, { place, setting, tls, password }: Asked): Error {
-  if (fault instanceof StoreFault) return fault;
-  const { message } = fault;
-  const said = (found: readonly [RegExp, string] | undefined) => {
-    if (found !== undefined)
-      return message
-        .replace(...found)
-        .replace("SETTING", setting)
-        .trim();
-    // Whatever is not listed is told as it came: that may be what was sent.
-    return (password === undefined ? message : message.replaceAll(password, "***")).trim();
-  };
-  const misfit = misfits.find(([words]) => words.test(message));
-  if (misfit !== undefined)
-    return new StoreFault("unusable", `${place} ${said(misfit).replace(/\.$/, "")}.`);
-  // A server without TLS waits for the rest of a command that it takes the first bytes for.
-  if (tls && message === "Connection timeout")
-    return new Error(
-      `no connection comes about within ${connectMilliseconds} ms: it is down, a firewall drops packets, or it speaks no TLS at this port`,
-    );
-  if (certificateFaults.has((fault as NodeJS.ErrnoException).code ?? ""))
-    return new Error(
-      `its certificate is not accepted: ${message.split(";")[0]!}. A file of authorities that are, besides those of Node, is named by NODE_EXTRA_CA_CERTS`,
-    );
-  return new Error(said(meanings.find(([words]) => words.test(message))));
-}
-
-const certificateFaults = new Set([
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);

@@ -14,12 +14,12 @@ import {
 } from "./engine.ts";
 import {
   type Argument,
-  type CountersSetting,
   infoOf,
   openValkeyConnection,
   parts,
   type Server,
 } from "./valkey-connection.ts";
+import type { CountersSetting } from "./valkey-faults.ts";
 import { chargeScript, takeScript } from "./valkey-scripts.ts";
 
 /** Accounts in one call. */

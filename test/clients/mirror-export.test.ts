@@ -9,20 +9,12 @@ import { pinVersion } from "#datasets/prune.ts";
 import { openSha256 } from "../../clients/typescript/src/sha256.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { type DrivenClient, forEachClient, type Order, type Result } from "./each-client.ts";
-import { publish, records, servedBy } from "./publish.ts";
+import { assertCopy, publish, records, servedBy } from "./publish.ts";
 
 const settings = { EXPORTS: "on" };
 
 /** A GP that no principal, signal or project names. */
 const lonely = { record: "gp", id: "lonely", name: "Quillfeather" };
-
-async function assertCopy({ value, trace }: Result, service: TestService): Promise<void> {
-  assert.equal(trace, "");
-  assert.equal(value.error, null);
-  const served = await servedBy(service);
-  assert.equal(value.version, served.version);
-  assert.deepEqual(value.records, served.records);
-}
 
 /** What a proxy does with an answer of the service; undefined passes it on. */
 interface Meddling {

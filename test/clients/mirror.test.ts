@@ -1,21 +1,9 @@
 import assert from "node:assert/strict";
 import { globSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { startService, type TestService } from "../support/service.ts";
-import { forEachClient, type Order, type Result } from "./each-client.ts";
-import { publish, records, servedBy } from "./publish.ts";
-
-async function assertCopy({ value, trace }: Result, service: TestService): Promise<void> {
-  assert.equal(trace, "");
-  assert.equal(value.error, null);
-  const served = await servedBy(service);
-  assert.equal(value.version, served.version);
-  assert.deepEqual(value.records, served.records);
-  assert.deepEqual(
-    value.counts,
-    Object.values(served.records).map(({ length }) => length),
-  );
-}
+import { startService } from "../support/service.ts";
+import { forEachClient, type Order } from "./each-client.ts";
+import { assertCopy, publish, records, servedBy } from "./publish.ts";
 
 forEachClient(
   "a mirror holds exactly the records of one dataset after a publication and a roll-back while it was read, and 429s",
