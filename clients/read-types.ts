@@ -1,7 +1,6 @@
 /** The types that openapi.json describes, as declarations that each client writes in its own language. */
 interface Schema {
   $ref?: string;
-  allOf?: Schema[];
   type?: string | string[];
   enum?: (string | number | null)[];
   items?: Schema;
@@ -35,8 +34,7 @@ interface Description {
 
 export type Type =
   | { is: "named"; name: string }
-  | { is: "scalar"; name: "string" | "number" | "integer" | "boolean" | "unknown" }
-  | { is: "constant"; value: string | number }
+  | { is: "scalar"; name: "string" | "number" | "integer" | "boolean" | "object" | "unknown" }
   | { is: "list"; of: Type; mayBeOne?: boolean }
   | { is: "nullable"; of: Type };
 
@@ -48,13 +46,11 @@ interface Member {
 }
 
 export type Declaration = { name: string; description: string | undefined } &
-  /** Its `base` has the same members, or wider ones. */
+  /** Its `base` has the same members, or wider ones. Where it `isOpen`, it has others, too. */
   (
-    | { is: "object"; members: Member[]; base?: string }
+    | { is: "object"; members: Member[]; base?: string; isOpen?: true }
     /** Those of today: a minor version may add one. */
     | { is: "values"; values: string[] }
-    /** `common` declares what all of them have, as wide as in any, for languages in which they can extend it. */
-    | { is: "union"; of: string[]; common: string }
   );
 
 interface Operation {
@@ -73,16 +69,24 @@ const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name"])
 /** Of members whose own name would mislead. */
 const names: Readonly<Record<string, string>> = {
   gps: "LinkedGp",
-  "violated-policies": "QuotaName",
   "QuotaPolicy.name": "QuotaName",
   "GpSignal.type": "SignalType",
+  files: "ExportedFile",
+  "ExportedFile.format": "ExportFormat",
+  "Counts.gp": "KindCounts",
+  "Counts.principal": "KindCounts",
+  "Counts.signal": "KindCounts",
+  "Counts.project": "KindCounts",
 };
+
+/** Schemas that the pages of no operation name. */
+const others = ["RecordChange", "ExportedDataset", "ParameterFault", "QuotaPolicy"];
 
 const pascal = (name: string) =>
   name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 const singular = (name: string) => name.replace(/(?<!ie)s$/, "").replace(/ies$/, "y");
 
-/** Those of the operations, and of every error. @param description the text of openapi.json. */
+/** Those of the operations, of what a copy of everything needs, and of errors. @param description the text of openapi.json. */
 export function readTypes(description: string): ApiTypes {
   const { paths, components } = JSON.parse(description) as Description;
   const { schemas } = components;
@@ -123,9 +127,6 @@ export function readTypes(description: string): ApiTypes {
   const bareTypeOf = (schema: Schema, type: string, owner: string, member: string): Type => {
     const { description } = schema;
     const values = schema.enum?.filter((value) => value !== null);
-    // What tells one problem from another stays as it is; every other list may grow.
-    if (values?.length === 1 && /^(?:code|status)$/.test(member))
-      return { is: "constant", value: values[0]! };
     if (values !== undefined)
       return declare(owner, member, {
         is: "values",
@@ -142,64 +143,47 @@ export function readTypes(description: string): ApiTypes {
           names[member] === undefined ? singular(member) : member,
         ),
       };
-    if (type === "object" && schema.properties !== undefined) {
-      const name = pascal(member);
-      const isEmbedded = name in schemas;
+    if (type === "object" && Object.keys(schema.properties ?? {}).length > 0) {
+      const name = names[member] ?? pascal(member);
+      const isEmbedded = name in schemas && !(`${owner}.${member}` in names);
       const members = membersOf(schema, isEmbedded ? owner + name : name);
       if (isEmbedded) embedded.set(name, owner + name);
       return declare(owner, member, { is: "object", name: "", description, members });
     }
-    const known = ["string", "number", "integer", "boolean"] as const;
+    const known = ["string", "number", "integer", "boolean", "object"] as const;
     return { is: "scalar", name: known.find((one) => one === type) ?? "unknown" };
   };
 
-  const membersOf = (schema: Schema, owner: string): Member[] => {
-    const bases = (schema.allOf ?? []).map(({ $ref }) => schemas[lastOf($ref!)]!);
-    const all = [...bases, schema];
-    const properties = Object.assign({}, ...all.map((one) => one.properties)) as Record<
-      string,
-      Schema
-    >;
-    const required = all.flatMap((one) => one.required ?? []);
-    return Object.entries(properties).map(([name, property]) => ({
+  const membersOf = ({ properties = {}, required = [] }: Schema, owner: string): Member[] =>
+    Object.entries(properties).map(([name, property]) => ({
       name,
-      // What a narrower member says of itself is said by its base.
-      description: all.map((one) => one.properties?.[name]?.description).find(Boolean),
+      description: property.description,
       isRequired: required.includes(name),
       type: typeOf(property, owner, name),
     }));
-  };
 
-  const asked = Object.entries(paths).filter(([path]) => path.startsWith("/fetch-"));
-  // The answers of an operation stand in `components`, and an error is of every kind.
-  const problems = Object.keys(schemas).filter((name) => name.endsWith("Problem"));
-  const used = schemasBehind([asked, problems.map(refTo)], schemas);
+  const asked = Object.entries(paths).filter(([path]) => /^\/(?:fetch-.*|changes)$/.test(path));
+  // The answers of an operation stand in `components`.
+  const used = schemasBehind([asked, others.map(refTo)], schemas);
   for (const [name, schema] of Object.entries(schemas)) {
     if (!used.has(name)) continue;
-    const { description, allOf = [] } = schema;
-    const kinds = Object.entries(schemas)
-      .filter(([, one]) => one.allOf?.some(({ $ref }) => lastOf($ref!) === name))
-      .map(([kind]) => kind);
-    if (kinds.length === 0) {
-      const members = membersOf(schema, name);
-      const base = allOf.map(({ $ref }) => commonOf(lastOf($ref!)))[0];
-      declarations.set(name, { is: "object", name, description, members, ...(base && { base }) });
-      continue;
-    }
-    declarations.set(name, {
-      is: "union",
-      name,
-      description: "An error of the service; `code` tells which.",
-      of: kinds,
-      common: commonOf(name),
-    });
-    declarations.set(commonOf(name), {
-      is: "object",
-      name: commonOf(name),
-      description: "What every error has.",
-      members: membersOf(widened(schema), name),
-    });
+    const { description } = schema;
+    const members = membersOf(schema, name);
+    declarations.set(name, { is: "object", name, description, members });
   }
+  // Of the members that belong to one error alone, the faults of a query are what programs read.
+  const { errors } = schemas["InvalidParametersProblem"]!.properties!;
+  const { properties, required } = schemas["Problem"]!;
+  declarations.set("Problem", {
+    is: "object",
+    name: "Problem",
+    description: "An error of the service; `code` tells which, and which other members it has.",
+    members: membersOf(
+      { properties: { ...properties, errors: errors! }, required: required! },
+      "Problem",
+    ),
+    isOpen: true,
+  });
   for (const [whole, part] of embedded) {
     const [one, base] = [declarations.get(whole), declarations.get(part)];
     if (one?.is === "object" && base?.is === "object" && hasAll(one.members, base.members))
@@ -237,15 +221,6 @@ export function readTypes(description: string): ApiTypes {
     operations.push({ path, query: `${base}Query`, answer: `${base}Answer` });
   }
   return { declarations: [...declarations.values()], operations };
-}
-
-const commonOf = (union: string) => `${union}Members`;
-
-/** Without the lists of values, of which each kind takes one. */
-function widened(schema: Schema): Schema {
-  const wide = structuredClone(schema);
-  for (const property of Object.values(wide.properties ?? {})) delete property.enum;
-  return wide;
 }
 
 const hasAll = (members: readonly Member[], part: readonly Member[]): boolean => {

@@ -9,9 +9,8 @@ import { type ApiTypes, type Declaration, readTypes, type Type } from "./read-ty
 function typescriptOf({ declarations, operations }: ApiTypes): string {
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
-    if (one.is === "constant") return JSON.stringify(one.value);
     if (one.is === "nullable") return `${type(one.of)} | null`;
-    if (one.is === "scalar") return one.name === "integer" ? "number" : one.name;
+    if (one.is === "scalar") return scalars[one.name] ?? one.name;
     const item = type(one.of);
     return one.mayBeOne ? `${item} | readonly ${item}[]` : `${item}[]`;
   };
@@ -25,7 +24,6 @@ function typescriptOf({ declarations, operations }: ApiTypes): string {
   const byName = new Map(declarations.map((one) => [one.name, one]));
   const blocks = declarations.map((one) => {
     const head = comment(one.description);
-    if (one.is === "union") return [...head, `export type ${one.name} =`, ...alternatives(one.of)];
     if (one.is === "values") {
       const values = one.values.map((value) => JSON.stringify(value));
       return [...head, `export type ${one.name} =`, ...alternatives([...values, "(string & {})"])];
@@ -42,6 +40,7 @@ function typescriptOf({ declarations, operations }: ApiTypes): string {
         member.description === wider?.description ? undefined : member.description;
       return [...comment(description, "  "), `  ${quoted}${isRequired ? "" : "?"}: ${type(of)};`];
     });
+    if (one.isOpen) members.push("  [member: string]: unknown;");
     const heading = base === undefined ? one.name : `${one.name} extends ${base.name}`;
     return [...head, `export interface ${heading} {`, ...members, "}"];
   });
@@ -59,6 +58,11 @@ function typescriptOf({ declarations, operations }: ApiTypes): string {
   return [head, ...blocks].map((lines) => `${lines.join("\n")}\n`).join("\n");
 }
 
+const scalars: Readonly<Record<string, string>> = {
+  integer: "number",
+  object: "Record<string, unknown>",
+};
+
 const linesOf = (text: string | undefined) => (text === undefined ? [] : text.split("\n"));
 
 const alternatives = (of: readonly string[]) =>
@@ -68,43 +72,32 @@ const isIdentifier = (name: string) => /^[a-z_]\w*$/i.test(name);
 
 /** As a part of the Python module. */
 function pythonOf({ declarations, operations }: ApiTypes): string {
-  // There an answer is a Page, and a member cannot be narrower than that of a base.
-  const unused = new Set([
-    ...operations.map(({ answer }) => answer),
-    ...declarations.flatMap((one) => (one.is === "union" ? [one.common] : [])),
-  ]);
+  // There an answer is a Page.
+  const unused = new Set(operations.map(({ answer }) => answer));
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
-    if (one.is === "constant") return `Literal[${JSON.stringify(one.value)}]`;
     if (one.is === "nullable") return `${type(one.of)} | None`;
     if (one.is === "list") {
       const item = type(one.of);
       return one.mayBeOne ? `${item} | Sequence[${item}]` : `list[${item}]`;
     }
-    return { string: "str", number: "float", integer: "int", boolean: "bool", unknown: "Any" }[
-      one.name
-    ];
+    return pythonScalars[one.name];
   };
   const comment = (text: string | undefined, indent = "") =>
     linesOf(text).map((line) => `${indent}# ${line}`.trimEnd());
   const blocks = inOrderOfUse(declarations.filter(({ name }) => !unused.has(name))).map((one) => {
-    if (one.is === "union")
-      return [
-        ...comment(one.description),
-        `${one.name} = (`,
-        `    ${one.of.join("\n    | ")}`,
-        ")",
-      ];
     if (one.is === "values") {
       const values = one.values.map((value) => `    ${JSON.stringify(value)},`);
       return [...comment(one.description), `${one.name} = str | Literal[`, ...values, "]"];
     }
+    // A TypedDict has no members but those it names.
+    if (one.isOpen) return [...comment(one.description), `${one.name} = dict[str, Any]`];
     const described = one.members.map((member) => {
       const of = type(member.type);
       return { ...member, of: member.isRequired ? of : `NotRequired[${of}]` };
     });
     const quote = (text: string) => [`    """${text}"""`, ""];
-    if (one.members.every(({ name }) => isIdentifier(name)))
+    if (one.members.every(({ name }) => isIdentifier(name) && name !== "from"))
       return [
         `class ${one.name}(TypedDict):`,
         ...(one.description === undefined ? [] : quote(one.description)),
@@ -129,6 +122,15 @@ function pythonOf({ declarations, operations }: ApiTypes): string {
   return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n\n");
 }
 
+const pythonScalars = {
+  string: "str",
+  number: "float",
+  integer: "int",
+  boolean: "bool",
+  object: "dict[str, Any]",
+  unknown: "Any",
+} as const;
+
 /** Each after those it names: what Python evaluates must exist by then. */
 function inOrderOfUse(declarations: readonly Declaration[]): Declaration[] {
   const byName = new Map(declarations.map((one) => [one.name, one]));
@@ -138,7 +140,7 @@ function inOrderOfUse(declarations: readonly Declaration[]): Declaration[] {
   const add = (one: Declaration) => {
     if (ordered.has(one)) return;
     const used = one.is === "object" ? one.members.flatMap(({ type }) => namesIn(type)) : [];
-    for (const name of one.is === "union" ? one.of : used) add(byName.get(name)!);
+    for (const name of used) add(byName.get(name)!);
     ordered.add(one);
   };
   declarations.forEach(add);

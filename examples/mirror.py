@@ -1,58 +1,150 @@
 """
 Keeps a copy of all records in a file: `python3 mirror.py [FILE]`, now and then, such as from cron.
 
-It needs gp_records.py beside it (in a checkout, PYTHONPATH=clients/python), and GP_RECORDS_URL and GP_RECORDS_KEY in the
-environment. It waits where the quota is used up, begins again where a dataset is published while it reads, and goes on
-where it was when it was interrupted.
+It needs gp_records.py beside it (in a checkout, PYTHONPATH=clients/python), GP_RECORDS_URL and GP_RECORDS_KEY. The first line
+names the dataset, each other one is a record. The file is replaced once the next copy is whole.
 """
 
+import hashlib
+import json
 import os
 import pathlib
 import sys
+from contextlib import suppress
 
-from gp_records import Client
+from gp_records import Client, ProblemError, VersionChangedError
 
-file = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "mirror.ndjson")
+KINDS = ("gp", "principal", "signal", "project")
+LISTS = ("principals", "principals_total", "signals", "signals_total")  # Of a GP: they repeat other records.
+
+
+class Copy(dict):
+    """The JSON of all records of one dataset, by kind and id."""
+    version = None
+
+    def put(self, kind, record):
+        kept = {name: value for name, value in record.items() if name not in LISTS}
+        # As the service writes it. Python writes 0.00005 as 5e-05: a copy with such a number is read anew each time.
+        line = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+        self[KINDS.index(kind), record["id"]] = line
+
+    def in_order(self):
+        return ((KINDS[key[0]], line) for key, line in sorted(self.items()))
+
+    def hash(self):
+        """As docs/changes.md defines it, in the order of KINDS."""
+        digests = (hashlib.sha256(line.encode()).digest() for _, line in self.in_order())
+        return hashlib.sha256(b"".join(digests)).hexdigest()
+
+
+class Again(Exception):
+    """What was read does not go together, such as when another dataset was published meanwhile."""
+
+
 client = Client(
     os.environ["GP_RECORDS_URL"],
     os.environ["GP_RECORDS_KEY"],
-    # The quota of an hour, too, is worth waiting for.
-    wait_max_seconds=3600,
+    wait_max_seconds=3600,  # The quota of an hour, too, is worth waiting for.
     on_wait=lambda wait: print(f"{wait.error}: waiting {wait.seconds} s", file=sys.stderr),
 )
 
-saved = file.read_text(encoding="utf-8").split("\n") if file.exists() else []
-mirror = client.mirror(saved)
+
+def read_export(copy):
+    for kind in KINDS:
+        data = b"".join(client.export_file(copy.version, f"{kind}.ndjson"))
+        # Once a file was made, its SHA-256 is listed.
+        files = [file for one in client.exports() for file in one["files"]]
+        offered = [one["sha256"] for one in files if one["path"].endswith(f"{copy.version}/{kind}.ndjson")]
+        if offered != [hashlib.sha256(data).hexdigest()]:
+            raise Again(f"Not the {kind}.ndjson offered.")
+        for line in data.splitlines():
+            copy.put(kind, json.loads(line))
 
 
-def save():
-    """Whoever reads the file meets the old or the new one, never a part, even where two of these run at once."""
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}.new")
+def read_pages(copy):
+    named = {}
+    def take(kind, listing):
+        for page in listing.pages():
+            copy.version = copy.version or page.meta["dataset_version"]
+            if copy.version != page.meta["dataset_version"]:
+                raise Again("The dataset changed.")
+            for record in page.data:
+                named.update((gp["id"], True) for gp in record.get("gps", []))
+                copy.put(kind, record)
+    take("principal", client.principals())
+    take("signal", client.signals())
+    take("project", client.projects())
+    # A GP that no record names is found by its name alone, and so is missing here; exports have every one.
+    for id in named:
+        take("gp", client.gps(gp_name=id))
+
+
+def follow(copy):
+    """Whether steps lead from the copy to what is served, and fit. Takes them, and spoils the copy where not."""
+    steps = []
+    for one in client.changes():
+        if one["step"] is None:
+            return False
+        steps.insert(0, one)
+        if one["from"] == copy.version:
+            break
+    proof = copy.hash()
+    for one in steps:
+        step = client.step(one["from"], one["version"])
+        if step.head["format"] != 1 or step.head["from_hash"] != proof:
+            return False
+        for change in step.changes:
+            key = (KINDS.index(change["kind"]), change["id"])
+            if change["change"] in ("removed", "merged"):
+                del copy[key]
+            else:
+                # Members keep their places.
+                record = change.get("record") or json.loads(copy[key]) | change["after"]
+                copy.put(change["kind"], record)
+        copy.version, proof = one["version"], step.head["to_hash"]
+    return len(steps) > 0 and copy.hash() == proof
+
+
+def update(saved):
+    """Brings the saved copy up to date, or reads a new one."""
+    if saved.version == client.fetch_signals(limit=1).meta["dataset_version"]:
+        return "unchanged", saved
+    # Whatever is refused, pages are read instead, which say it if there is more to say.
+    with suppress(ProblemError):
+        if saved.version is not None and follow(saved):
+            return "steps", saved
+    saved.version = None
+    copy = Copy()
+    with suppress(ProblemError):
+        current = (one["version"] for one in client.exports() if one["is_current"])
+        copy.version = next(current, None)
+    how, read = ("pages", read_pages) if copy.version is None else ("export", read_export)
+    read(copy)
+    return how, copy
+
+
+file = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "mirror.ndjson")
+saved = Copy()
+if file.exists():
+    head, *lines = file.read_bytes().splitlines()
+    saved.version = json.loads(head)["version"]
+    for one in map(json.loads, lines):
+        saved.put(one["kind"], one["record"])
+for tries in range(10):
     try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as lines:
-            for line in mirror.save():
-                lines.write(line + "\n")
-        unfinished.replace(file)
-    except OSError:
-        # As on a full disk.
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-pages = 0
-
-
-def on_page(_version, _records):
-    """Saves what is read so far, in case this is ended."""
-    global pages
-    pages += 1
-    if pages % 50 == 0:
-        save()
-
-
+        how, copy = update(saved)
+        break
+    except (Again, VersionChangedError, ProblemError) as error:
+        if tries == 9 or getattr(error, "code", "unknown-path") != "unknown-path":
+            raise
+unfinished = file.with_name(f"{file.name}.{os.getpid()}.new")
 try:
-    update = mirror.update(on_page)
-    counts = ", ".join(f"{mirror.count(kind)} {kind}" for kind in ("gp", "principal", "signal", "project"))
-    print(f"{update.from_version or 'nothing'} → {update.version}, by {update.how}: {counts}")
+    with unfinished.open("w", encoding="utf-8", newline="\n") as text:
+        text.write(f'{{"version":"{copy.version}"}}\n')
+        text.writelines(f'{{"kind":"{kind}","record":{line}}}\n' for kind, line in copy.in_order())
+        text.flush()
+        os.fsync(text.fileno())
+    unfinished.replace(file)
 finally:
-    save()
+    unfinished.unlink(missing_ok=True)
+print(f"{copy.version}, by {how}: {len(copy)} records")

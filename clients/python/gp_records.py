@@ -12,7 +12,6 @@ their code, and lists only pages of one dataset. What each operation means stand
 from __future__ import annotations
 
 import gzip
-import hashlib
 import http.client
 import json
 import random
@@ -24,10 +23,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar, Unpack, cast
 
@@ -38,11 +36,10 @@ __all__ = [
     "Client",
     "GpRecordsError",
     "Listing",
-    "Mirror",
-    "MirrorUpdate",
     "NetworkError",
     "Page",
     "ProblemError",
+    "Step",
     "Stopped",
     "UnexpectedAnswerError",
     "VersionChangedError",
@@ -659,6 +656,41 @@ class Project(TypedDict):
     gps: list[LinkedGp]
 
 
+Kind = str | Literal[
+    "gp",
+    "principal",
+    "signal",
+    "project",
+]
+
+
+ExportFormat = str | Literal[
+    "ndjson",
+    "csv",
+    "parquet",
+]
+
+
+class ExportedFile(TypedDict):
+    path: str
+    kind: Kind
+    format: ExportFormat
+    records: int
+    # `null` until somebody asks for the file, which is made then.
+    bytes: int | None
+    # Of the bytes, in hexadecimal.
+    sha256: str | None
+
+
+class ExportedDataset(TypedDict):
+    # Of the dataset, as in `meta.dataset_version`.
+    version: str
+    # Whether the operations answer from it.
+    is_current: bool
+    built_at: str
+    files: list[ExportedFile]
+
+
 class Pagination(TypedDict):
     limit: int
     offset: int
@@ -694,6 +726,72 @@ class Meta(TypedDict):
     hints: list[Hint]
 
 
+class KindCounts(TypedDict):
+    # Records that were added.
+    added: int
+    # Records that were changed.
+    changed: int
+    # Records that were removed.
+    removed: int
+    # Records that were merged.
+    merged: int
+
+
+class Counts(TypedDict):
+    """Changes by kind of record."""
+
+    gp: KindCounts
+    principal: KindCounts
+    signal: KindCounts
+    project: KindCounts
+
+
+PublishedChange = TypedDict(
+    "PublishedChange",
+    {
+        # The dataset that was served from then on.
+        "version": str,
+        # When it was published.
+        "published_at": str,
+        # The dataset that was served before; `null` for the first that is known of.
+        "from": str | None,
+        # Hash of its records, as the guide to changes defines it; `null` while it is not known.
+        "hash": str | None,
+        # Path of the step from `from`; `null` where there is none.
+        "step": str | None,
+        # How many changes the step has.
+        "changes": int | None,
+        # Changes by kind of record.
+        "counts": Counts | None,
+    },
+)
+
+
+Change = str | Literal[
+    "added",
+    "changed",
+    "removed",
+    "merged",
+]
+
+
+class RecordChange(TypedDict):
+    # What happened to the record.
+    change: Change
+    # Its kind.
+    kind: Kind
+    # Its id.
+    id: str
+    # The whole record: of one that was added, or has other members than before.
+    record: NotRequired[dict[str, Any]]
+    # The members that differ, as they were.
+    before: NotRequired[dict[str, Any]]
+    # The same members, as they are.
+    after: NotRequired[dict[str, Any]]
+    # The GP that a merged one is now.
+    into: NotRequired[str]
+
+
 ParameterFaultCode = str | Literal[
     "missing",
     "too_short",
@@ -725,355 +823,6 @@ class ParameterFault(TypedDict):
     allowed_on: NotRequired[list[str]]
 
 
-class InvalidParametersProblem(TypedDict):
-    """One or more query parameters are not valid."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[400]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["invalid-parameters"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The faults of the query, in its order, missing parameters last: at most 20 of them.
-    errors: list[ParameterFault]
-    # How many faults there are; only where they are more than 20.
-    errors_total: NotRequired[int]
-
-
-class MalformedRequestProblem(TypedDict):
-    """The request could not be read."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[400]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["malformed-request"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-
-
-class ApiKeyMissingProblem(TypedDict):
-    """No API key was sent."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[401]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["api-key-missing"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Where the key belongs.
-    header: str
-    # Page on which you manage keys; `null` where there is none.
-    account_url: str | None
-
-
-ApiKeyInvalidProblemReason = str | Literal[
-    "malformed",
-    "checksum",
-    "unknown",
-]
-
-
-class ApiKeyInvalidProblem(TypedDict):
-    """The API key is not valid."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[401]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["api-key-invalid"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Why, for programs.
-    reason: ApiKeyInvalidProblemReason
-
-
-class ApiKeyExpiredProblem(TypedDict):
-    """The API key has expired."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[401]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["api-key-expired"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The first characters of the key, to tell it from your others.
-    key_hint: str
-    # When the key expired.
-    expired_at: str
-    # Page on which you manage keys; `null` where there is none.
-    account_url: str | None
-
-
-class ApiKeyRevokedProblem(TypedDict):
-    """The API key was revoked."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[401]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["api-key-revoked"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The first characters of the key, to tell it from your others.
-    key_hint: str
-    # When the key was revoked.
-    revoked_at: str
-    # Page on which you manage keys; `null` where there is none.
-    account_url: str | None
-
-
-AccessDeniedProblemReason = str | Literal[
-    "account_suspended",
-    "plan",
-    "origin",
-]
-
-
-class AccessDeniedProblem(TypedDict):
-    """The key may not do this."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[403]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["access-denied"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Why, for programs.
-    reason: AccessDeniedProblemReason
-
-
-class UnknownPathProblem(TypedDict):
-    """There is nothing at this path."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[404]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["unknown-path"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The nearest path there is, or `null`.
-    suggestion: str | None
-    # Paths of the operations.
-    operations: list[str]
-    # On `/changes`: paths of the newest steps that are kept.
-    kept: NotRequired[list[str]]
-
-
-class MethodNotAllowedProblem(TypedDict):
-    """This method is not allowed here."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[405]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["method-not-allowed"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Methods the path takes.
-    allowed: list[str]
-
-
-class NotAcceptableProblem(TypedDict):
-    """None of the accepted formats is available."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[406]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["not-acceptable"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Media types the path can answer in.
-    available: list[str]
-
-
-class RequestTimeoutProblem(TypedDict):
-    """The request did not arrive in time."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[408]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["request-timeout"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-
-
-class VersionRetiredProblem(TypedDict):
-    """This API version is no longer served."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[410]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["version-retired"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Path of the version to use instead.
-    successor: str
-    # When the version was retired.
-    sunset: str
-
-
-class ContentTooLargeProblem(TypedDict):
-    """The request body is too large."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[413]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["content-too-large"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The largest size, in bytes.
-    maximum: int
-
-
-class UriTooLongProblem(TypedDict):
-    """The request address is too long."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[414]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["uri-too-long"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The largest size, in bytes.
-    maximum: int
-
-
-class UnsupportedMediaTypeProblem(TypedDict):
-    """The body is of a type that is not read here."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[415]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["unsupported-media-type"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Media types the path reads.
-    available: list[str]
-
-
-class RangeNotSatisfiableProblem(TypedDict):
-    """The range lies beyond the file."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[416]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["range-not-satisfiable"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # How many bytes the file has.
-    bytes: int
-
-
-class ExpectationFailedProblem(TypedDict):
-    """The expectation cannot be met."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[417]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["expectation-failed"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-
-
 QuotaName = str | Literal[
     "minute",
     "hour",
@@ -1096,123 +845,32 @@ class QuotaPolicy(TypedDict):
     reset: int
 
 
-# Request cannot be satisfied as assigned quota has been exceeded.
-QuotaExceededProblem = TypedDict(
-    "QuotaExceededProblem",
-    {
-        # URI reference that names the error.
-        "type": str,
-        # The error in one line; the same for every error of this code.
-        "title": str,
-        # The HTTP status, as in the status line.
-        "status": Literal[429],
-        # What happened this time, for people.
-        "detail": str,
-        # The error for programs; it does not change.
-        "code": Literal["quota-exceeded"],
-        # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-        "request_id": str,
-        # Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool.
-        "violated-policies": list[QuotaName],
-        # Whole seconds until a request is worth trying.
-        "retry_after": int,
-        # Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return.
-        "policies": list[QuotaPolicy],
-    },
-)
-
-
-class HeadersTooLargeProblem(TypedDict):
-    """The request headers are too large."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[431]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["headers-too-large"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # The largest size, in bytes.
-    maximum: int
-
-
-class InternalErrorProblem(TypedDict):
-    """Something went wrong on our side."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[500]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["internal-error"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-
-
-UnavailableProblemReason = str | Literal[
-    "starting",
-    "draining",
-    "overloaded",
-    "timeout",
-    "no_dataset",
-    "store_down",
+ProblemCode = str | Literal[
+    "invalid-parameters",
+    "malformed-request",
+    "api-key-missing",
+    "api-key-invalid",
+    "api-key-expired",
+    "api-key-revoked",
+    "access-denied",
+    "unknown-path",
+    "method-not-allowed",
+    "not-acceptable",
+    "request-timeout",
+    "content-too-large",
+    "uri-too-long",
+    "unsupported-media-type",
+    "range-not-satisfiable",
+    "expectation-failed",
+    "quota-exceeded",
+    "headers-too-large",
+    "internal-error",
+    "unavailable",
 ]
 
 
-class UnavailableProblem(TypedDict):
-    """The service cannot answer right now."""
-
-    # URI reference that names the error.
-    type: str
-    # The error in one line; the same for every error of this code.
-    title: str
-    # The HTTP status, as in the status line.
-    status: Literal[503]
-    # What happened this time, for people.
-    detail: str
-    # The error for programs; it does not change.
-    code: Literal["unavailable"]
-    # Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.
-    request_id: str
-    # Why, for programs.
-    reason: UnavailableProblemReason
-    # Whole seconds until a request is worth trying.
-    retry_after: int
-
-
-# An error of the service; `code` tells which.
-Problem = (
-    InvalidParametersProblem
-    | MalformedRequestProblem
-    | ApiKeyMissingProblem
-    | ApiKeyInvalidProblem
-    | ApiKeyExpiredProblem
-    | ApiKeyRevokedProblem
-    | AccessDeniedProblem
-    | UnknownPathProblem
-    | MethodNotAllowedProblem
-    | NotAcceptableProblem
-    | RequestTimeoutProblem
-    | VersionRetiredProblem
-    | ContentTooLargeProblem
-    | UriTooLongProblem
-    | UnsupportedMediaTypeProblem
-    | RangeNotSatisfiableProblem
-    | ExpectationFailedProblem
-    | QuotaExceededProblem
-    | HeadersTooLargeProblem
-    | InternalErrorProblem
-    | UnavailableProblem
-)
+# An error of the service; `code` tells which, and which other members it has.
+Problem = dict[str, Any]
 
 
 class FetchGpQuery(TypedDict):
@@ -1271,6 +929,15 @@ class FetchProjectsQuery(TypedDict):
     offset: NotRequired[int]
 
 
+class ChangesQuery(TypedDict):
+    """Parameters of `/changes`."""
+
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
 # End of the API's types.
 
 
@@ -1286,10 +953,7 @@ class GpRecordsError(Exception):
 
 
 class ProblemError(GpRecordsError):
-    """
-    An error answer of the service. `problem` has the members that belong to its `code`; a code newer than this
-    client is possible.
-    """
+    """An error answer of the service. `problem` has the members that belong to its `code`."""
 
     problem: Problem
 
@@ -1298,12 +962,13 @@ class ProblemError(GpRecordsError):
         self.problem = problem
 
     @property
-    def code(self) -> str:
-        return self.problem["code"]
+    def code(self) -> ProblemCode:
+        """A code newer than this client is possible."""
+        return cast(ProblemCode, self.problem["code"])
 
     @property
     def status(self) -> int:
-        return self.problem["status"]
+        return cast(int, self.problem["status"])
 
 
 class NetworkError(GpRecordsError):
@@ -1368,6 +1033,16 @@ class Page(Generic[Record]):
 
 
 @dataclass(frozen=True)
+class Step:
+    """What changed from one dataset to another."""
+
+    #: Has `format`, `from`, `to`, `from_hash`, `to_hash`, `changes` and `counts`, as docs/changes.md describes them.
+    head: dict[str, Any]
+    #: By kind, then by id.
+    changes: list[RecordChange]
+
+
+@dataclass(frozen=True)
 class _Received:
     """An answer of any status, read to its end."""
 
@@ -1378,11 +1053,11 @@ class _Received:
 
 OnVersionChange = Literal["fail", "restart"]
 
-# As much as a connection must bring of a file to be worth another try.
-_PROGRESS_BYTES = 64 * 1024
-
 # Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever.
 _RESTARTS_MAX = 10
+
+# Changes that one request pays for, which every quota has.
+_STEP_PART = 100
 
 
 class Listing(Generic[Record]):
@@ -1444,7 +1119,7 @@ class Client:
     key: your API key. It is sent in the header `x-api-key` to `base_url` alone: redirects are refused.
     wait_max_seconds: longest wait for `Retry-After`; where the service says more, its problem is raised at once.
     retries_max: how often one question is asked again after a 429, a 503 or a network error; 0 never.
-    timeout_seconds: how long one try may take, its body included.
+    timeout_seconds: how long one try may take, its body included; of a file, how long nothing may come.
     cache: keeps answers with their ETags, so that unchanged ones are not sent again. A dict will do.
     on_wait: told before each wait.
     stop: once it is set, the next request, or the wait before it, raises Stopped.
@@ -1527,9 +1202,87 @@ class Client:
         """All projects of a query."""
         return self._list("/fetch-projects", query, on_version_change)
 
-    def mirror(self, saved: Iterable[str] = ()) -> Mirror:
-        """A copy of all records; empty, or what `Mirror.save` gave."""
-        return Mirror(self, saved)
+    def changes(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ChangesQuery]
+    ) -> Listing[PublishedChange]:
+        """The publications of datasets, newest first."""
+        return self._list("/changes", query, on_version_change)
+
+    def step(self, from_version: str, to_version: str) -> Step:
+        """What changed from one dataset to another, as a publication names them: `from` and `version`."""
+        path = f"/changes/{_quoted(from_version)}..{_quoted(to_version)}.ndjson"
+
+        def read_part(offset: int) -> tuple[list[Any], _Received]:
+            query = {"limit": _STEP_PART, "offset": offset}
+            return self._get(path, query, "application/x-ndjson", _parse_lines)
+
+        part, received = read_part(0)
+        head, changes = (part[0] if part else {}), part[1:]
+        while part and len(changes) < head.get("changes", 0):
+            part, _ = read_part(len(changes))
+            changes += part
+        if [head.get(name) for name in ("from", "to", "changes")] != [
+            from_version,
+            to_version,
+            len(changes),
+        ]:
+            raise UnexpectedAnswerError(
+                f"{path} is not the step that was asked for.", received.headers["x-request-id"], 200
+            )
+        return Step(head, changes)
+
+    def exports(self) -> list[ExportedDataset]:
+        """The datasets whose files can be downloaded, the one that is served first."""
+        answer, _ = self._get("/exports", {}, "application/json", _parse_list)
+        return cast(list[ExportedDataset], answer["data"])
+
+    def export_file(self, version: str, file: str) -> Iterator[bytes]:
+        """
+        The bytes of one file, such as `gp.ndjson`, as they come. A connection that is lost goes on where it was. Hold them
+        against the `sha256` that `exports` gives once the file was asked for.
+        """
+        address = f"{self._base}/exports/{_quoted(version)}/{_quoted(file)}"
+        request_id = f"client_{secrets.token_hex(10)}"
+        length = 0
+        tag: str | None = None
+        attempt = number = 1
+        while True:
+            self._refuse_stopped()
+            headers = {"accept": "*/*", "accept-encoding": "identity"}
+            if length > 0:
+                headers["range"] = f"bytes={length}-"
+            request = self._request(address, headers, f"{request_id}.{number}")
+            try:
+                with self._open(request) as response:
+                    received = _Received(response.status, _headers_of(response), b"")
+                    received.headers.setdefault("x-request-id", f"{request_id}.{number}")
+                    if response.status in (200, 206):
+                        etag = received.headers.get("etag")
+                        if etag is None or (tag is not None and tag != etag):
+                            raise _another_file(address, received)
+                        tag = etag
+                        # Who ignores ranges sends again what is known.
+                        known = length if response.status == 200 else 0
+                        for chunk in _chunks_of(response):
+                            fresh = chunk[known:]
+                            known -= len(chunk) - len(fresh)
+                            if fresh:
+                                length += len(fresh)
+                                # Each byte that is new is progress, after which the tries are counted anew.
+                                attempt = 1
+                                yield fresh
+                        return
+                    received = replace(received, body=response.read())
+                failure = self._refusal(received, address, attempt)
+                # The connection was lost after the last byte.
+                problem = getattr(failure.error, "problem", {})
+                if received.status == 416 and problem.get("bytes") == length:
+                    return
+            except _LOST as cause:
+                failure = _lost(address, request, cause, attempt)
+            self._wait_after(failure, attempt)
+            attempt += 1
+            number += 1
 
     def _list(
         self, path: str, query: Mapping[str, Any], on_version_change: OnVersionChange
@@ -1561,54 +1314,37 @@ class Client:
             )
         return page, received
 
-    def _get_lines(self, path: str, query: Mapping[str, Any]) -> list[Any]:
-        """The values of an answer in NDJSON."""
-        return cast(list[Any], self._get(path, query, "application/x-ndjson", _parse_lines)[0])
-
-    def _get_list(self, path: str) -> tuple[Any, _Received]:
-        """An answer in JSON that is no page; all of it is in `data`."""
-        return self._get(path, {}, "application/json", _parse_list)
-
-    def _get_file(self, path: str, sink: _RecordSink) -> None:
-        """
-        A file of any size, from where the sink is. What came of a try that failed is kept, and where that was much the try
-        does not count: so a connection may be slow, or break off as often as it likes. Over once the sink has it all, or
-        wants no more.
-        """
-        address = self._base + path
-        self._persist(lambda id, attempt: self._attempt_file(address, sink, id, attempt))
-
     def _get(
         self, path: str, query: Mapping[str, Any], accept: str, read: Callable[[bytes], Any]
     ) -> tuple[Any, _Received]:
-        address = self._base + path + _query_of(query)
-        outcome = self._persist(lambda id, attempt: self._attempt(address, accept, read, id, attempt))
-        return cast(tuple[Any, _Received], outcome)
-
-    def _persist(self, try_once: Callable[[str, int], Any]) -> Any:
         """
         One question: sent, waited for and asked again where that is worth it.
 
         Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped.
         """
+        address = self._base + path + _query_of(query)
         request_id = f"client_{secrets.token_hex(10)}"
-        attempt = number = 1
+        attempt = 1
         while True:
-            if self._stop.is_set():
-                raise Stopped
-            outcome = try_once(f"{request_id}.{number}", attempt)
+            self._refuse_stopped()
+            outcome = self._attempt(address, accept, read, f"{request_id}.{attempt}", attempt)
             if not isinstance(outcome, _Failure):
                 return outcome
-            if outcome.has_progress:
-                attempt = 1
-            seconds = outcome.wait_seconds
-            if seconds is None or attempt > self._retries_max or seconds > self._wait_max_seconds:
-                raise outcome.error from outcome.error.__cause__
-            if self._on_wait is not None:
-                self._on_wait(Wait(seconds, outcome.error, attempt))
-            self._sleep(seconds)
+            self._wait_after(outcome, attempt)
             attempt += 1
-            number += 1
+
+    def _refuse_stopped(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
+
+    def _wait_after(self, failure: _Failure, attempt: int) -> None:
+        """Raises the error of the try that failed where another would not help."""
+        seconds = failure.wait_seconds
+        if seconds is None or attempt > self._retries_max or seconds > self._wait_max_seconds:
+            raise failure.error from failure.error.__cause__
+        if self._on_wait is not None:
+            self._on_wait(Wait(seconds, failure.error, attempt))
+        self._sleep(seconds)
 
     def _attempt(
         self,
@@ -1622,9 +1358,12 @@ class Client:
         headers = {"accept": accept, "accept-encoding": "gzip"}
         if kept is not None:
             headers["if-none-match"] = kept.etag
-        received = self._receive(address, headers, request_id)
-        if isinstance(received, NetworkError):
-            return _Failure(received, _backoff_seconds(attempt))
+        request = self._request(address, headers, request_id)
+        try:
+            received = self._read(request)
+        except _LOST as cause:
+            return _lost(address, request, cause, attempt)
+        received.headers.setdefault("x-request-id", request_id)
         is_kept = received.status == 304 and kept is not None
         if is_kept or received.status == 200:
             body = cast(CachedAnswer, kept).body if is_kept else received.body
@@ -1634,21 +1373,6 @@ class Client:
                 if self._cache is not None and not is_kept and etag is not None:
                     self._cache[address] = CachedAnswer(etag, body)
                 return answer, received
-        return self._refusal(received, address, attempt)
-
-    def _attempt_file(
-        self, address: str, sink: _RecordSink, request_id: str, attempt: int
-    ) -> None | _Failure:
-        before = sink.bytes_most
-        headers = {"accept": "application/x-ndjson", "accept-encoding": "identity"}
-        if sink.bytes > 0:
-            headers["range"] = f"bytes={sink.bytes}-"
-        received = self._receive(address, headers, request_id, sink)
-        if isinstance(received, NetworkError):
-            has_progress = sink.bytes_most - before >= _PROGRESS_BYTES
-            return _Failure(received, _backoff_seconds(1 if has_progress else attempt), has_progress)
-        if received.status in (200, 206):
-            return None
         return self._refusal(received, address, attempt)
 
     def _refusal(self, received: _Received, address: str, attempt: int) -> _Failure:
@@ -1665,621 +1389,41 @@ class Client:
         said = _retry_after_seconds(received.headers)
         return _Failure(unexpected, _backoff_seconds(attempt) if said is None else said)
 
-    def _receive(
-        self,
-        address: str,
-        headers: Mapping[str, str],
-        request_id: str,
-        sink: _RecordSink | None = None,
-    ) -> _Received | NetworkError:
-        """The whole answer, or why there is none. The content of a file goes where it belongs as it comes."""
+    def _request(
+        self, address: str, headers: Mapping[str, str], request_id: str
+    ) -> urllib.request.Request:
         own = {
             "user-agent": f"gp-records-client-python/{__version__}",
             "x-api-key": self._key,
             "x-request-id": request_id,
         }
-        try:
-            received = self._read(urllib.request.Request(address, headers={**own, **headers}), sink)
-        except (OSError, EOFError, http.client.HTTPException, zlib.error) as cause:
-            error = NetworkError(f"{address} gave no answer: {_reason_of(cause)}.", request_id)
-            error.__cause__ = cause
-            return error
-        received.headers.setdefault("x-request-id", request_id)
-        return received
+        return urllib.request.Request(address, headers={**own, **headers})
 
-    def _read(self, request: urllib.request.Request, sink: _RecordSink | None) -> _Received:
-        deadline = time.monotonic() + self._timeout_seconds
+    def _open(self, request: urllib.request.Request) -> Any:
+        """An answer of any status, whose body is yet to be read."""
         try:
-            response = self._opener.open(request, timeout=self._timeout_seconds)
+            return self._opener.open(request, timeout=self._timeout_seconds)
         except urllib.error.HTTPError as error:
-            response = error
-        with response:
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            is_content = sink is not None and response.status in (200, 206)
-            if is_content and not sink.begin(headers.get("etag"), response.status == 200):
-                return _Received(response.status, headers, b"")
+            return error
+
+    def _read(self, request: urllib.request.Request) -> _Received:
+        deadline = time.monotonic() + self._timeout_seconds
+        with self._open(request) as response:
+            headers = _headers_of(response)
             chunks = []
-            length = 0
-            # Each read has the time-out of its own, and gives what is there; all of them together end here.
-            while chunk := response.read1(65536):
-                length += len(chunk)
-                if not is_content:
-                    chunks.append(chunk)
-                elif not sink.write(chunk):
-                    return _Received(response.status, headers, b"")
+            # Each read has the time-out of its own; all of them together end here.
+            for chunk in _chunks_of(response):
+                chunks.append(chunk)
                 if time.monotonic() > deadline:
                     raise TimeoutError("timed out")
-            body = b"".join(chunks)
-            said = headers.get("content-length")
-            # Read in parts, http.client lets a body pass that ends too early.
-            if said is not None and length != int(said):
-                raise http.client.IncompleteRead(body, int(said) - length)
-        if headers.get("content-encoding") == "gzip" and not is_content:
+        body = b"".join(chunks)
+        if headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
         return _Received(response.status, headers, body)
 
 
-Kind = Literal["gp", "principal", "signal", "project"]
-
-#: Whether the hash that the service gives of the dataset is that of the copy. `different`: pages were read, and a GP is
-#: missing that no record names, and that shares no longer word of its name with one that is named. `unknown`: the service
-#: gives none.
-Proof = Literal["equal", "different", "unknown"]
-
-# In the order of a step.
-_KINDS: tuple[Kind, ...] = ("gp", "principal", "signal", "project")
-_PAGED: tuple[Kind, ...] = ("principal", "signal", "project")
-_PATHS = {
-    "gp": "/fetch-gp",
-    "principal": "/fetch-principals",
-    "signal": "/fetch-signals",
-    "project": "/fetch-projects",
-}
-
-# JSON of records as the service writes it, by kind and id.
-_Lines = dict[Kind, dict[str, str]]
-
-
-@dataclass(frozen=True)
-class MirrorUpdate:
-    #: The dataset the copy was of before; None for the first.
-    from_version: str | None
-    #: The dataset it is of now.
-    version: str
-    #: What was read for it: nothing, the steps between the two, the files of an export, or all pages.
-    how: Literal["unchanged", "steps", "export", "pages"]
-    proof: Proof
-
-
-@dataclass(frozen=True)
-class _Copy:
-    version: str
-    proof: Proof
-    lines: _Lines
-
-
-class _Draft:
-    """What is read so far of a dataset."""
-
-    def __init__(
-        self,
-        version: str | None = None,
-        offsets: dict[Kind, int | None] | None = None,
-        how: Literal["export", "pages"] = "export",
-    ) -> None:
-        #: None before the first page or file.
-        self.version = version
-        #: Where the next page begins; None where all records of the kind are read. GPs are read from the first.
-        self.offsets = offsets or {kind: 0 for kind in _KINDS}
-        #: By pages, once there was one.
-        self.how = how
-        self.lines: _Lines = {kind: {} for kind in _KINDS}
-        #: The file that is being read, and its version; it is not saved.
-        self.download: tuple[str, _RecordSink] | None = None
-
-
-@dataclass(frozen=True)
-class _Offer:
-    """What is offered of the dataset that is served."""
-
-    version: str
-    #: Records of each kind.
-    records: dict[Kind, int]
-    request_id: str
-
-
-class Mirror:
-    """
-    A copy of all records in memory: read from an export or page by page, then brought from dataset to dataset by what
-    changed.
-
-    A GP is without its lists (`principals`, `signals` and their totals), which repeat other records.
-    """
-
-    def __init__(self, client: Client, saved: Iterable[str] = ()) -> None:
-        self._client = client
-        self._copy: _Copy | None = None
-        self._draft = _Draft()
-        self._load(saved)
-
-    @property
-    def version(self) -> str | None:
-        """The dataset that every record here is of; None before the first update is over."""
-        return self._copy.version if self._copy is not None else None
-
-    def count(self, kind: Kind) -> int:
-        return len(self._copy.lines[kind]) if self._copy is not None else 0
-
-    def get(self, kind: Kind, id: str) -> Any:
-        """The record, or None."""
-        line = self._copy.lines[kind].get(id) if self._copy is not None else None
-        return None if line is None else json.loads(line)
-
-    def records(self, kind: Kind) -> Iterator[Any]:
-        """Records in the order of their ids."""
-        lines = self._copy.lines[kind] if self._copy is not None else {}
-        for id in sorted(lines):
-            yield json.loads(lines[id])
-
-    def update(self, on_page: Callable[[str, int], object] | None = None) -> MirrorUpdate:
-        """
-        Makes it a copy of what the service serves now. Until that is whole the old copy stays; what an update that
-        failed had read, the next one goes on from. One update at a time.
-
-        on_page: told after each page, or file of an export, the version and the number of records read so far: a moment to save.
-
-        Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped; VersionChangedError where datasets are
-        published faster than they can be read.
-        """
-        before = self._copy
-        followed = self._follow(before) if before is not None else None
-        how: Literal["unchanged", "steps", "export", "pages"] = "steps"
-        if followed is not None:
-            after = followed
-        elif before is not None and self._is_served(before.version):
-            after = before
-        else:
-            after, how = self._read_all(on_page)
-        self._copy = after
-        from_version = before.version if before is not None else None
-        if after.version == from_version:
-            how = "unchanged"
-        return MirrorUpdate(from_version, after.version, how, after.proof)
-
-    def save(self) -> Iterator[str]:
-        """Lines of text from which `client.mirror` makes it again, with what an unfinished update has read."""
-        copy, draft = self._copy, self._draft
-        head = None if copy is None else {"version": copy.version, "proof": copy.proof}
-        unfinished = {"version": draft.version, "offsets": draft.offsets, "how": draft.how}
-        yield json.dumps({"format": 1, "copy": head, "draft": unfinished})
-        for name, lines in [("copy", copy.lines if copy is not None else {}), ("draft", draft.lines)]:
-            for kind, of in lines.items():
-                for line in of.values():
-                    yield f'{{"of":"{name}","kind":"{kind}","record":{line}}}'
-
-    def _load(self, saved: Iterable[str]) -> None:
-        is_head = True
-        for line in saved:
-            if not line.strip():
-                continue
-            entry = json.loads(line)
-            if is_head:
-                if entry.get("format") != 1:
-                    raise ValueError("This is not a saved mirror, or one of a later version.")
-                if entry["copy"] is not None:
-                    self._copy = _Copy(**entry["copy"], lines={kind: {} for kind in _KINDS})
-                self._draft = _Draft(**entry["draft"])
-            else:
-                lines = self._draft.lines if entry["of"] == "draft" else cast(_Copy, self._copy).lines
-                lines[entry["kind"]][entry["record"]["id"]] = _line_of(entry["record"])
-            is_head = False
-
-    def _read_all(
-        self, on_page: Callable[[str, int], object] | None
-    ) -> tuple[_Copy, Literal["export", "pages"]]:
-        """From the files of an export where the service offers one, else page by page."""
-        may_export = True
-        restarts = 0
-        while True:
-            try:
-                if may_export:
-                    self._read_export(on_page)
-                self._read_pages(on_page)
-            except VersionChangedError:
-                self._draft = _Draft()
-                if restarts == _RESTARTS_MAX:
-                    raise
-                restarts += 1
-                continue
-            version, lines, how = cast(str, self._draft.version), self._draft.lines, self._draft.how
-            publications, _ = self._list_publications(version)
-            hash = next((one["hash"] for one in publications if one["version"] == version), None)
-            proof: Proof = "unknown"
-            if hash is not None:
-                proof = "equal" if hash == _hash_of(lines) else "different"
-            self._draft = _Draft()
-            # An export has every record, so this one cannot be right.
-            if how == "export" and proof == "different":
-                may_export = False
-                continue
-            copy = _Copy(version, proof, lines)
-            is_behind = bool(publications) and publications[0]["version"] != version
-            return (is_behind and self._follow(copy)) or copy, how
-
-    def _read_export(self, on_page: Callable[[str, int], object] | None) -> None:
-        """
-        Reads what the draft lacks from files, as far as they are to be had.
-
-        Raises VersionChangedError where they are of another dataset.
-        """
-        draft = self._draft
-        missing = [kind for kind in _KINDS if draft.offsets[kind] is not None]
-        offer = self._find_offer() if missing else None
-        if offer is None:
-            return
-        draft.version = draft.version or offer.version
-        _refuse_other(draft.version, offer.version, offer.request_id)
-        for kind in missing:
-            lines = self._read_file(offer, kind)
-            if lines is None:
-                # Another dataset may have been published, whose files are to be had.
-                newer = self._find_offer()
-                if newer is not None:
-                    _refuse_other(draft.version, newer.version, newer.request_id)
-                return
-            draft.lines[kind] = lines
-            draft.offsets[kind] = None
-            if on_page is not None:
-                on_page(draft.version, sum(len(of) for of in draft.lines.values()))
-
-    def _find_offer(self) -> _Offer | None:
-        """None where the service offers no export."""
-        try:
-            body, received = self._client._get_list("/exports")
-            current = next(one for one in body["data"] if one["is_current"] is True)
-            counts = {one["kind"]: one["records"] for one in current["files"] if one["format"] == "ndjson"}
-            records = {kind: int(counts[kind]) for kind in _KINDS}
-            if not re.fullmatch(r"[\w-]{1,100}", current["version"], re.ASCII):
-                return None
-            return _Offer(current["version"], records, received.headers["x-request-id"])
-        except (StopIteration, KeyError, TypeError, ValueError, OverflowError):
-            return None
-        except GpRecordsError as error:
-            _unless_final(error)
-            return None
-
-    def _read_file(self, offer: _Offer, kind: Kind) -> dict[str, str] | None:
-        """The records of a kind; None where the file is not to be had, or never is what the service says it is."""
-        draft = self._draft
-        for _ in range(_FILE_TRIES_MAX):
-            version, sink = draft.download or ("", None)
-            if sink is None or version != offer.version or sink.kind != kind:
-                sink = _RecordSink(kind, offer.records[kind])
-            draft.download = (offer.version, sink)
-            try:
-                self._client._get_file(f"/exports/{offer.version}/{kind}.ndjson", sink)
-                is_over = True
-            except GpRecordsError as error:
-                _unless_final(error)
-                is_over = False
-            draft.download = None
-            # A connection may have been lost at the very end, after which there is nothing to ask for.
-            lines = sink.finish()
-            if lines is not None or not is_over:
-                return lines
-        return None
-
-    def _read_pages(self, on_page: Callable[[str, int], object] | None) -> None:
-        """Reads what the draft lacks."""
-        draft = self._draft
-        for kind in _PAGED:
-            while (offset := draft.offsets[kind]) is not None:
-                draft.offsets[kind] = self._read_page(kind, {"offset": offset}, on_page)
-        if draft.offsets["gp"] is None:
-            return
-        missing = _NamedGps(draft.lines)
-        while (query := missing.next_query()) is not None:
-            next_offset: int | None = 0
-            while next_offset is not None:
-                gp_query = {"gp_name": query, "offset": next_offset}
-                next_offset = self._read_page("gp", gp_query, on_page)
-            missing.drop_found()
-        draft.offsets["gp"] = None
-
-    def _read_page(
-        self, kind: Kind, query: Mapping[str, Any], on_page: Callable[[str, int], object] | None
-    ) -> int | None:
-        """
-        Keeps a page's records and gives the next one's offset.
-
-        Raises VersionChangedError where it is of another dataset than what was read before.
-        """
-        draft = self._draft
-        page = self._client._fetch_page(_PATHS[kind], {**query, "limit": 100})
-        version = page.meta["dataset_version"]
-        draft.version = draft.version or version
-        _refuse_other(draft.version, version, page.request_id)
-        draft.how = "pages"
-        for record in page.data:
-            draft.lines[kind][record["id"]] = _record_line(kind, record)
-        if on_page is not None:
-            on_page(version, sum(len(of) for of in draft.lines.values()))
-        return page.pagination["next_offset"]
-
-    def _follow(self, before: _Copy) -> _Copy | None:
-        """The copy after all steps; None where there is no way, or it does not lead to what the service has."""
-        publications, quota_min = self._list_publications(before.version)
-        steps = _steps_from(before.version, publications)
-        # More changes than records cost more than all pages.
-        records = sum(len(of) for of in before.lines.values())
-        if steps is None or sum(one["changes"] for one in steps) > records:
-            return None
-        if not steps:
-            return before
-        lines = {kind: dict(before.lines[kind]) for kind in _KINDS}
-        hash = _hash_of(lines)
-        # As large a part as ten requests, or the smallest quota, will pay for.
-        limit = 100 * min(10, quota_min)
-        try:
-            for step in steps:
-                read = self._read_step(step, hash, limit)
-                if read is None:
-                    return None
-                hash, changes = read
-                if not all(_apply(lines, change) for change in changes):
-                    return None
-        except (KeyError, TypeError, ValueError):
-            # What came is no step.
-            return None
-        if _hash_of(lines) != hash:
-            return None
-        return _Copy(steps[-1]["version"], "equal", lines)
-
-    def _list_publications(self, version: str) -> tuple[list[dict[str, Any]], int]:
-        """
-        Publications from the newest back to the one that leads on from `version`, or is it; none where the service
-        tells of none. And the smallest quota of the account.
-        """
-        publications: list[dict[str, Any]] = []
-        quota_min = 1
-        offset: int | None = 0
-        try:
-            while offset is not None:
-                body, received = self._client._get_json("/changes", {"limit": 100, "offset": offset})
-                quota_min = min((one["quota"] for one in _quota_of(received.headers)), default=10)
-                publications += body["data"]
-                offset = body["pagination"]["next_offset"]
-                if any(version in (one["version"], one["from"]) for one in body["data"]):
-                    break
-        except ProblemError as error:
-            # A service or a plan without changes is read page by page.
-            if error.code not in ("unknown-path", "access-denied"):
-                raise
-        return publications, quota_min
-
-    def _read_step(
-        self, publication: Mapping[str, Any], from_hash: str, limit: int
-    ) -> tuple[str, list[Any]] | None:
-        """The hash it leads to and its changes; None where it is gone, or does not begin with what has this hash."""
-        # Not as the service names it: what does not begin with a slash would lead the key to another host.
-        step = f"/changes/{publication['from']}..{publication['version']}.ndjson"
-        try:
-            head, *changes = self._client._get_lines(step, {"limit": limit, "offset": 0})
-            begins = (head["format"], head["from"], head["to"], head["from_hash"])
-            if begins != (1, publication["from"], publication["version"], from_hash):
-                return None
-            while len(changes) < head["changes"]:
-                part = self._client._get_lines(step, {"limit": limit, "offset": len(changes)})
-                if not part:
-                    return None
-                changes += part
-            return head["to_hash"], changes
-        except ProblemError as error:
-            # A step that is listed and cannot be had in all tries is as good as gone.
-            if error.code not in ("unknown-path", "unavailable"):
-                raise
-            return None
-
-    def _is_served(self, version: str) -> bool:
-        return self._client.fetch_signals(limit=1).meta["dataset_version"] == version
-
-
-# A file whose hash is wrong, or that changed while it was read, is read once more.
-_FILE_TRIES_MAX = 2
-# No record is as long.
-_LINE_BYTES_MAX = 64 * 1024 * 1024
-
-
-class _RecordSink:
-    """Where the bytes of a file of records go."""
-
-    def __init__(self, kind: Kind, count: int) -> None:
-        self.kind = kind
-        self._count = count
-        #: The most it ever had: what begins the file again and again gets nowhere.
-        self.bytes_most = 0
-        self._reset()
-
-    def _reset(self) -> None:
-        #: How many it has.
-        self.bytes = 0
-        self._lines: dict[str, str] = {}
-        self._hash = hashlib.sha256()
-        #: The beginning of a line.
-        self._rest: list[bytes] = []
-        self._rest_bytes = 0
-        self._tag: str | None = None
-        self._is_sound = True
-
-    def begin(self, etag: str | None, is_whole: bool) -> bool:
-        """Told of an answer: bytes from the beginning of the file, or those that follow. False where it wants none."""
-        if is_whole:
-            self._reset()
-        # The beginning of the SHA-256; a proxy that compresses makes the tag a weak one.
-        found = re.fullmatch(r'(?:W/)?"([0-9a-f]{32})"', etag or "")
-        tag = found and found[1]
-        if self.bytes == 0:
-            self._tag = tag
-        self._is_sound = self._is_sound and tag is not None and tag == self._tag
-        return self._is_sound
-
-    def write(self, piece: bytes) -> bool:
-        """False where it wants no more."""
-        self._hash.update(piece)
-        self.bytes += len(piece)
-        self.bytes_most = max(self.bytes_most, self.bytes)
-        end = piece.rfind(b"\n")
-        if end == -1:
-            self._rest.append(piece)
-            self._rest_bytes += len(piece)
-        else:
-            try:
-                self._take(b"".join([*self._rest, piece[:end]]))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                self._is_sound = False
-            self._rest = [piece[end + 1 :]]
-            self._rest_bytes = len(self._rest[0])
-        fits = self._rest_bytes <= _LINE_BYTES_MAX and len(self._lines) <= self._count
-        self._is_sound = self._is_sound and fits
-        return self._is_sound
-
-    def _take(self, lines: bytes) -> None:
-        for line in lines.split(b"\n"):
-            record = json.loads(line)
-            if not isinstance(record["id"], str):
-                raise TypeError("A record has no id.")
-            self._lines[record["id"]] = _record_line(self.kind, record)
-
-    def finish(self) -> dict[str, str] | None:
-        """None where it is not the file that its entity tag names."""
-        is_whole = self._is_sound and self._rest_bytes == 0 and len(self._lines) == self._count
-        return self._lines if is_whole and self._hash.hexdigest()[:32] == self._tag else None
-
-
-def _unless_final(error: GpRecordsError) -> None:
-    """
-    Raises the error where the quota is used up or there is no connection. Else pages are read, which say it if there is
-    more to say.
-    """
-    if isinstance(error, NetworkError) or getattr(error, "code", None) == "quota-exceeded":
-        raise error
-
-
-def _refuse_other(from_version: str, to_version: str, request_id: str) -> None:
-    if from_version != to_version:
-        raise VersionChangedError(
-            f"The dataset changed from {from_version} to {to_version} while it was read.",
-            request_id,
-            from_version,
-            to_version,
-        )
-
-
-class _NamedGps:
-    """
-    The API lists no GPs but by name. Those that records name are found by the words that many of their names have in
-    common, a hundred a request, and the rest by their ids, one a request.
-    """
-
-    def __init__(self, lines: _Lines) -> None:
-        self._found = lines["gp"]
-        self._words_of: dict[str, list[str]] = {}
-        self._ids_with: dict[str, set[str]] = {}
-        for kind in _PAGED:
-            for line in lines[kind].values():
-                for gp in json.loads(line)["gps"]:
-                    if gp["id"] in self._words_of:
-                        continue
-                    # A word of four letters or more is found wherever it stands in a name.
-                    words = [word for word in re.split(r"[\W_]+", gp["name"]) if len(word) >= 4]
-                    self._words_of[gp["id"]] = words
-                    for word in words:
-                        self._ids_with.setdefault(word, set()).add(gp["id"])
-        self.drop_found()
-
-    def drop_found(self) -> None:
-        for id in [one for one in self._words_of if one in self._found]:
-            self._drop(id)
-
-    def _drop(self, id: str) -> None:
-        for word in self._words_of.pop(id):
-            self._ids_with.get(word, set()).discard(id)
-
-    def next_query(self) -> str | None:
-        """The query that finds most of those that are missing; None where none is."""
-        best = max(self._ids_with, key=lambda word: len(self._ids_with[word]), default=None)
-        if best is not None and len(self._ids_with[best]) > 1:
-            # Asked once: what it does not find is found by its id.
-            del self._ids_with[best]
-            return best
-        id = next(iter(self._words_of), None)
-        if id is not None:
-            self._drop(id)
-        return id
-
-
-def _steps_from(
-    version: str, publications: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]] | None:
-    """Those that lead from `version` to the newest, oldest first; None where none do."""
-    if publications and publications[0]["version"] == version:
-        return []
-    for last, one in enumerate(publications):
-        if one["from"] == version:
-            steps = list(reversed(publications[: last + 1]))
-            return steps if all(step["step"] is not None for step in steps) else None
-    return None
-
-
-def _apply(lines: _Lines, change: Mapping[str, Any]) -> bool:
-    """False where the change is of something that is not there."""
-    of, id = lines[change["kind"]], change["id"]
-    if change["change"] == "added":
-        of[id] = _line_of(change["record"])
-    elif id not in of:
-        return False
-    elif change["change"] == "changed":
-        # Members keep their places.
-        of[id] = _line_of(change.get("record") or {**json.loads(of[id]), **change["after"]})
-    else:
-        del of[id]
-    return True
-
-
-def _record_line(kind: Kind, record: dict[str, Any]) -> str:
-    """A record that the service answered, as a mirror has it: a GP without what it embeds of other records."""
-    if kind == "gp":
-        for name in ("principals", "principals_total", "signals", "signals_total"):
-            record.pop(name, None)
-    return _line_of(record)
-
-
-def _hash_of(lines: _Lines) -> str:
-    """SHA-256 of the SHA-256 of every line, by kind and id, in hexadecimal digits."""
-    total = hashlib.sha256()
-    for kind in _KINDS:
-        for id in sorted(lines[kind]):
-            total.update(hashlib.sha256(lines[kind][id].encode()).digest())
-    return total.hexdigest()
-
-
-def _line_of(value: Any) -> str:
-    """JSON as the service writes it, byte for byte."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # Python writes 0.00005 as 5e-05.
-    return text if re.search(r"\de-\d", text) is None else _plain_numbers(value)
-
-
-def _plain_numbers(value: Any) -> str:
-    if isinstance(value, dict):
-        pairs = (f"{json.dumps(name)}:{_plain_numbers(one)}" for name, one in value.items())
-        return "{" + ",".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_plain_numbers, value)) + "]"
-    if isinstance(value, float) and "e-" in repr(value):
-        digits, exponent = repr(value).split("e-")
-        return f"{Decimal(repr(value)):f}" if int(exponent) <= 6 else f"{digits}e-{int(exponent)}"
-    return json.dumps(value, ensure_ascii=False)
+# How a connection fails that gave no answer, or not the whole of one.
+_LOST = (OSError, EOFError, http.client.HTTPException, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -2288,13 +1432,47 @@ class _Failure:
 
     error: GpRecordsError
     wait_seconds: float | None
-    #: So much came that the tries are counted anew.
-    has_progress: bool = False
 
 
 class _RefuseRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
         """Gives no request: the key would go wherever a redirect leads."""
+
+
+def _headers_of(response: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+def _chunks_of(response: Any) -> Iterator[bytes]:
+    """What is there of a body, as it comes."""
+    length = 0
+    while chunk := response.read1(65536):
+        length += len(chunk)
+        yield chunk
+    said = response.headers.get("content-length")
+    # Read in parts, http.client lets a body pass that ends too early.
+    if said is not None and length != int(said):
+        raise http.client.IncompleteRead(b"", int(said) - length)
+
+
+def _lost(
+    address: str, request: urllib.request.Request, cause: BaseException, attempt: int
+) -> _Failure:
+    request_id = str(request.get_header("X-request-id"))
+    error = NetworkError(f"{address} gave no answer: {_reason_of(cause)}.", request_id)
+    error.__cause__ = cause
+    return _Failure(error, _backoff_seconds(attempt))
+
+
+def _another_file(address: str, received: _Received) -> UnexpectedAnswerError:
+    """Of an answer with a file that is not the one whose beginning was read, or with none that has a tag."""
+    changed = f"{address} became another file while it was read; begin again."
+    message = changed if "etag" in received.headers else _unexpected(address, received)
+    return UnexpectedAnswerError(message, received.headers["x-request-id"], received.status)
+
+
+def _quoted(text: str) -> str:
+    return urllib.parse.quote(text, safe="")
 
 
 def _base_of(base_url: str) -> str:
@@ -2346,15 +1524,15 @@ def _problem_of(received: _Received) -> Problem | None:
     if received.status < 400 or not content_type.startswith("application/problem+json"):
         return None
     problem = _parse_object(received.body)
-    return cast(Problem, problem) if problem is not None and "code" in problem else None
+    return problem if problem is not None and "code" in problem else None
 
 
 def _wait_for(problem: Problem, headers: Mapping[str, str], attempt: int) -> float | None:
     """Seconds after which another try is worth it; None for a problem that would only come again."""
-    if problem["code"] != "quota-exceeded" and problem["code"] != "unavailable":
+    if problem["code"] not in ("quota-exceeded", "unavailable"):
         return None
     # A valid key is never refused for this: the key is wrong, and would still be later.
-    if problem["code"] == "quota-exceeded" and "failed-keys" in problem["violated-policies"]:
+    if "failed-keys" in problem.get("violated-policies", ()):
         return None
     said = _retry_after_seconds(headers)
     return said if said is not None else float(problem.get("retry_after", _backoff_seconds(attempt)))

@@ -192,7 +192,7 @@ forEachClient(
     const invalid = await fails({ query: { gp_nme: "kkr", limit: 101 }, options });
     assert.ok(invalid.problem?.code === "invalid-parameters");
     assert.deepEqual(
-      invalid.problem.errors.map(({ parameter, code }) => `${parameter} ${code}`),
+      invalid.problem.errors!.map(({ parameter, code }) => `${parameter} ${code}`),
       ["gp_nme unknown_parameter", "limit out_of_range", "gp_name missing"],
     );
     assert.deepEqual([invalid.name, invalid.status], ["ProblemError", 400]);

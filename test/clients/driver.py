@@ -45,15 +45,6 @@ def page_of(page):
     }
 
 
-def update_of(update):
-    return {
-        "from": update.from_version,
-        "version": update.version,
-        "how": update.how,
-        "proof": update.proof,
-    }
-
-
 cache = {}
 
 
@@ -90,23 +81,13 @@ def do(order):
             return None
         case "records":
             return [one for one in getattr(client, order["operation"])(**query, **more)]
-        case "mirror":
-            mirror = client.mirror(order.get("saved", []))
-            error = None
-            try:
-                for _ in range(order.get("updates", 1)):
-                    update = mirror.update(lambda version, records: say(page=[version, records]))
-                    say(update=update_of(update))
-            except gp_records.GpRecordsError as raised:
-                error = error_of(raised)
-            kinds = ("gp", "principal", "signal", "project")
-            return {
-                "version": mirror.version,
-                "records": {kind: [*mirror.records(kind)] for kind in kinds},
-                "counts": [mirror.count(kind) for kind in kinds],
-                "saved": [*mirror.save()],
-                "error": error,
-            }
+        case "step":
+            step = client.step(*order["of"])
+            return {"head": step.head, "changes": step.changes}
+        case "exports":
+            return client.exports()
+        case "file":
+            return b"".join(client.export_file(*order["of"])).decode()
         case "list":
             return getattr(client, order["operation"])(**query, **more).to_list()
 

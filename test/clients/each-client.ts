@@ -7,35 +7,29 @@ import { inspect } from "node:util";
 import {
   type CachedAnswer,
   type ClientOptions,
-  type Client,
   createClient,
-  GpRecordsError,
   type ListOptions,
-  type MirrorUpdate,
   type Problem,
 } from "../../clients/typescript/src/index.ts";
 import { hasTool } from "../support/installed-tool.ts";
 
-export type Operation = "gps" | "principals" | "signals" | "projects";
+export type Operation = "gps" | "principals" | "signals" | "projects" | "changes";
 
 export interface Order {
   /** `show` is how it looks printed; `list` gathers records of one dataset, `records` takes them one by one. */
-  what: "show" | "page" | "pages" | "records" | "list" | "mirror";
+  what: "show" | "page" | "pages" | "records" | "list" | "step" | "exports" | "file";
   operation?: Operation | "gp";
   query?: Record<string, unknown>;
   onVersionChange?: ListOptions["onVersionChange"];
-  /** Of a mirror: what it is made from, and how often it is brought up to date. */
-  saved?: readonly string[];
-  updates?: number;
+  /** Of a step its two versions, of a file its version and name. */
+  of?: readonly [string, string];
   options: Pick<
     ClientOptions,
     "baseUrl" | "key" | "waitMaxSeconds" | "retriesMax" | "timeoutSeconds"
   > & { usesCache?: boolean };
   /** In place of waiting; true stops the client. */
   onSleep?: (seconds: number) => void | true | Promise<void | true>;
-  /** Of a mirror it gets the version and the number of records so far. */
   onPage?: (page: any) => void | Promise<void>;
-  onUpdate?: (update: MirrorUpdate) => void | Promise<void>;
 }
 
 /** An error as both clients give it. */
@@ -107,7 +101,12 @@ function typescriptClient(): DrivenClient {
         const client: any = createClient(clientOptions);
         if (what === "show") return `${inspect(client, { depth: 9 })} ${JSON.stringify(client)}`;
         if (what === "page") return await client[fetchNames[operation!]!](query, more);
-        if (what === "mirror") return await mirrorWith(client, order, signal);
+        if (what === "step") return await client.step(...order.of!, { signal });
+        if (what === "exports") return await client.exports({ signal });
+        if (what === "file")
+          return String(
+            Buffer.concat(await Array.fromAsync(client.exportFile(...order.of!, more))),
+          );
         const listing = client[operation!](query, more);
         if (what === "list") return await listing.toArray();
         if (what === "records") return await Array.fromAsync(listing);
@@ -125,35 +124,6 @@ function typescriptClient(): DrivenClient {
         };
       }
     },
-  };
-}
-
-/** What a mirror holds after its updates, or as many of them as went well. */
-async function mirrorWith(
-  client: Client,
-  { saved, updates = 1, onPage, onUpdate }: Order,
-  signal: AbortSignal,
-) {
-  const mirror = client.mirror(saved);
-  let error: GivenError | null = null;
-  try {
-    for (let i = 0; i < updates; i++) {
-      const told = ({ version, records }: { version: string; records: number }) =>
-        onPage?.([version, records]);
-      const update = await mirror.update({ signal, onPage: told });
-      await onUpdate?.(update);
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof GpRecordsError)) throw thrown;
-    error = errorOf(thrown);
-  }
-  const kinds = ["gp", "principal", "signal", "project"] as const;
-  return {
-    version: mirror.version,
-    records: Object.fromEntries(kinds.map((kind) => [kind, [...mirror.records(kind)]])),
-    counts: kinds.map((kind) => mirror.count(kind)),
-    saved: [...mirror.save()],
-    error,
   };
 }
 
@@ -186,7 +156,7 @@ function pythonClient(t: TestContext): DrivenClient {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     name: "Python",
-    async do({ onSleep, onPage, onUpdate, ...order }) {
+    async do({ onSleep, onPage, ...order }) {
       const waits: Result["waits"] = [];
       child.stdin.write(`${JSON.stringify({ query: {}, ...order })}\n`);
       for (;;) {
@@ -197,7 +167,6 @@ function pythonClient(t: TestContext): DrivenClient {
         if ("wait" in said) waits.push(said["wait"] as Result["waits"][number]);
         else if ("sleep" in said) answer = (await onSleep?.(said["sleep"] as number)) ? "stop" : "";
         else if ("page" in said) await onPage?.(said["page"]);
-        else if ("update" in said) await onUpdate?.(said["update"] as MirrorUpdate);
         else return { trace: "", ...said, waits };
         child.stdin.write(`${answer}\n`);
       }

@@ -157,15 +157,11 @@ forEachClient(
     const next = { ...JSON.parse(page).pagination, has_more: true, next_offset: 20 };
     const same = answers.json(JSON.stringify({ ...JSON.parse(page), pagination: next }));
     const { baseUrl, headers } = await scripted(t, [same, same, same, same, same]);
-    for (const what of ["list", "mirror"] as const) {
-      const { error, value } = await client.do({
-        what,
-        operation: "signals",
-        options: { baseUrl, key },
-      });
-      assert.match((error ?? value.error).message, /offset=20 with another page/, what);
-      if (what === "list") assert.equal(headers.length, 2);
+    for (const operation of ["signals", "changes"] as const) {
+      const { error } = await client.do({ what: "list", operation, options: { baseUrl, key } });
+      assert.match(error!.message, /offset=20 with another page/, operation);
     }
+    assert.equal(headers.length, 4);
   },
 );
 

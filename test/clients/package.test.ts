@@ -3,12 +3,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { hasOutside, outsideCommand } from "../outside/outside.ts";
 import { browser } from "../support/browser.ts";
+import { cast } from "../support/cast.ts";
 import { startService } from "../support/service.ts";
 import { hasPython } from "./each-client.ts";
 import { checkTypes, packClient, run } from "./packed.ts";
+import { publish } from "./publish.ts";
 
 test("the package holds what runs, its types, README and licence, and nothing else", async (t) => {
   const { client } = await packClient(t);
@@ -32,6 +34,15 @@ test("publint and are-the-types-wrong find nothing in the package", async (t) =>
   await run(outsideCommand("attw"), ["--profile", "esm-only", archive], { cwd: folder });
 });
 
+/** A service that has published a signal, and went back. */
+async function startWithChanges(t: TestContext) {
+  const service = await startService(t);
+  const signal = { record: "signal", id: "closing", title: "A fund closes", date: "2026-11-20" };
+  await publish(service, [...cast, signal]);
+  await publish(service, "roll back");
+  return service;
+}
+
 /** Blocks of code in a page, each with the text that follows it as its output. */
 function samplesOf(page: string, language: string) {
   const pattern = new RegExp(
@@ -48,7 +59,7 @@ test("the samples of the client in TypeScript fit its types, and print what its 
   const page = "clients/typescript/README.md";
   const samples = samplesOf(page, "ts");
   assert.ok(samples.length >= 3);
-  const [service, { folder }] = await Promise.all([startService(t), packClient(t)]);
+  const [service, { folder }] = await Promise.all([startWithChanges(t), packClient(t)]);
   samples.forEach(({ code }, i) => writeFileSync(join(folder, `sample-${i}.mts`), code));
   const names = samples.map((_, i) => `sample-${i}.mts`);
   await checkTypes(folder, names);
@@ -62,7 +73,7 @@ test("the samples of the client in Python print what its README says", async (t)
   const page = "clients/python/README.md";
   const samples = samplesOf(page, "python");
   assert.ok(samples.length >= 3);
-  const service = await startService(t);
+  const service = await startWithChanges(t);
   const env = {
     GP_RECORDS_URL: service.url,
     GP_RECORDS_KEY: service.key,

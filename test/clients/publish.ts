@@ -8,7 +8,6 @@ import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import type { TestService } from "../support/service.ts";
-import type { Result } from "./each-client.ts";
 
 /** Waits until it is served. @returns its version. */
 export async function publish(service: TestService, records: readonly unknown[] | "roll back") {
@@ -79,17 +78,4 @@ export async function servedBy(service: TestService) {
       project: project.data.toSorted(byId),
     },
   };
-}
-
-/** That a mirror has what is served, record by record. */
-export async function assertCopy({ value, trace }: Result, service: TestService): Promise<void> {
-  assert.equal(trace, "");
-  assert.equal(value.error, null);
-  const served = await servedBy(service);
-  assert.equal(value.version, served.version);
-  assert.deepEqual(value.records, served.records);
-  assert.deepEqual(
-    value.counts,
-    Object.values(served.records).map(({ length }) => length),
-  );
 }

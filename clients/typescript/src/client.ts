@@ -1,13 +1,12 @@
-/** The operations as functions: one page each, or all pages of one dataset. */
-import { VersionChangedError } from "./errors.ts";
-import { type Mirror, openMirror } from "./mirror.ts";
+/** The operations as functions: one page each, or all pages of one dataset; what changed, and whole datasets as files. */
+import { UnexpectedAnswerError, VersionChangedError } from "./errors.ts";
 import {
   type ClientOptions,
   openTransport,
   type Received,
   type RequestOptions,
 } from "./transport.ts";
-import type { Meta, Operations, Pagination } from "./types.ts";
+import type { ExportedDataset, Meta, Operations, Pagination, RecordChange } from "./types.ts";
 
 type Path = keyof Operations;
 type Query<At extends Path> = Operations[At]["query"];
@@ -54,12 +53,45 @@ export interface Client {
   principals: List<"/fetch-principals">;
   signals: List<"/fetch-signals">;
   projects: List<"/fetch-projects">;
-  /** A copy of all records; empty, or what `Mirror.save` gave. */
-  mirror(saved?: Iterable<string>): Mirror;
+  /** The publications of datasets, newest first. */
+  changes: List<"/changes">;
+  /** What changed from one dataset to another, as a publication names them: `from` and `version`. */
+  step(from: string, to: string, options?: RequestOptions): Promise<Step>;
+  /** The datasets whose files can be downloaded, the one that is served first. */
+  exports(options?: RequestOptions): Promise<ExportedDataset[]>;
+  /**
+   * The bytes of one file, such as `gp.ndjson`, as they come. A connection that is lost goes on where it was. Hold them against
+   * the `sha256` that `exports` gives once the file was asked for.
+   */
+  exportFile(
+    version: string,
+    file: string,
+    options?: RequestOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+export interface Step {
+  head: StepHead;
+  /** By kind, then by id. */
+  changes: RecordChange[];
+}
+
+export interface StepHead {
+  format: number;
+  from: string;
+  to: string;
+  /** Hash of the records it begins with, and of those it leads to, as docs/changes.md defines it. */
+  from_hash: string;
+  to_hash: string;
+  /** How many changes the step has. */
+  changes: number;
 }
 
 /** Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever. */
 const restartsMax = 10;
+
+/** Changes that one request pays for, which every quota has. */
+const stepPart = 100;
 
 /** @throws TypeError for an address or a key that cannot be sent. */
 export function createClient(options: ClientOptions): Client {
@@ -101,7 +133,33 @@ export function createClient(options: ClientOptions): Client {
     principals: listAt("/fetch-principals"),
     signals: listAt("/fetch-signals"),
     projects: listAt("/fetch-projects"),
-    mirror: (saved) => openMirror(transport, saved),
+    changes: listAt("/changes"),
+    async step(from, to, options) {
+      const path = `/changes/${encodeURIComponent(from)}..${encodeURIComponent(to)}.ndjson`;
+      const readPart = (offset: number) =>
+        transport.getLines(path, { limit: stepPart, offset }, options);
+      const { data, requestId } = await readPart(0);
+      const [head, ...changes] = data as [StepHead | undefined, ...RecordChange[]];
+      for (let isMore = head !== undefined && head.changes > changes.length; isMore;) {
+        const part = (await readPart(changes.length)).data as RecordChange[];
+        changes.push(...part);
+        isMore = part.length > 0 && changes.length < head!.changes;
+      }
+      if (head?.to !== to || head.from !== from || head.changes !== changes.length)
+        throw new UnexpectedAnswerError(
+          `${path} is not the step that was asked for.`,
+          requestId,
+          200,
+        );
+      return { head, changes };
+    },
+    exports: async (options) =>
+      (await transport.getList("/exports", options)).data as ExportedDataset[],
+    exportFile: (version, file, options) =>
+      transport.getFile(
+        `/exports/${encodeURIComponent(version)}/${encodeURIComponent(file)}`,
+        options,
+      ),
   };
 }
 

@@ -13,16 +13,16 @@ export class GpRecordsError extends Error {
 }
 
 /** An error answer of the service. `problem` has the members that belong to its code. */
-export class ProblemError<Kind extends Problem = Problem> extends GpRecordsError {
-  readonly problem: Kind;
+export class ProblemError extends GpRecordsError {
+  readonly problem: Problem;
 
-  constructor(problem: Kind, requestId: string) {
+  constructor(problem: Problem, requestId: string) {
     super(`${problem.code}: ${problem.detail}`, requestId);
     this.problem = problem;
   }
 
   /** A code newer than this client is possible: leave a default branch. */
-  get code(): Kind["code"] {
+  get code(): Problem["code"] {
     return this.problem.code;
   }
 
@@ -57,10 +57,6 @@ export class VersionChangedError extends GpRecordsError {
   }
 }
 
-/** Is it the answer with this code? Then its `problem` is known member by member. */
-export function isProblem<Code extends Problem["code"]>(
-  error: unknown,
-  code: Code,
-): error is ProblemError<Extract<Problem, { code: Code }>> {
-  return error instanceof ProblemError && error.problem.code === code;
-}
+/** Reports whether it is the answer with this code. */
+export const isProblem = (error: unknown, code: Problem["code"]): error is ProblemError =>
+  error instanceof ProblemError && error.code === code;

@@ -1,4 +1,11 @@
-export { createClient, type Client, type Listing, type ListOptions } from "./client.ts";
+export {
+  createClient,
+  type Client,
+  type Listing,
+  type ListOptions,
+  type Step,
+  type StepHead,
+} from "./client.ts";
 export {
   GpRecordsError,
   isProblem,
@@ -7,9 +14,6 @@ export {
   UnexpectedAnswerError,
   VersionChangedError,
 } from "./errors.ts";
-export type { Mirror, MirrorUpdate } from "./mirror.ts";
-export type { UpdateOptions } from "./mirror-pages.ts";
-export type { Kind, MirroredRecords, Proof } from "./mirror-records.ts";
 export type {
   AnswerCache,
   CachedAnswer,

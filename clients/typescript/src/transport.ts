@@ -11,7 +11,7 @@ export interface ClientOptions {
   waitMaxSeconds?: number;
   /** How often one question is asked again after a 429, a 503 or a network error. 5 by default; 0 never. */
   retriesMax?: number;
-  /** How long one try may take, its body included. 30 by default. */
+  /** How long one try may take, its body included; of a file, how long nothing may come. 30 by default. */
   timeoutSeconds?: number;
   /** Keeps answers with their ETags, so that unchanged ones are not sent again. A `Map` will do. None by default. */
   cache?: AnswerCache;
@@ -61,47 +61,26 @@ type QueryValue = string | number | readonly string[] | undefined;
 export interface Transport {
   getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
   /** The values of an answer in NDJSON. */
-  getLines(path: string, query: object, options?: RequestOptions): Promise<object[]>;
+  getLines(path: string, query: object, options?: RequestOptions): Promise<Listed>;
   /** An answer in JSON that is no page; all of it is in `data`. */
-  getList(path: string, options?: RequestOptions): Promise<{ data: unknown[] } & Received>;
-  /**
-   * A file of any size, from where the sink is. What came of a try that failed is kept, and where that was much the try does
-   * not count: so a connection may be slow, or break off as often as it likes. Over once the sink has it all, or wants no more.
-   */
-  getFile(path: string, sink: FileSink, options?: RequestOptions): Promise<void>;
+  getList(path: string, options?: RequestOptions): Promise<Listed>;
+  /** The bytes of a file as they come. A connection that is lost goes on where it was; the file must still be the same one. */
+  getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
-/** Where the bytes of a file go. */
-export interface FileSink {
-  /** How many it has. */
-  readonly bytes: number;
-  /** The most it ever had: what begins the file again and again gets nowhere. */
-  readonly bytesMost: number;
-  /** Told of an answer: bytes from the beginning of the file, or those that follow. @returns false where it wants none of them. */
-  begin(etag: string | null, isWhole: boolean): boolean;
-  /** @returns false where it wants no more. */
-  write(bytes: Uint8Array): boolean;
+interface Listed extends Received {
+  data: object[];
 }
 
 interface Answer extends Received {
   content: object;
 }
 
-/** What one try came to; `waitSeconds` is null where another would not help. */
-type Outcome<Given> = { answer: Given } | Failure;
-
+/** What a try that failed came to; `waitSeconds` is null where another would not help. */
 interface Failure {
   error: Wait["error"];
   waitSeconds: number | null;
-  /** So much came that the tries are counted anew. */
-  hasProgress?: boolean;
 }
-
-/** One try of a question, under an id of its own. */
-type Try<Given> = (requestId: string, attempt: number) => Promise<Outcome<Given>>;
-
-/** As much as a connection must bring of a file to be worth another try. */
-const progressBytes = 64 * 1024;
 
 /** How an answer is asked for and read: undefined where it is something else. */
 interface Reader {
@@ -159,7 +138,7 @@ export function openTransport(options: ClientOptions): Transport {
     requestId: string,
     attempt: number,
     signal: AbortSignal | undefined,
-  ): Promise<Outcome<Answer>> {
+  ): Promise<Answer | Failure> {
     const kept = await cache?.get(address);
     const headers: Record<string, string> = {
       accept,
@@ -167,9 +146,18 @@ export function openTransport(options: ClientOptions): Transport {
       "x-request-id": requestId,
     };
     if (kept !== undefined) headers["if-none-match"] = kept.etag;
-    const received = await receive(address, headers, (response) => response.text(), signal);
-    if ("cause" in received) return failureOf(received, address, requestId, attempt);
-    const { response, body } = received;
+    const deadline = openDeadline(timeoutSeconds, signal);
+    let response: Response;
+    let body: string;
+    try {
+      response = await send(address, headers, deadline);
+      body = await response.text();
+    } catch (cause) {
+      signal?.throwIfAborted();
+      return failureOf(deadline.reasonOf(cause), cause, address, requestId, attempt);
+    } finally {
+      deadline.end();
+    }
     const { status, headers: got } = response;
     const isKept = status === 304 && kept !== undefined;
     if (isKept || status === 200) {
@@ -179,111 +167,102 @@ export function openTransport(options: ClientOptions): Transport {
         await cache?.set(address, { etag, body });
       if (content !== undefined)
         return {
-          answer: {
-            content,
-            requestId: got.get("x-request-id") ?? requestId,
-            quota: quotaOf(got),
-          },
+          content,
+          requestId: got.get("x-request-id") ?? requestId,
+          quota: quotaOf(got),
         };
     }
     return refusalOf(response, body, address, requestId, attempt);
   }
 
-  async function attemptFile(
-    address: string,
-    sink: FileSink,
-    requestId: string,
-    attempt: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Outcome<null>> {
-    const headers: Record<string, string> = {
-      accept: lines.accept,
-      "x-api-key": key,
-      "x-request-id": requestId,
-    };
-    if (sink.bytes > 0) headers["range"] = `bytes=${sink.bytes}-`;
-    const isContent = ({ status }: Response) => status === 200 || status === 206;
-    const receiveBody = async (response: Response): Promise<string> => {
-      if (!isContent(response)) return response.text();
-      const isWanted = sink.begin(response.headers.get("etag"), response.status === 200);
-      const reader = response.body?.getReader();
-      if (!isWanted) await reader?.cancel();
-      for (let isOver = !isWanted || reader === undefined; !isOver;) {
-        const { done, value } = await reader!.read();
-        isOver = done || !sink.write(value);
-        if (isOver && !done) await reader!.cancel();
-      }
-      return "";
-    };
-    const before = sink.bytesMost;
-    const received = await receive(address, headers, receiveBody, signal);
-    if ("cause" in received) {
-      const hasProgress = sink.bytesMost - before >= progressBytes;
-      const failure = failureOf(received, address, requestId, hasProgress ? 1 : attempt);
-      return { ...failure, hasProgress };
-    }
-    const { response, body } = received;
-    return isContent(response)
-      ? { answer: null }
-      : refusalOf(response, body, address, requestId, attempt);
+  function send(address: string, headers: Record<string, string>, deadline: Deadline) {
+    deadline.start();
+    const { signal } = deadline;
+    return fetch(address, { headers, redirect: "manual", credentials: "omit", signal });
   }
 
-  /** The whole answer, or why there is none. @throws the signal's reason. */
-  async function receive(
-    address: string,
-    headers: Record<string, string>,
-    receiveBody: (response: Response) => Promise<string>,
+  /** @throws the error of the try that failed where another would not help. */
+  async function waitAfter(
+    { error, waitSeconds }: Failure,
+    attempt: number,
     signal: AbortSignal | undefined,
-  ): Promise<{ response: Response; body: string } | Lost> {
-    // AbortSignal.any is younger than the oldest Node and browsers this runs in.
-    const controller = new AbortController();
-    const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      controller.abort();
-    }, timeoutSeconds * 1000);
-    try {
-      const response = await fetch(address, {
-        headers,
-        redirect: "manual",
-        credentials: "omit",
-        signal: controller.signal,
-      });
-      return { response, body: await receiveBody(response) };
-    } catch (cause) {
-      signal?.throwIfAborted();
-      const reason = isLate ? `not within ${timeoutSeconds} s` : reasonOf(cause);
-      return { reason, cause };
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-    }
+  ): Promise<void> {
+    if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds) throw error;
+    onWait?.({ seconds: waitSeconds, error, attempt });
+    await sleep(waitSeconds * 1000, signal);
   }
 
   /** @throws what the last try came to. */
-  async function persist<Given>(
-    tryOnce: Try<Given>,
-    signal: AbortSignal | undefined,
-  ): Promise<Given> {
+  async function get(
+    path: string,
+    query: object,
+    reader: Reader,
+    { signal }: RequestOptions = {},
+  ): Promise<Answer> {
+    const address = base + path + queryOf(query);
     const id = newRequestId();
-    for (let attempt = 1, number = 1; ; attempt++, number++) {
+    for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
-      const outcome = await tryOnce(`${id}.${number}`, attempt);
-      if ("answer" in outcome) return outcome.answer;
-      const { error, waitSeconds, hasProgress } = outcome;
-      if (hasProgress === true) attempt = 1;
-      if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds) throw error;
-      onWait?.({ seconds: waitSeconds, error, attempt });
-      await sleep(waitSeconds * 1000, signal);
+      const outcome = await attemptOnce(address, reader, `${id}.${attempt}`, attempt, signal);
+      if ("content" in outcome) return outcome;
+      await waitAfter(outcome, attempt, signal);
     }
   }
 
-  const get = (path: string, query: object, reader: Reader, { signal }: RequestOptions = {}) => {
-    const address = base + path + queryOf(query);
-    return persist((id, attempt) => attemptOnce(address, reader, id, attempt, signal), signal);
-  };
+  async function* getFile(path: string, { signal }: RequestOptions = {}) {
+    const address = base + path;
+    const id = newRequestId();
+    let bytes = 0;
+    let tag: string | null = null;
+    // Each byte that is new is progress, after which the tries are counted anew.
+    for (let attempt = 1, number = 1; ; attempt++, number++) {
+      signal?.throwIfAborted();
+      const requestId = `${id}.${number}`;
+      const deadline = openDeadline(timeoutSeconds, signal);
+      const headers: Record<string, string> = { "x-api-key": key, "x-request-id": requestId };
+      if (bytes > 0) headers["range"] = `bytes=${bytes}-`;
+      let failure: Failure;
+      try {
+        const response = await send(address, headers, deadline);
+        const { status } = response;
+        if (status === 200 || status === 206) {
+          const etag = response.headers.get("etag");
+          if (etag === null || etag !== (tag ?? etag))
+            failure = anotherFile(address, response, requestId);
+          else {
+            tag = etag;
+            // Who ignores ranges sends again what is known.
+            let known = status === 200 ? bytes : 0;
+            const reader = response.body!.getReader();
+            for (;;) {
+              const { done, value } = await reader.read();
+              if (done) return;
+              const fresh = value.subarray(Math.min(known, value.length));
+              known -= value.length - fresh.length;
+              if (fresh.length > 0) {
+                bytes += fresh.length;
+                attempt = 1;
+                deadline.stop();
+                yield fresh;
+              }
+              deadline.start();
+            }
+          }
+        } else {
+          failure = refusalOf(response, await response.text(), address, requestId, attempt);
+          // The connection was lost after the last byte.
+          if (status === 416 && (failure.error as ProblemError).problem?.["bytes"] === bytes)
+            return;
+        }
+      } catch (cause) {
+        signal?.throwIfAborted();
+        failure = failureOf(deadline.reasonOf(cause), cause, address, requestId, attempt);
+      } finally {
+        deadline.end();
+      }
+      await waitAfter(failure, attempt, signal);
+    }
+  }
 
   return {
     async getJson(path, query, options) {
@@ -299,17 +278,53 @@ export function openTransport(options: ClientOptions): Transport {
         );
       return { ...content, requestId, quota };
     },
-    getLines: async (path, query, options) =>
-      (await get(path, query, lines, options)).content as object[],
-    async getList(path, options) {
-      const { content, requestId, quota } = await get(path, {}, list, options);
-      return { ...(content as { data: unknown[] }), requestId, quota };
+    async getLines(path, query, options) {
+      const { content, ...received } = await get(path, query, lines, options);
+      return { data: content as object[], ...received };
     },
-    getFile: async (path, sink, { signal } = {}) =>
-      void (await persist(
-        (id, attempt) => attemptFile(base + path, sink, id, attempt, signal),
-        signal,
-      )),
+    async getList(path, options) {
+      const { content, ...received } = await get(path, {}, list, options);
+      return { data: (content as Listed).data, ...received };
+    },
+    getFile,
+  };
+}
+
+/** Ends a try that takes too long, or whose caller gives it up. */
+interface Deadline {
+  signal: AbortSignal;
+  /** Counts the time from now on. */
+  start(): void;
+  stop(): void;
+  /** Ends the try, if it still goes on. */
+  end(): void;
+  reasonOf(cause: unknown): string;
+}
+
+function openDeadline(seconds: number, signal: AbortSignal | undefined): Deadline {
+  // AbortSignal.any is younger than the oldest Node and browsers this runs in.
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  let isLate = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => clearTimeout(timer);
+  return {
+    signal: controller.signal,
+    start() {
+      stop();
+      timer = setTimeout(() => {
+        isLate = true;
+        controller.abort();
+      }, seconds * 1000);
+    },
+    stop,
+    end() {
+      stop();
+      signal?.removeEventListener("abort", abort);
+      controller.abort();
+    },
+    reasonOf: (cause) => (isLate ? `not within ${seconds} s` : reasonOf(cause)),
   };
 }
 
@@ -331,19 +346,25 @@ function queryOf(query: object): string {
 }
 
 /** No answer, or not the whole of one. */
-interface Lost {
-  reason: string;
-  cause: unknown;
-}
-
 function failureOf(
-  { reason, cause }: Lost,
+  reason: string,
+  cause: unknown,
   address: string,
   requestId: string,
   attempt: number,
 ): Failure {
   const error = new NetworkError(`${address} gave no answer: ${reason}.`, requestId, { cause });
   return { error, waitSeconds: backoffSeconds(attempt) };
+}
+
+/** An answer with a file that is not the one whose beginning was read, or with none that has a tag. */
+function anotherFile(address: string, response: Response, requestId: string): Failure {
+  const { status, headers } = response;
+  const message = headers.has("etag")
+    ? `${address} became another file while it was read; begin again.`
+    : unexpected(address, response);
+  const id = headers.get("x-request-id") ?? requestId;
+  return { error: new UnexpectedAnswerError(message, id, status), waitSeconds: null };
 }
 
 /** Of an answer that is not what was asked for. */
@@ -398,11 +419,12 @@ function problemOf({ status, headers }: Response, body: string): Problem | undef
 /** Seconds after which another try is worth it; null for a problem that would only come again. */
 function waitFor(error: ProblemError, headers: Headers, attempt: number): number | null {
   const { problem } = error;
-  if (problem.code !== "quota-exceeded" && problem.code !== "unavailable") return null;
+  const { code, retry_after: seconds, "violated-policies": violated } = problem;
+  if (code !== "quota-exceeded" && code !== "unavailable") return null;
   // A valid key is never refused for this: the key is wrong, and would still be later.
-  if (problem.code === "quota-exceeded" && problem["violated-policies"].includes("failed-keys"))
-    return null;
-  return retryAfterSeconds(headers) ?? problem.retry_after ?? backoffSeconds(attempt);
+  if (Array.isArray(violated) && violated.includes("failed-keys")) return null;
+  const said = typeof seconds === "number" ? seconds : backoffSeconds(attempt);
+  return retryAfterSeconds(headers) ?? said;
 }
 
 /** Seconds, or a date (RFC 9110 §10.2.3), as a proxy may write it; undefined where there is neither. */

@@ -506,6 +506,39 @@ export interface Project {
   gps: LinkedGp[];
 }
 
+export type Kind =
+  | "gp"
+  | "principal"
+  | "signal"
+  | "project"
+  | (string & {});
+
+export type ExportFormat =
+  | "ndjson"
+  | "csv"
+  | "parquet"
+  | (string & {});
+
+export interface ExportedFile {
+  path: string;
+  kind: Kind;
+  format: ExportFormat;
+  records: number;
+  /** `null` until somebody asks for the file, which is made then. */
+  bytes: number | null;
+  /** Of the bytes, in hexadecimal. */
+  sha256: string | null;
+}
+
+export interface ExportedDataset {
+  /** Of the dataset, as in `meta.dataset_version`. */
+  version: string;
+  /** Whether the operations answer from it. */
+  is_current: boolean;
+  built_at: string;
+  files: ExportedFile[];
+}
+
 export interface Pagination {
   limit: number;
   offset: number;
@@ -540,257 +573,64 @@ export interface Hint {
   suggestions: string[];
 }
 
-/** An error of the service; `code` tells which. */
-export type Problem =
-  | InvalidParametersProblem
-  | MalformedRequestProblem
-  | ApiKeyMissingProblem
-  | ApiKeyInvalidProblem
-  | ApiKeyExpiredProblem
-  | ApiKeyRevokedProblem
-  | AccessDeniedProblem
-  | UnknownPathProblem
-  | MethodNotAllowedProblem
-  | NotAcceptableProblem
-  | RequestTimeoutProblem
-  | VersionRetiredProblem
-  | ContentTooLargeProblem
-  | UriTooLongProblem
-  | UnsupportedMediaTypeProblem
-  | RangeNotSatisfiableProblem
-  | ExpectationFailedProblem
-  | QuotaExceededProblem
-  | HeadersTooLargeProblem
-  | InternalErrorProblem
-  | UnavailableProblem;
-
-/** What every error has. */
-export interface ProblemMembers {
-  /** URI reference that names the error. */
-  type: string;
-  /** The error in one line; the same for every error of this code. */
-  title: string;
-  /** The HTTP status, as in the status line. */
-  status: number;
-  /** What happened this time, for people. */
-  detail: string;
-  /** The error for programs; it does not change. */
-  code: string;
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
-  request_id: string;
+export interface KindCounts {
+  /** Records that were added. */
+  added: number;
+  /** Records that were changed. */
+  changed: number;
+  /** Records that were removed. */
+  removed: number;
+  /** Records that were merged. */
+  merged: number;
 }
 
-/** One or more query parameters are not valid. */
-export interface InvalidParametersProblem extends ProblemMembers {
-  status: 400;
-  code: "invalid-parameters";
-  /** The faults of the query, in its order, missing parameters last: at most 20 of them. */
-  errors: ParameterFault[];
-  /** How many faults there are; only where they are more than 20. */
-  errors_total?: number;
+/** Changes by kind of record. */
+export interface Counts {
+  gp: KindCounts;
+  principal: KindCounts;
+  signal: KindCounts;
+  project: KindCounts;
 }
 
-/** The request could not be read. */
-export interface MalformedRequestProblem extends ProblemMembers {
-  status: 400;
-  code: "malformed-request";
+export interface PublishedChange {
+  /** The dataset that was served from then on. */
+  version: string;
+  /** When it was published. */
+  published_at: string;
+  /** The dataset that was served before; `null` for the first that is known of. */
+  from: string | null;
+  /** Hash of its records, as the guide to changes defines it; `null` while it is not known. */
+  hash: string | null;
+  /** Path of the step from `from`; `null` where there is none. */
+  step: string | null;
+  /** How many changes the step has. */
+  changes: number | null;
+  /** Changes by kind of record. */
+  counts: Counts | null;
 }
 
-/** No API key was sent. */
-export interface ApiKeyMissingProblem extends ProblemMembers {
-  status: 401;
-  code: "api-key-missing";
-  /** Where the key belongs. */
-  header: string;
-  /** Page on which you manage keys; `null` where there is none. */
-  account_url: string | null;
-}
-
-export type ApiKeyInvalidProblemReason =
-  | "malformed"
-  | "checksum"
-  | "unknown"
+export type Change =
+  | "added"
+  | "changed"
+  | "removed"
+  | "merged"
   | (string & {});
 
-/** The API key is not valid. */
-export interface ApiKeyInvalidProblem extends ProblemMembers {
-  status: 401;
-  code: "api-key-invalid";
-  /** Why, for programs. */
-  reason: ApiKeyInvalidProblemReason;
-}
-
-/** The API key has expired. */
-export interface ApiKeyExpiredProblem extends ProblemMembers {
-  status: 401;
-  code: "api-key-expired";
-  /** The first characters of the key, to tell it from your others. */
-  key_hint: string;
-  /** When the key expired. */
-  expired_at: string;
-  /** Page on which you manage keys; `null` where there is none. */
-  account_url: string | null;
-}
-
-/** The API key was revoked. */
-export interface ApiKeyRevokedProblem extends ProblemMembers {
-  status: 401;
-  code: "api-key-revoked";
-  /** The first characters of the key, to tell it from your others. */
-  key_hint: string;
-  /** When the key was revoked. */
-  revoked_at: string;
-  /** Page on which you manage keys; `null` where there is none. */
-  account_url: string | null;
-}
-
-export type AccessDeniedProblemReason =
-  | "account_suspended"
-  | "plan"
-  | "origin"
-  | (string & {});
-
-/** The key may not do this. */
-export interface AccessDeniedProblem extends ProblemMembers {
-  status: 403;
-  code: "access-denied";
-  /** Why, for programs. */
-  reason: AccessDeniedProblemReason;
-}
-
-/** There is nothing at this path. */
-export interface UnknownPathProblem extends ProblemMembers {
-  status: 404;
-  code: "unknown-path";
-  /** The nearest path there is, or `null`. */
-  suggestion: string | null;
-  /** Paths of the operations. */
-  operations: string[];
-  /** On `/changes`: paths of the newest steps that are kept. */
-  kept?: string[];
-}
-
-/** This method is not allowed here. */
-export interface MethodNotAllowedProblem extends ProblemMembers {
-  status: 405;
-  code: "method-not-allowed";
-  /** Methods the path takes. */
-  allowed: string[];
-}
-
-/** None of the accepted formats is available. */
-export interface NotAcceptableProblem extends ProblemMembers {
-  status: 406;
-  code: "not-acceptable";
-  /** Media types the path can answer in. */
-  available: string[];
-}
-
-/** The request did not arrive in time. */
-export interface RequestTimeoutProblem extends ProblemMembers {
-  status: 408;
-  code: "request-timeout";
-}
-
-/** This API version is no longer served. */
-export interface VersionRetiredProblem extends ProblemMembers {
-  status: 410;
-  code: "version-retired";
-  /** Path of the version to use instead. */
-  successor: string;
-  /** When the version was retired. */
-  sunset: string;
-}
-
-/** The request body is too large. */
-export interface ContentTooLargeProblem extends ProblemMembers {
-  status: 413;
-  code: "content-too-large";
-  /** The largest size, in bytes. */
-  maximum: number;
-}
-
-/** The request address is too long. */
-export interface UriTooLongProblem extends ProblemMembers {
-  status: 414;
-  code: "uri-too-long";
-  /** The largest size, in bytes. */
-  maximum: number;
-}
-
-/** The body is of a type that is not read here. */
-export interface UnsupportedMediaTypeProblem extends ProblemMembers {
-  status: 415;
-  code: "unsupported-media-type";
-  /** Media types the path reads. */
-  available: string[];
-}
-
-/** The range lies beyond the file. */
-export interface RangeNotSatisfiableProblem extends ProblemMembers {
-  status: 416;
-  code: "range-not-satisfiable";
-  /** How many bytes the file has. */
-  bytes: number;
-}
-
-/** The expectation cannot be met. */
-export interface ExpectationFailedProblem extends ProblemMembers {
-  status: 417;
-  code: "expectation-failed";
-}
-
-export type QuotaName =
-  | "minute"
-  | "hour"
-  | "day"
-  | "failed-keys"
-  | "mcp-messages"
-  | (string & {});
-
-/** Request cannot be satisfied as assigned quota has been exceeded. */
-export interface QuotaExceededProblem extends ProblemMembers {
-  status: 429;
-  code: "quota-exceeded";
-  /** Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool. */
-  "violated-policies": QuotaName[];
-  /** Whole seconds until a request is worth trying. */
-  retry_after: number;
-  /** Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return. */
-  policies: QuotaPolicy[];
-}
-
-/** The request headers are too large. */
-export interface HeadersTooLargeProblem extends ProblemMembers {
-  status: 431;
-  code: "headers-too-large";
-  /** The largest size, in bytes. */
-  maximum: number;
-}
-
-/** Something went wrong on our side. */
-export interface InternalErrorProblem extends ProblemMembers {
-  status: 500;
-  code: "internal-error";
-}
-
-export type UnavailableProblemReason =
-  | "starting"
-  | "draining"
-  | "overloaded"
-  | "timeout"
-  | "no_dataset"
-  | "store_down"
-  | (string & {});
-
-/** The service cannot answer right now. */
-export interface UnavailableProblem extends ProblemMembers {
-  status: 503;
-  code: "unavailable";
-  /** Why, for programs. */
-  reason: UnavailableProblemReason;
-  /** Whole seconds until a request is worth trying. */
-  retry_after: number;
+export interface RecordChange {
+  /** What happened to the record. */
+  change: Change;
+  /** Its kind. */
+  kind: Kind;
+  /** Its id. */
+  id: string;
+  /** The whole record: of one that was added, or has other members than before. */
+  record?: Record<string, unknown>;
+  /** The members that differ, as they were. */
+  before?: Record<string, unknown>;
+  /** The same members, as they are. */
+  after?: Record<string, unknown>;
+  /** The GP that a merged one is now. */
+  into?: string;
 }
 
 export type ParameterFaultCode =
@@ -823,6 +663,14 @@ export interface ParameterFault {
   allowed_on?: string[];
 }
 
+export type QuotaName =
+  | "minute"
+  | "hour"
+  | "day"
+  | "failed-keys"
+  | "mcp-messages"
+  | (string & {});
+
 export interface QuotaPolicy {
   /** Which quota. */
   name: QuotaName;
@@ -834,6 +682,48 @@ export interface QuotaPolicy {
   remaining: number;
   /** Seconds until some of them return. */
   reset: number;
+}
+
+export type ProblemCode =
+  | "invalid-parameters"
+  | "malformed-request"
+  | "api-key-missing"
+  | "api-key-invalid"
+  | "api-key-expired"
+  | "api-key-revoked"
+  | "access-denied"
+  | "unknown-path"
+  | "method-not-allowed"
+  | "not-acceptable"
+  | "request-timeout"
+  | "content-too-large"
+  | "uri-too-long"
+  | "unsupported-media-type"
+  | "range-not-satisfiable"
+  | "expectation-failed"
+  | "quota-exceeded"
+  | "headers-too-large"
+  | "internal-error"
+  | "unavailable"
+  | (string & {});
+
+/** An error of the service; `code` tells which, and which other members it has. */
+export interface Problem {
+  /** URI reference that names the error. */
+  type: string;
+  /** The error in one line; the same for every error of this code. */
+  title: string;
+  /** The HTTP status, as in the status line. */
+  status: number;
+  /** What happened this time, for people. */
+  detail: string;
+  /** The error for programs; it does not change. */
+  code: ProblemCode;
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  request_id: string;
+  /** The faults of the query, in its order, missing parameters last: at most 20 of them. */
+  errors?: ParameterFault[];
+  [member: string]: unknown;
 }
 
 /** Parameters of `/fetch-gp`. */
@@ -916,10 +806,26 @@ export interface FetchProjectsAnswer {
   meta: Meta;
 }
 
+/** Parameters of `/changes`. */
+export interface ChangesQuery {
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** The publications of datasets, and what each of them changed. */
+export interface ChangesAnswer {
+  data: PublishedChange[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
 /** What each operation is asked and answers, by its path. */
 export interface Operations {
   "/fetch-gp": { query: FetchGpQuery; answer: FetchGpAnswer };
   "/fetch-principals": { query: FetchPrincipalsQuery; answer: FetchPrincipalsAnswer };
   "/fetch-signals": { query: FetchSignalsQuery; answer: FetchSignalsAnswer };
   "/fetch-projects": { query: FetchProjectsQuery; answer: FetchProjectsAnswer };
+  "/changes": { query: ChangesQuery; answer: ChangesAnswer };
 }

@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import type { TestContext } from "node:test";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startService, type TestService } from "../support/service.ts";
+import { forEachClient } from "./each-client.ts";
+import { publish, records } from "./publish.ts";
+
+const settings = { EXPORTS: "on" };
+
+/** What a proxy does with an answer of the service; undefined passes it on. */
+interface Meddling {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: Buffer;
+  /** Bytes of the body after which the connection is lost. */
+  cutAfter?: number;
+}
+
+interface Asked {
+  path: string;
+  range: string | undefined;
+}
+
+type Meddle = (asked: Asked, body: Buffer) => Meddling | undefined | Promise<Meddling | undefined>;
+
+/** A proxy before the service. @returns its address and what was asked through it. */
+async function proxied(t: TestContext, service: TestService, meddle: Meddle = () => undefined) {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const one = { path: request.url!, range: request.headers.range };
+      asked.push(one);
+      const { "x-api-key": key, accept, range } = request.headers;
+      const headers = { "x-api-key": String(key), accept: accept!, "accept-encoding": "identity" };
+      const answer = await fetch(service.url + request.url!, {
+        headers: range === undefined ? headers : { ...headers, range },
+      });
+      const body = Buffer.from(await answer.arrayBuffer());
+      const other = (await meddle(one, body)) ?? {};
+      const sent = other.body ?? body;
+      response.writeHead(other.status ?? answer.status, {
+        ...Object.fromEntries(
+          [...answer.headers].filter(([name]) => name !== "connection" && name !== "keep-alive"),
+        ),
+        "content-length": String(sent.length),
+        ...other.headers,
+      });
+      if (other.cutAfter === undefined) response.end(sent);
+      else response.write(sent.subarray(0, other.cutAfter), () => response.destroy());
+    })();
+  }).listen(0, "127.0.0.1");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise((resolve) => void server.once("listening", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** The signals of the dataset that is served, as the service sends them. */
+async function signalFile(service: TestService) {
+  const { body } = await service.get("/exports");
+  const { version } = body.data[0];
+  const of = [version as string, "signal.ndjson"] as const;
+  return { of, text: (await service.get(`/exports/${version}/signal.ndjson`)).text as string };
+}
+
+forEachClient(
+  "the publications are listed newest first, and a step is read whole within any quota",
+  async (t, client) => {
+    const service = await startService(t, { records: records(20) });
+    await publish(service, records(270));
+    const versions = [await publish(service, records(20)), await publish(service, records(25))];
+    const { key } = await service.newKey({ quotas: { minute: 1 } });
+    const onSleep = (seconds: number) => service.clock.advance(seconds);
+    const options = { baseUrl: service.url, key };
+    const list = { what: "list", operation: "changes", query: { limit: 2 }, options } as const;
+    const { value: publications, trace } = await client.do({ ...list, onSleep });
+    const { body } = await service.get("/changes");
+    assert.deepEqual(publications, body.data, trace);
+    assert.deepEqual(
+      publications.slice(0, 2).map(({ version }: { version: string }) => version),
+      versions.toReversed(),
+    );
+    const [, , { from, version, step }] = publications;
+    const result = await client.do({ what: "step", of: [from, version], options, onSleep });
+    const { text } = await service.get(step, { "x-api-key": (await service.newKey()).key });
+    const [head, ...changes] = text
+      .trimEnd()
+      .split("\n")
+      .map((line: string) => JSON.parse(line));
+    assert.ok(changes.length > 200);
+    assert.deepEqual(result.value, { head, changes }, result.trace);
+    assert.ok(result.waits.length >= 2);
+  },
+);
+
+forEachClient("a path is made of what it is to name, whatever that is", async (t, client) => {
+  const service = await startService(t);
+  const { url, asked } = await proxied(t, service);
+  const options = { baseUrl: url, key: service.key };
+  for (const what of ["step", "file"] as const) {
+    const { error } = await client.do({ what, of: ["../x?y=", "//z.example/"], options });
+    assert.equal(error!.code, "unknown-path");
+  }
+  assert.deepEqual(
+    asked.map(({ path }) => path.replace(/\?limit.*/, "")),
+    [
+      "/changes/..%2Fx%3Fy%3D..%2F%2Fz.example%2F.ndjson",
+      "/exports/..%2Fx%3Fy%3D/%2F%2Fz.example%2F",
+    ],
+  );
+});
+
+forEachClient("a step that lacks its head or a change is none", async (t, client) => {
+  const service = await startService(t, { records: records(20) });
+  await publish(service, records(25));
+  const [{ from, version }] = (await service.get("/changes")).body.data;
+  for (const missing of [0, 1]) {
+    const { url } = await proxied(t, service, ({ path }, body) => ({
+      body: Buffer.from(
+        path.endsWith("offset=0")
+          ? String(body)
+              .split("\n")
+              .filter((_, i) => i !== missing)
+              .join("\n")
+          : "",
+      ),
+    }));
+    const options = { baseUrl: url, key: service.key };
+    const { error } = await client.do({ what: "step", of: [from, version], options });
+    assert.equal(error?.name, "UnexpectedAnswerError");
+    assert.match(error.message, /is not the step that was asked for/);
+  }
+});
+
+forEachClient(
+  "the files of a dataset are listed and come as they are served, where there are any",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250), settings });
+    const options = { baseUrl: service.url, key: service.key };
+    const { of, text } = await signalFile(service);
+    const file = await client.do({ what: "file", of, options });
+    assert.equal(file.value, text, file.trace);
+    const { value } = await client.do({ what: "exports", options });
+    assert.deepEqual(value, (await service.get("/exports")).body.data);
+    const listed = value[0].files.find(({ path }: { path: string }) => path.endsWith(of[1]));
+    assert.equal(listed.sha256, hash("sha256", file.value));
+
+    const without = await startService(t);
+    const none = { baseUrl: without.url, key: without.key };
+    for (const what of ["exports", "file"] as const) {
+      const { error } = await client.do({ what, of, options: none });
+      assert.equal(error!.code, "unknown-path");
+    }
+  },
+);
+
+forEachClient(
+  "a download that breaks off goes on where it was, as often as it takes, and is asked for no byte again",
+  async (t, client) => {
+    const service = await startService(t, { records: records(1500), settings });
+    const { of, text } = await signalFile(service);
+    const cutAfter = 100_000;
+    const { url, asked } = await proxied(t, service, (_, body) =>
+      body.length > cutAfter ? { cutAfter } : undefined,
+    );
+    const options = { baseUrl: url, key: service.key, retriesMax: 1 };
+    const result = await client.do({ what: "file", of, options });
+    assert.ok(result.value === text, result.trace);
+    assert.equal(asked[0]!.range, undefined);
+    const [, ...ranges] = asked.map(({ range }) => range);
+    assert.ok(ranges.length >= 3, ranges.join());
+    const starts = ranges.map((range) => Number(/^bytes=(\d+)-$/.exec(range!)![1]));
+    // What was on its way when the connection was lost may not have come.
+    for (const [i, start] of starts.entries()) {
+      const before = starts[i - 1] ?? 0;
+      assert.ok(start > before && start <= before + cutAfter, starts.join());
+    }
+    assert.ok(result.waits.every(({ attempt, seconds }) => attempt === 1 && seconds <= 0.5));
+  },
+);
+
+forEachClient(
+  "a proxy that ignores ranges costs time but no byte, and does not keep a download going for ever",
+  async (t, client) => {
+    const service = await startService(t, { records: records(1500), settings });
+    const { of, text } = await signalFile(service);
+    const whole = Buffer.from(text);
+    let tries = 0;
+    const cuts = (lengths: readonly number[]) =>
+      proxied(t, service, () => {
+        const cutAfter = lengths[tries++ % lengths.length]!;
+        return { status: 200, body: whole, ...(cutAfter < whole.length && { cutAfter }) };
+      });
+    const order = async (lengths: readonly number[]) => {
+      tries = 0;
+      const { url } = await cuts(lengths);
+      const options = { baseUrl: url, key: service.key, retriesMax: 3 };
+      return client.do({ what: "file", of, options });
+    };
+    const { value, trace } = await order([150_000, 10_000, whole.length]);
+    assert.ok(value === text, trace);
+    assert.equal((await order([150_000, 10_000])).error!.name, "NetworkError");
+    assert.ok(tries <= 8, String(tries));
+  },
+);
+
+forEachClient("a file that never comes is an error in the end", async (t, client) => {
+  const service = await startService(t, { records: records(250), settings });
+  const { of } = await signalFile(service);
+  const { url, asked } = await proxied(t, service, () => ({ cutAfter: 0 }));
+  const options = { baseUrl: url, key: service.key, retriesMax: 2 };
+  const { error, waits } = await client.do({ what: "file", of, options });
+  assert.equal(error!.name, "NetworkError");
+  assert.deepEqual([asked.length, waits.length], [3, 2]);
+});
+
+forEachClient("a file that becomes another one while it is read is an error", async (t, client) => {
+  const service = await startService(t, { records: records(1500), settings });
+  const { of } = await signalFile(service);
+  let tries = 0;
+  const { url } = await proxied(t, service, () =>
+    ++tries === 1 ? { cutAfter: 100_000 } : { headers: { etag: `"${"0".repeat(32)}"` } },
+  );
+  const options = { baseUrl: url, key: service.key };
+  const { error } = await client.do({ what: "file", of, options });
+  assert.equal(error!.name, "UnexpectedAnswerError");
+  assert.match(error!.message, /became another file while it was read/);
+  assert.equal(tries, 2);
+});
+
+forEachClient(
+  "a connection that is lost after the last byte of a file costs nothing but the question whether there is more",
+  async (t, client) => {
+    const service = await startService(t, { records: records(250), settings });
+    const { of, text } = await signalFile(service);
+    let tries = 0;
+    const { url, asked } = await proxied(t, service, (_, body) =>
+      ++tries === 1
+        ? { cutAfter: body.length, headers: { "content-length": String(body.length + 1) } }
+        : undefined,
+    );
+    const options = { baseUrl: url, key: service.key };
+    const result = await client.do({ what: "file", of, options });
+    assert.ok(result.value === text, result.trace);
+    assert.equal(asked.length, 2);
+  },
+);
