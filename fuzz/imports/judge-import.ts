@@ -2,13 +2,9 @@
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import type { FuzzImport } from "./make-import.ts";
+import type { Violation } from "../run.ts";
+import type { FuzzImport } from "./any-import.ts";
 import type { Taken, Workshop } from "./workshop.ts";
-
-export interface ImportViolation {
-  rule: string;
-  detail: string;
-}
 
 /** Where a stack, an object or a missing value has got into a sentence. */
 const notWords = /\[object |\bundefined\b|\n\s+at |\bNaN\b is|^\s*$/;
@@ -20,9 +16,9 @@ export function judgeTaken(
   { tablePath }: Workshop,
   { collected, documents }: Taken,
   unfitLines: readonly number[],
-): ImportViolation[] {
+): Violation[] {
   const { read, accepted, rejections } = collected;
-  const violations: ImportViolation[] = [];
+  const violations: Violation[] = [];
   const said = (rule: string, detail: string) => void violations.push({ rule, detail });
   if (read !== accepted + rejections.count || accepted < 0)
     said("read is not accepted plus rejected", `${read} ${accepted} ${rejections.count}`);
@@ -51,7 +47,7 @@ function linesIn(table: Buffer): number {
   return text.split("\n").filter((line) => line.trim() !== "").length;
 }
 
-function judgeDocument({ table, mapping }: FuzzImport, document: string): ImportViolation[] {
+function judgeDocument({ table, mapping }: FuzzImport, document: string): Violation[] {
   try {
     JSON.parse(document);
   } catch (error) {
@@ -80,7 +76,7 @@ export function isUnfit({ table, mapping }: FuzzImport, entry: SourceEntry): boo
 }
 
 /** A refusal of the whole file has to name it, and the line if one is to blame. */
-export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): ImportViolation[] {
+export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): Violation[] {
   if (one.isControl) return [{ rule: "a sound file was refused", detail: String(error) }];
   // Ids that contradict each other are found when all records are there.
   if (error instanceof DatasetFault)
@@ -100,8 +96,8 @@ export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): I
 }
 
 /** What every import leaves behind, whatever became of it. */
-export function judgeTraces({ litter }: Workshop, seconds: number): ImportViolation[] {
-  const violations: ImportViolation[] = [];
+export function judgeTraces({ litter }: Workshop, seconds: number): Violation[] {
+  const violations: Violation[] = [];
   const left = litter();
   if (left.length > 0)
     violations.push({ rule: "the folder is not as it was", detail: left.join() });
@@ -111,5 +107,7 @@ export function judgeTraces({ litter }: Workshop, seconds: number): ImportViolat
       rule: "a prototype was changed",
       detail: Object.keys(Object.prototype).join(),
     });
+  // Or everything that is tried afterwards would break this rule, too.
+  for (const name of Object.keys(Object.prototype)) Reflect.deleteProperty(Object.prototype, name);
   return violations;
 }

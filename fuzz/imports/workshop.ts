@@ -14,7 +14,7 @@ import type { SourceEntry } from "#records/source-entry.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { cast } from "../../test/support/cast.ts";
 import { importRecords } from "../../test/support/dataset.ts";
-import type { FuzzImport } from "./make-import.ts";
+import type { FuzzImport } from "./any-import.ts";
 
 export interface Taken {
   collected: Collected;

@@ -1,11 +1,10 @@
 /** Has one conversation with the server, over a socket of its own. */
 import { connect, type Socket } from "node:net";
-import { openListener, type Listener } from "./listener.ts";
-import { wholeOf, type Conversation } from "./make-conversation.ts";
-import type { Answer } from "./read-answers.ts";
+import { damaged, places } from "../arbitraries.ts";
+import type { Conversation } from "./any-conversation.ts";
+import { readAnswers, type Answer } from "./read-answers.ts";
 import { bytesOf } from "./request.ts";
 import type { Secrets } from "./secrets.ts";
-import { sendInPieces } from "./send-in-pieces.ts";
 
 export interface Exchange {
   /** Everything that was sent. */
@@ -82,8 +81,9 @@ const sendNext: Speak = ({ requests }, { answers }, socket, sent, secrets) => {
   socket.write(bytes);
 };
 
-const sendAll: Speak = ({ requests, damage, cuts, halfCloses }, _, socket, sent, secrets) => {
-  const bytes = damage(wholeOf(requests, secrets, noTag));
+const sendAll: Speak = ({ requests, damages, cuts, halfCloses }, _, socket, sent, secrets) => {
+  const whole = Buffer.concat(requests.map((request) => bytesOf(request, secrets, noTag)));
+  const bytes = Buffer.from(damaged(whole.toString("latin1"), damages), "latin1");
   sent.push(bytes);
   sendInPieces(socket, bytes, cuts, halfCloses);
 };
@@ -99,4 +99,69 @@ function nextStep(
   if (halfCloses || saysClose) return "wait";
   if (answers.length >= requests.length) return "left";
   return manner === "one by one" ? "send" : "wait";
+}
+
+/** Each piece in a turn of its own, so that the server reads them one by one more often than not. */
+function sendInPieces(
+  socket: Socket,
+  bytes: Buffer,
+  cuts: readonly number[],
+  halfCloses: boolean,
+): void {
+  const ends = [
+    ...new Set(cuts.map((cut) => Math.floor((cut / places) * bytes.length))),
+    bytes.length,
+  ];
+  let from = 0;
+  const sendNext = () => {
+    const to = ends.shift();
+    if (socket.destroyed) return;
+    if (to === undefined) {
+      if (halfCloses) socket.end();
+      return;
+    }
+    socket.write(bytes.subarray(from, to));
+    from = to;
+    if (ends.length === 0) sendNext();
+    else setImmediate(sendNext);
+  };
+  sendNext();
+}
+
+/** Collects what comes back in a conversation and cuts it into answers. */
+interface Listener {
+  /** Whole answers in their order, without interim ones (1xx). */
+  readonly answers: readonly Answer[];
+  readonly interim: readonly Answer[];
+  hear(chunk: Buffer): void;
+  bytesHeard(): number;
+  /** @returns what is no whole answer. */
+  end(): Buffer;
+}
+
+function openListener({ requests, manner }: Conversation): Listener {
+  const isRaw = manner === "raw bytes";
+  const reader = readAnswers((index) => (isRaw ? null : (requests[index]?.method ?? null)));
+  const answers: Answer[] = [];
+  const interim: Answer[] = [];
+  const held: Buffer[] = [];
+  let bytes = 0;
+  const read = (chunk: Buffer) => {
+    for (const answer of reader.push(chunk)) (answer.status < 200 ? interim : answers).push(answer);
+  };
+  return {
+    answers,
+    interim,
+    hear(chunk) {
+      bytes += chunk.length;
+      // Without a method an answer can only be told from its neighbours, so all of them have to be there.
+      if (isRaw) held.push(chunk);
+      else read(chunk);
+    },
+    bytesHeard: () => bytes,
+    end() {
+      if (held.length > 0) read(Buffer.concat(held));
+      return reader.rest();
+    },
+  };
 }

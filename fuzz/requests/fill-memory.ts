@@ -1,21 +1,20 @@
 /** Has the server remember as many questions as it ever does, so that afterwards nothing may grow any more. */
-import { startRandom, type Random } from "#demo/random.ts";
+import fc from "fast-check";
 import type { ReferenceQuery } from "../../test/support/reference.ts";
 import { converse } from "./converse.ts";
-import type { Conversation } from "./make-conversation.ts";
-import { makeMessage } from "./make-message.ts";
-import { makeQuery, type OperationPath } from "./make-query.ts";
-import { operationPaths } from "./make-target.ts";
+import type { Conversation } from "./any-conversation.ts";
+import { anyMessage } from "./any-message.ts";
+import { anyQuery, type OperationPath } from "./any-query.ts";
+import { operationPaths } from "./any-request.ts";
 import { predictQuery } from "./predict-query.ts";
 import { promisedOperations } from "./promised.ts";
 import type { FuzzRequest } from "./request.ts";
-import type { Secrets } from "./secrets.ts";
 import type { FuzzServer } from "./server.ts";
 
 /** More than the server keeps of any operation, each short enough to be kept. */
 const questionsOfOperation = 5500;
 const lengthMax = 300;
-const questionsAtATime = 100;
+const questionsAtATime = 16;
 const messages = 3000;
 /** Connections for messages at a time. */
 const lanes = 16;
@@ -26,9 +25,8 @@ export async function fillMemory(
   seed: number,
   questions: readonly ReferenceQuery[],
 ): Promise<void> {
-  const random = startRandom(seed, "questions to remember");
   for (const path of operationPaths) {
-    const queries = [...newQueries(random, path, questions)];
+    const queries = newQueries(seed, path, questions);
     for (let from = 0; from < queries.length; from += questionsAtATime) {
       const some = queries.slice(from, from + questionsAtATime);
       const requests = some.map((query) => requestOf(`${path}?${query}`));
@@ -36,13 +34,18 @@ export async function fillMemory(
     }
   }
   // What answers messages is loaded with the first one, reads the dataset for its lists, and takes some thousand to be compiled.
-  await Promise.all(Array.from({ length: lanes }, () => sendMessages(random, port, secrets)));
+  const left = fc.sample(anyMessage, { seed, numRuns: messages });
+  const lane = async () => {
+    // One after the other, as some of them end their connection.
+    for (let one = left.pop(); one !== undefined; one = left.pop())
+      await converse({ ...conversation, requests: [one] }, port, secrets);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
 }
 
 const conversation: Omit<Conversation, "requests"> = {
-  number: 0,
   manner: "pipelined",
-  damage: (bytes) => bytes,
+  damages: [],
   cuts: [],
   halfCloses: false,
   dropsAfterBytes: null,
@@ -51,25 +54,16 @@ const conversation: Omit<Conversation, "requests"> = {
 
 /** Valid queries, none of them twice. */
 function newQueries(
-  random: Random,
+  seed: number,
   path: OperationPath,
   questions: readonly ReferenceQuery[],
-): Set<string> {
-  const queries = new Set<string>();
-  while (queries.size < questionsOfOperation) {
-    const query = makeQuery(random, path, questions);
+): string[] {
+  const drawn = fc.sample(anyQuery(path, questions), { seed, numRuns: 4 * questionsOfOperation });
+  const fitting = drawn.filter((query) => {
     const { faults, isCertain } = predictQuery(query, promisedOperations[path]!);
-    if (faults.length === 0 && isCertain && query.length <= lengthMax) queries.add(query);
-  }
-  return queries;
-}
-
-/** One after the other, as some of them end their connection. */
-async function sendMessages(random: Random, port: number, secrets: Secrets): Promise<void> {
-  for (let sent = 0; sent < messages / lanes; sent++) {
-    const requests = [makeMessage(random)];
-    await converse({ ...conversation, requests }, port, secrets);
-  }
+    return faults.length === 0 && isCertain && query.length <= lengthMax;
+  });
+  return [...new Set(fitting)].slice(0, questionsOfOperation);
 }
 
 const requestOf = (target: string): FuzzRequest => ({

@@ -1,138 +1,139 @@
 /** Sends requests to the real program by the hundred thousand and judges every answer. */
-import { collectFindings, type Findings } from "../finding.ts";
-import type { FuzzOptions } from "../options.ts";
-import { converse } from "./converse.ts";
-import { openSession, type Session } from "./court.ts";
-import { evidenceOf } from "./evidence.ts";
-import { judgeExchange } from "./judge.ts";
+import { setTimeout } from "node:timers/promises";
+import fc from "fast-check";
+import { printable, refuse, run, type FuzzOptions, type Violation } from "../run.ts";
+import { anyConversation, type Conversation } from "./any-conversation.ts";
+import { converse, type Exchange } from "./converse.ts";
 import { fillMemory } from "./fill-memory.ts";
-import { makeConversation } from "./make-conversation.ts";
-import { growthIn, settle, type MemoryReading } from "./memory.ts";
-import type { FuzzServer } from "./server.ts";
-import { count, openTally, unmet, type Tally } from "./tally.ts";
+import { readProblem } from "./judge-problem.ts";
+import { judgeExchange } from "./judge.ts";
+import { knownAnswers } from "./known-answers.ts";
+import { learnWorld } from "./learn-world.ts";
+import { growthFaults, memoryText, settle, type MemoryReading } from "./memory.ts";
+import { faultCodes, promisedProblems, promisedSuccesses } from "./promised.ts";
+import { source, startServer } from "./server.ts";
 
-export interface RequestsResult {
-  tally: Tally;
-  findings: Findings;
-  /** Before the first request, before the first of the fuzz, and at every rest; fewer where the server has died. */
-  memory: readonly MemoryReading[];
-  seconds: number;
-  pagesCompared: number;
-  logLines: number;
-}
-
-/** Connections at a time. */
+/** Connections at a time, at most, and how many requests they send together on average. */
 const lanes = 48;
-const requestsForMemory = 20_000;
+const requestsOfRun = 80;
+/** A shorter run tells nothing about memory, and does not meet every outcome. */
+const requestsForAll = 20_000;
 /** What is given back at a rest in between cannot pile up: only what is kept does. */
 const requestsBetweenRests = 25_000;
-const progressMilliseconds = 5000;
-/** Whoever has found so much need not look further. */
-const findingsMax = 2000;
+/** Answers come before what the log says of them, and before the end of a process that dies of them. */
+const lateMilliseconds = 300;
 
-export async function fuzzRequests(options: FuzzOptions): Promise<RequestsResult> {
-  const { seed, requests, secondsMax } = options;
-  const session = await openSession(seed);
-  const { server, known } = session;
-  const run: Run = { seed, session, findings: collectFindings(), tally: openTally(), number: 0 };
+/** Returns what was found. */
+export async function fuzzRequests(options: FuzzOptions): Promise<string[]> {
+  const { seed, path, count } = options;
+  const known = knownAnswers(seed, source);
+  let session = await startSession();
   const memory: MemoryReading[] = [];
-  const started = performance.now();
-  const seconds = () => (performance.now() - started) / 1000;
-  const progress = setInterval(() => tell(run, seconds(), requests), progressMilliseconds);
-  const read = async () => {
-    const reading = server.death() === null ? await settle(server, run.tally.requests) : null;
-    if (reading !== null) memory.push(reading);
-  };
-  try {
-    await read();
-    // A short run tells nothing about memory.
-    if (requests >= requestsForMemory) await fillMemory(server, seed, known.questions);
-    await read();
-    for (const upTo of restsOf(requests)) {
-      await converseUpTo(run, upTo, () => seconds() > secondsMax);
-      await read();
-      if (seconds() > secondsMax) break;
-    }
-  } finally {
-    clearInterval(progress);
-    const death = server.death();
-    judgeEnd(run, server, death, await server.stop());
+  const met = new Set<string>();
+  const sums = { conversations: 0, requests: 0, answers: 0, logLines: 0 };
+  const isWhole = count >= requestsForAll && path === undefined;
+
+  async function startSession() {
+    const server = await startServer(known.records);
+    const { port, secrets } = server;
+    const court = { world: await learnWorld(port), secrets, comparePage: known.comparePage };
+    return { server, court };
   }
-  judgeWhole(run, memory);
-  const { tally, findings } = run;
-  const logLines = server.log.lines();
-  return { tally, findings, memory, seconds: seconds(), pagesCompared: known.compared(), logLines };
-}
 
-/** After how many requests it rests: half-way and at the end, and in between. */
-function restsOf(requests: number): number[] {
-  const count = Math.max(2, 2 * Math.round(requests / requestsBetweenRests / 2));
-  return Array.from({ length: count }, (_, at) => (requests * (at + 1)) / count);
-}
+  async function rest() {
+    const reading = isWhole ? await settle(session.server, sums.requests) : null;
+    if (reading !== null) memory.push(reading);
+  }
 
-interface Run {
-  seed: number;
-  session: Session;
-  findings: Findings;
-  tally: Tally;
-  /** Of the latest conversation. */
-  number: number;
-}
+  /** Tells of a server that has died, and starts another. */
+  async function judgeServer(): Promise<Violation[]> {
+    const { server } = session;
+    const death = server.death();
+    const violations = server.log.takeFaults().map((detail) => ({ rule: "log", detail }));
+    if (death === null) return violations;
+    session = await startSession();
+    return [...violations, { rule: "the server died", detail: death }];
+  }
 
-/** Has conversations, many at a time, until so many requests are sent in all. */
-async function converseUpTo(run: Run, upTo: number, isOver: () => boolean): Promise<void> {
-  const { session, findings, tally } = run;
-  const goesOn = () =>
-    tally.requests < upTo &&
-    !isOver() &&
-    session.server.death() === null &&
-    findings.count < findingsMax;
-  const lane = async () => {
-    while (goesOn()) await converseOnce(run, ++run.number);
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-}
-
-async function converseOnce({ seed, session, findings, tally }: Run, number: number) {
-  const { server, court, known } = session;
-  const conversation = makeConversation(seed, number, known.questions);
-  const exchange = await converse(conversation, server.port, server.secrets);
-  count(tally, conversation, exchange);
-  for (const violation of judgeExchange(court, conversation, exchange))
-    findings.add({
-      ...violation,
-      replay: `--only ${number}`,
-      evidence: evidenceOf(conversation, exchange),
-    });
-}
-
-function judgeEnd(
-  { findings }: Run,
-  { log }: FuzzServer,
-  death: string | null,
-  exitCode: number | null,
-): void {
-  if (death !== null) findings.add(ofWholeRun("the server died", death));
-  else if (exitCode !== 0)
-    findings.add(ofWholeRun("the server did not end well", `exit code ${exitCode}`));
-  for (const violation of log.faults()) findings.add(ofWholeRun("log", violation));
-}
-
-function judgeWhole({ findings, tally }: Run, memory: readonly MemoryReading[]): void {
-  const growth = tally.requests >= requestsForMemory ? growthIn(memory) : null;
-  for (const fault of growth?.faults ?? []) findings.add(ofWholeRun("memory", fault));
-  for (const outcome of unmet(tally))
-    findings.add(ofWholeRun("the fuzz does not reach what it should", outcome));
-}
-
-const ofWholeRun = (rule: string, detail: string) => ({ rule, detail, replay: "", evidence: "" });
-
-function tell({ tally, findings }: Run, seconds: number, wanted: number): void {
-  const { requests, answers, byStatus } = tally;
-  const statuses = [...byStatus]
-    .toSorted(([a], [b]) => a - b)
-    .map(([status, times]) => `${status}×${times}`);
-  process.stderr.write(
-    `${requests} of ${wanted} requests, ${answers} answers, ${Math.round(requests / seconds)}/s, ${findings.count} findings; ${statuses.join(" ")}\n`,
+  const property = fc.asyncProperty(
+    fc.array(anyConversation(known.questions), { minLength: 1, maxLength: lanes, size: "max" }),
+    async (conversations) => {
+      const { server, court } = session;
+      const held = await Promise.all(
+        conversations.map(async (conversation) => {
+          const exchange = await converse(conversation, server.port, server.secrets);
+          return { exchange, broken: judgeExchange(court, conversation, exchange) };
+        }),
+      );
+      const violations = held.flatMap(({ broken }) => broken);
+      if (violations.length > 0) await setTimeout(lateMilliseconds);
+      violations.push(...(await judgeServer()));
+      // Where no answer is to blame, each of them may be.
+      const blamed = held.filter(({ broken }) => broken.length > 0);
+      refuse(violations, () =>
+        (blamed.length > 0 ? blamed : held).map(({ exchange }) => evidenceOf(exchange)).join("\n"),
+      );
+      const rests = Math.floor(sums.requests / restEvery);
+      countIn(
+        conversations,
+        held.map(({ exchange }) => exchange),
+      );
+      if (Math.floor(sums.requests / restEvery) > rests) await rest();
+    },
   );
+  const restEvery = Math.min(requestsBetweenRests, count / 2);
+
+  function countIn(conversations: readonly Conversation[], exchanges: readonly Exchange[]) {
+    sums.conversations += conversations.length;
+    for (const { requests } of conversations) sums.requests += requests.length;
+    for (const { answers } of exchanges) {
+      sums.answers += answers.length;
+      for (const { status, body } of answers) {
+        const problem = status >= 400 ? readProblem(body.toString()) : null;
+        const faults = problem?.faults.map((fault) => fault.split(" ").at(-1)!) ?? [];
+        for (const outcome of [String(status), problem?.code ?? "", ...faults]) met.add(outcome);
+      }
+    }
+  }
+
+  await rest();
+  if (isWhole) await fillMemory(session.server, seed, known.questions);
+  await rest();
+  const found = await run(property, options, Math.ceil(count / requestsOfRun), "--imports");
+  await rest();
+  const exitCode = await session.server.stop();
+  const atEnd = await judgeServer();
+  if (exitCode !== 0)
+    atEnd.push({ rule: "the server did not end well", detail: `exit code ${exitCode}` });
+  const { conversations, requests, answers } = sums;
+  console.log(
+    `${requests} requests in ${conversations} conversations, ${answers} answers, ${known.compared()} pages compared with the reference, ${session.server.log.lines()} log lines read\n${memoryText(memory)}`,
+  );
+  return [
+    ...found,
+    ...atEnd.map(({ rule, detail }) => `${rule}: ${detail}`),
+    ...growthFaults(memory),
+    ...(requests < requestsForAll || found.length > 0 ? [] : unmet(met)),
+  ];
 }
+
+function evidenceOf({ sent, answers, rest, ending }: Exchange): string {
+  const heads = answers.flatMap(({ status, headers, body }) => [
+    `< ${status} ${JSON.stringify(Object.fromEntries(headers))}`,
+    `< ${printable(body)}`,
+  ]);
+  return [`> ${printable(sent)}`, ...heads, `< ${printable(rest)}`, `ended: ${ending}`].join("\n");
+}
+
+/** Never seen while all is well, or not within the time of a run. */
+const unreachable = new Set(["version-retired", "unavailable", "request-timeout"]);
+
+/** What a whole run ought to have met and has not. */
+const unmet = (met: ReadonlySet<string>): string[] =>
+  [
+    ...promisedSuccesses.map(String),
+    ...Object.keys(promisedProblems).filter((code) => !unreachable.has(code)),
+    ...faultCodes,
+  ]
+    .filter((outcome) => !met.has(outcome))
+    .map((outcome) => `the fuzz does not reach what it should: ${outcome}`);

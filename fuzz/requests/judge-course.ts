@@ -1,7 +1,7 @@
 /** One answer for each request, in their order, and an end of the connection that somebody announced. */
 import type { Exchange } from "./converse.ts";
-import type { Violation } from "./judge.ts";
-import type { Conversation } from "./make-conversation.ts";
+import type { Violation } from "../run.ts";
+import type { Conversation } from "./any-conversation.ts";
 import { predict, type World } from "./predict.ts";
 import type { Answer } from "./read-answers.ts";
 import type { FuzzRequest } from "./request.ts";

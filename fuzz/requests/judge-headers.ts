@@ -1,5 +1,5 @@
 /** The headers every answer must have, and those that belong to its status. */
-import type { Violation } from "./judge.ts";
+import type { Violation } from "../run.ts";
 import type { Answer } from "./read-answers.ts";
 import { messageType } from "./promised.ts";
 import { targetOf } from "./predict-target.ts";

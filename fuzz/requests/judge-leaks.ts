@@ -1,5 +1,5 @@
 /** Looks for what must never be told: keys, and anything of the inside of the program. */
-import type { Violation } from "./judge.ts";
+import type { Violation } from "../run.ts";
 import type { Answer } from "./read-answers.ts";
 import type { Secrets } from "./secrets.ts";
 

@@ -1,5 +1,5 @@
 /** What `/mcp` answers to a message: JSON-RPC, a result that is whole, and errors of tools that name each wrong argument. */
-import type { Violation } from "./judge.ts";
+import type { Violation } from "../run.ts";
 import { type ArgumentKind, bounds, promisedProblems, promisedTools } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 import { valuesOf, type FuzzRequest } from "./request.ts";

@@ -1,6 +1,6 @@
 /** A page of records: its format, its arithmetic, its links, and whether it holds what was asked for. */
 import { parse } from "csv-parse/sync";
-import type { Violation } from "./judge.ts";
+import type { Violation } from "../run.ts";
 import { hintCodes, promisedOperations } from "./promised.ts";
 import type { Outcome } from "./stages.ts";
 import type { Answer } from "./read-answers.ts";

@@ -1,5 +1,5 @@
 /** The form of an error (RFC 9457), and what belongs to each code. */
-import type { Violation } from "./judge.ts";
+import type { Violation } from "../run.ts";
 import { bounds, faultCodes, promisedProblems, unavailableReasons } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 

@@ -1,14 +1,15 @@
 /** Judges an exchange: how many answers there are, and whether each is one the interface promises. */
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { Violation } from "../run.ts";
 import type { Exchange } from "./converse.ts";
-import type { Conversation } from "./make-conversation.ts";
+import type { Conversation } from "./any-conversation.ts";
 import { judgeCourse } from "./judge-course.ts";
 import { judgeMessage } from "./judge-message.ts";
 import { judgeHeaders, pageType } from "./judge-headers.ts";
 import { leaksIn } from "./judge-leaks.ts";
 import { judgePage, type PageJudge } from "./judge-page.ts";
-import { judgeProblem, readProblem } from "./judge-problem.ts";
-import { outcomeFault } from "./judge-outcome.ts";
-import { contentOf } from "./content.ts";
+import { judgeProblem, readProblem, type ProblemRead } from "./judge-problem.ts";
+import { anyName } from "./predict-query.ts";
 import { preferredOf } from "./predict-accept.ts";
 import { predict, type Before, type World } from "./predict.ts";
 import type { Outcome } from "./stages.ts";
@@ -30,12 +31,6 @@ export interface Court {
   secrets: Secrets;
   /** Compares a page with what the reference says; null where that is not to be done. */
   comparePage: PageJudge;
-}
-
-/** What one rule found, to be counted by the rule. */
-export interface Violation {
-  rule: string;
-  detail: string;
 }
 
 /** Every rule that was broken. */
@@ -138,3 +133,55 @@ function judgeErrorPage({ status, headers }: Answer, content: string): Violation
 
 const pageExpected = (outcomes: readonly Outcome[], status: number) =>
   status === 200 ? outcomes.find((outcome) => outcome.page !== undefined)?.page : undefined;
+
+/** Compares an answer with the outcomes that were foreseen: null where one of them has come. */
+function outcomeFault(
+  outcomes: readonly Outcome[],
+  answer: Answer,
+  problem: ProblemRead | null,
+): string | null {
+  const { status } = answer;
+  // Under load it may say so at any time.
+  if (status === 503 && problem?.code === "unavailable") return null;
+  const isLikely = (outcome: Outcome) =>
+    outcome.status === status &&
+    (problem === null || outcome.code === undefined || outcome.code === problem.code);
+  const likely = outcomes.filter(isLikely);
+  if (likely.length === 0)
+    return `${status} ${problem?.code ?? ""}; foreseen ${wordsFor(outcomes)}`;
+  if (problem === null) return null;
+  const found = problem.faults.filter(isFirst);
+  const isRight = (outcome: Outcome) =>
+    outcome.faults === undefined || isSameList(outcome.faults.filter(isFirst), found);
+  if (likely.some(isRight)) return null;
+  return `faults ${JSON.stringify(found)}; foreseen ${JSON.stringify(likely.map(({ faults }) => faults))}`;
+}
+
+/** The same fault of the same name said twice says no more than once. */
+const isFirst = (one: string, at: number, all: readonly string[]) => all.indexOf(one) === at;
+
+function isSameList(foreseen: readonly string[], found: readonly string[]): boolean {
+  const wanted = foreseen.map((one) => one.split(" ") as [string, string]);
+  if (!wanted.some(([name]) => name === anyName)) return foreseen.join("\n") === found.join("\n");
+  return foreseen.every((one) => one.startsWith(anyName) || found.includes(one));
+}
+
+const wordsFor = (outcomes: readonly Outcome[]) =>
+  outcomes
+    .map(({ status, code }) => (code === undefined ? `${status}` : `${status} ${code}`))
+    .join(", ");
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Reads the content of an answer as text, whatever it was compressed with. */
+function contentOf({ body, headers }: Answer): string | Error {
+  if (body.length === 0) return "";
+  const coding = headers.get("content-encoding");
+  try {
+    const bytes =
+      coding === "br" ? brotliDecompressSync(body) : coding === "gzip" ? gunzipSync(body) : body;
+    return utf8.decode(bytes);
+  } catch (error) {
+    return error as Error;
+  }
+}

@@ -1,7 +1,7 @@
 /** Asks the server once what it serves in which formats, as its own description has it. */
 import type { World } from "./predict.ts";
 import { formPath } from "./promised.ts";
-import { publicPaths } from "./make-target.ts";
+import { publicPaths } from "./any-request.ts";
 
 interface Description {
   paths: Record<

@@ -1,6 +1,7 @@
 /** What the server keeps: measured when it has nothing to do, and judged by what it has grown. */
 import { setTimeout } from "node:timers/promises";
-import { quotaBytesOf } from "./quota-bytes.ts";
+import { quotaMax } from "#limits/policy.ts";
+import { validRoles } from "./secrets.ts";
 import type { FuzzServer } from "./server.ts";
 
 export interface MemoryReading {
@@ -35,14 +36,20 @@ export async function settle(server: FuzzServer, requests: number): Promise<Memo
   }
 }
 
-export interface MemoryGrowth {
-  /** Of the resident set, from the first request of the fuzz to the end. */
-  rssBytes: number;
-  /** In the second half, for each 100,000 requests. */
-  rssSlopeBytes: number;
-  heldSlopeBytes: number;
-  /** What is wrong with it; empty where nothing is. */
-  faults: readonly string[];
+/** Of the time of each counted request of a day, which quotas keep on purpose. */
+const timeBytes = 8;
+
+/** Asks with each key how much of its day is left; a ring of times is as long as the next power of two. */
+async function quotaBytesOf({ port, secrets }: FuzzServer): Promise<number> {
+  let bytes = 0;
+  for (const role of validRoles) {
+    const { headers } = await fetch(`http://127.0.0.1:${port}/fetch-signals?limit=1`, {
+      headers: { "x-api-key": secrets.of(role)! },
+    });
+    const [, left] = /"day";r=(\d+)/.exec(headers.get("ratelimit") ?? "") ?? [];
+    bytes += timeBytes * 2 ** Math.ceil(Math.log2(quotaMax - Number(left ?? quotaMax) + 1));
+  }
+  return bytes;
 }
 
 const growthMax = 64 * mebibyte;
@@ -56,35 +63,36 @@ const heldNoise = mebibyte;
 const slopeRequests = 100_000;
 
 /** Those that say the most: of a server nobody has asked, of one whose memory is full, half-way and at the end. */
-export function momentsOf(readings: readonly MemoryReading[]): readonly MemoryReading[] {
+function momentsOf(readings: readonly MemoryReading[]): readonly MemoryReading[] {
   const [fresh, start, ...rests] = readings;
-  const half = rests[Math.floor((rests.length - 1) / 2)];
   const end = rests.at(-1);
-  if (half === undefined || end === undefined || half.requests === end.requests) return [];
+  const half = rests.findLast(({ requests }) => requests < 0.6 * (end?.requests ?? 0));
+  if (half === undefined || end === undefined) return [];
   return [fresh!, start!, half, end];
 }
 
-/** @returns null where the run ended before its end. */
-export function growthIn(readings: readonly MemoryReading[]): MemoryGrowth | null {
+/** What is wrong with it: with the resident set from the first request of the fuzz to the end, or with the second half. */
+export function growthFaults(readings: readonly MemoryReading[]): string[] {
   const [, start, half, end] = momentsOf(readings);
-  if (start === undefined || half === undefined || end === undefined) return null;
-  const slopes = (end.requests - half.requests) / slopeRequests;
-  const rssBytes = end.rssBytes - start.rssBytes;
-  const rssRise = end.rssBytes - half.rssBytes;
-  const heldRise = end.heldBytes - half.heldBytes;
-  const faults = [
-    rssBytes > growthMax && "the resident set has grown by more than 64 MiB",
-    rssRise > slopes * slopeMax + rssNoise &&
+  if (start === undefined || half === undefined || end === undefined) return [];
+  const slopesMax = ((end.requests - half.requests) / slopeRequests) * slopeMax;
+  return [
+    end.rssBytes - start.rssBytes > growthMax && "the resident set has grown by more than 64 MiB",
+    end.rssBytes - half.rssBytes > slopesMax + rssNoise &&
       "the resident set grows by more than 1 MiB in 100,000 requests",
-    heldRise > slopes * slopeMax + heldNoise &&
+    end.heldBytes - half.heldBytes > slopesMax + heldNoise &&
       "what is held grows by more than 1 MiB in 100,000 requests",
   ].filter((fault) => fault !== false);
-  return {
-    rssBytes,
-    rssSlopeBytes: rssRise / slopes,
-    heldSlopeBytes: heldRise / slopes,
-    faults,
-  };
 }
 
-export const mebibytes = (bytes: number) => `${(bytes / mebibyte).toFixed(1)} MiB`;
+const moments = ["before any request", "all caches full", "half-way", "at the end"];
+const mebibytes = (bytes: number) => `${(bytes / mebibyte).toFixed(1)} MiB`;
+
+/** What was measured, in lines for people. */
+export const memoryText = (readings: readonly MemoryReading[]): string =>
+  momentsOf(readings)
+    .map(
+      ({ requests, rssBytes, heldBytes }, at) =>
+        `  memory ${moments[at]}, after ${requests}: ${mebibytes(rssBytes)} resident, ${mebibytes(heldBytes)} held\n`,
+    )
+    .join("");

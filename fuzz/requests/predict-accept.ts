@@ -1,4 +1,5 @@
 /** Which formats an `Accept` header takes, for the headers the grammar writes (RFC 9110 §12.5.1). */
+import { bounds } from "./promised.ts";
 
 /**
  * Those of the best quality, of which the server may send any; none where all are refused. Undefined where the header is not
@@ -9,7 +10,9 @@ export function preferredOf(
   available: readonly string[],
 ): readonly string[] | undefined {
   if (accept === undefined || accept.trim() === "*/*") return available.slice(0, 1);
-  const ranges = accept.split(",").map((one) => readRange(one.trim().toLowerCase()));
+  const isCut = accept.length > bounds.acceptLength;
+  const read = isCut ? accept.slice(0, accept.lastIndexOf(",", bounds.acceptLength)) : accept;
+  const ranges = read.split(",").map((one) => readRange(one.trim().toLowerCase()));
   if (ranges.some((range) => range === undefined)) return undefined;
   const qualities = available.map((type) => qualityOf(type, ranges as Range[]));
   const best = Math.max(0, ...qualities);

@@ -200,6 +200,8 @@ export const bounds = {
   bodyBytes: 65_536,
   nameLength: 200,
   valueLength: 100,
+  /** What an `Accept` holds beyond it is not read. */
+  acceptLength: 1024,
   values: 10,
   faultsListed: 20,
   pageSize: 100,

@@ -53,7 +53,7 @@ export async function startServer(records: readonly CanonicalRecord[]): Promise<
   const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
   let isStopping = false;
   const address = await Promise.race([log.address, ended.then(() => null)]);
-  if (address === null) throw new Error(`the server did not start: ${log.faults().join("\n")}`);
+  if (address === null) throw new Error(`the server did not start: ${log.takeFaults().join("\n")}`);
   return {
     port: Number(new URL(address).port),
     secrets,

@@ -8,21 +8,18 @@ export interface LogWatch {
   /** Resolves to the address the server prints. */
   address: Promise<string>;
   lines(): number;
-  /** What must not be in a log, the first 200 lines of it. */
-  faults(): readonly string[];
+  /** Takes what has come in since and must not be in a log. */
+  takeFaults(): readonly string[];
 }
 
 /** pino's numbers: 50 is an error. */
 const errorLevel = 50;
-const faultsMax = 200;
 
 export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
   const faults: string[] = [];
   let lines = 0;
   const { promise: address, resolve } = Promise.withResolvers<string>();
-  const reportError = (text: string) => {
-    if (faults.length < faultsMax) faults.push(text.slice(0, 2000));
-  };
+  const reportError = (text: string) => void faults.push(text.slice(0, 2000));
   createInterface({ input: child.stdout! }).on("line", (line) => {
     const [, url] = /^gp-records answers at (http:\S+)$/.exec(line) ?? [];
     if (url !== undefined) return resolve(url);
@@ -31,7 +28,7 @@ export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
     if (fault !== null) reportError(`${fault}: ${line}`);
   });
   createInterface({ input: child.stderr! }).on("line", (line) => reportError(`stderr: ${line}`));
-  return { address, lines: () => lines, faults: () => faults };
+  return { address, lines: () => lines, takeFaults: () => faults.splice(0) };
 }
 
 function faultIn(line: string, secrets: Secrets): string | null {
