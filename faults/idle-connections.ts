@@ -15,6 +15,8 @@ const measuredMilliseconds = 3000;
 const mebibyte = 2 ** 20;
 const path = "/fetch-projects?limit=5";
 const goneSecondsMax = 20;
+/** All are opened from here. */
+const fromOneAddress = { CONNECTIONS_PER_CLIENT_MAX: "1000000" };
 const growthMax = 150 * mebibyte;
 
 /** Tries are connections. */
@@ -37,7 +39,8 @@ export const idleConnections: Fault = {
 };
 
 async function withinDescriptors(work: Work, dataDir: string, key: string, count: number) {
-  const server = await serve(work, { dataDir, settings: { CONNECTIONS_MAX: String(count + 500) } });
+  const settings = { CONNECTIONS_MAX: String(count + 500), ...fromOneAddress };
+  const server = await serve(work, { dataDir, settings });
   await warmUp({ port: server.port, path, key });
   const alone = await measured(server, key);
   const residentBefore = residentBytes(server);
@@ -64,7 +67,7 @@ async function withinDescriptors(work: Work, dataDir: string, key: string, count
 
 async function beyondDescriptors(work: Work, dataDir: string, key: string, count: number) {
   const under = ["prlimit", `--nofile=${Math.floor(count / 2)}`];
-  const server = await serve(work, { dataDir, under });
+  const server = await serve(work, { dataDir, under, settings: fromOneAddress });
   const sockets = await openSilent(server.port, count);
   const kept = sockets.filter((socket) => !socket.destroyed).length;
   for (const socket of sockets) socket.destroy();

@@ -13,6 +13,7 @@ import { revokedKeys } from "./revoked-keys.ts";
 import { restartedUnderLoad } from "./restarted-under-load.ts";
 import { serverKilled } from "./server-killed.ts";
 import { serverStopped } from "./server-stopped.ts";
+import { strangersWhoNeverRead } from "./strangers-who-never-read.ts";
 import { valuesOfStrangers } from "./values-of-strangers.ts";
 
 export const faults: readonly Fault[] = [
@@ -29,5 +30,6 @@ export const faults: readonly Fault[] = [
   importBesideReads,
   flippedBytes,
   valuesOfStrangers,
+  strangersWhoNeverRead,
   heldLocks,
 ];

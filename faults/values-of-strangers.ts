@@ -153,7 +153,7 @@ function signIn(number: number): string {
   return `${["POST /account/sign-in HTTP/1.1", ...headers].join("\r\n")}\r\n\r\n${form}`;
 }
 
-const quick = { method: "HEAD", pipelined: 50, everyNth: 1 } as const;
+const quick = { method: "HEAD", pipelined: 16, everyNth: 1 } as const;
 
 const inputs: readonly Input[] = [
   {
