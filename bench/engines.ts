@@ -11,21 +11,21 @@ import { fetchOnce, requestsOf } from "./requests.ts";
 import { type ProgramOrder, type RunningServer, stop } from "./servers.ts";
 
 /** PostgreSQL alone, or with Redis, which counts then. */
-export const engineSets = {
+const engineSets = {
   postgres: ["PostgreSQL"],
   valkey: ["PostgreSQL", "Redis"],
 } as const;
 export type EngineSet = keyof typeof engineSets;
-export type EngineName = (typeof engineSets)["valkey"][number];
+type EngineName = (typeof engineSets)["valkey"][number];
 
 /** How many accounts, with a key each, ask the mix: as many as elsewhere. */
 const keyCount = 200;
 
-export interface SharedInstallation {
+interface SharedInstallation {
   /** Name under which the load client knows the mix, asked with keys of these accounts. */
   requests: string;
   /** Starts engines on which nothing was asked yet, and instances that have the dataset in their cache; the first one has the others as siblings. */
-  start(order: Pick<ProgramOrder, "settings" | "isWatched">): Promise<RunningServer>;
+  start(settings: ProgramOrder["settings"]): Promise<RunningServer>;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function openInstallation(
   fixtures.load.prepare(requests, requestsOf(await fixtures.mix(), keys));
   return {
     requests,
-    async start({ settings, ...order }) {
+    async start(settings) {
       const copy = cluster.copy();
       const postgres = await copy.start();
       const redisPort = await freePort();
@@ -58,7 +58,6 @@ export async function openInstallation(
         const dataDir = fixtures.emptyFolder();
         symlinkSync(join(folder, "datasets"), join(dataDir, "datasets"));
         const instance = await fixtures.start(checkout, {
-          ...order,
           dataDir,
           settings: {
             ...settings,
@@ -105,7 +104,7 @@ async function makeInstallation(fixtures: Fixtures, checkout: Checkout) {
 }
 
 /** Reached over TCP as on another machine, and syncing as an operator's. @returns it, and the URL of its empty database. */
-export async function openCluster(): Promise<{ cluster: Cluster; url: string }> {
+async function openCluster(): Promise<{ cluster: Cluster; url: string }> {
   const port = await freePort();
   const own = { listen_addresses: "127.0.0.1", port: String(port), fsync: "on" };
   const cluster = initCluster(temporaryFolder("bench"), { ...measuredSettings, ...own });

@@ -232,8 +232,6 @@ const commandMillisecondsMax = 1_800_000;
 const peakEveryMilliseconds = 50;
 
 interface CommandOptions {
-  /** For Node itself, before the program. */
-  nodeArgs?: readonly string[];
   settings?: Readonly<Record<string, string>>;
 }
 
@@ -254,10 +252,10 @@ export async function runCommand(
   { root, compileCache }: Checkout,
   dataDir: string,
   args: readonly string[],
-  { nodeArgs = [], settings = {} }: CommandOptions = {},
+  { settings = {} }: CommandOptions = {},
 ): Promise<number> {
   const child = endWithUs(
-    spawn(process.execPath, [...nodeArgs, join(root, "bin/gp-records"), ...args], {
+    spawn(process.execPath, [join(root, "bin/gp-records"), ...args], {
       env: {
         PATH: process.env["PATH"],
         DATA_DIR: dataDir,

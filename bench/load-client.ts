@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setInterval } from "node:timers/promises";
 import type { BurstsOrder, LoadMessage, LoadOrder, LoadResult } from "./load.ts";
-import { stealTicks, watchRequests } from "./machine.ts";
+import { stealTicks } from "./machine.ts";
 
 /** How long the last answers may take. */
 const lastAnswersMilliseconds = 10_000;
@@ -74,13 +74,12 @@ interface Tally {
 }
 
 function openTally(order: LoadOrder): Tally {
-  const { requests, count, firstRequest, secondsMax, watchedPid } = order;
+  const { requests, count, firstRequest, secondsMax } = order;
   const texts = prepared.get(requests)!;
   const microseconds = new Float64Array(count);
   const statuses = new Uint16Array(count);
   const disturbed = new Uint8Array(count);
   const startedAt = performance.now();
-  const watch = watchedPid === undefined ? null : watchRequests(watchedPid);
   let [asked, answered, bytes] = [0, 0, 0];
   const secondsSoFar = () => (performance.now() - startedAt) / 1000;
   return {
@@ -90,10 +89,8 @@ function openTally(order: LoadOrder): Tally {
     markDisturbed: (from) => void disturbed.fill(1, from, asked),
     async askNext(connection, since = performance.now()) {
       const number = asked++;
-      watch?.begin(number);
       const answer = await connection.ask(texts[(firstRequest + number) % texts.length]!);
       microseconds[number] = (performance.now() - since) * 1000;
-      watch?.end(number);
       statuses[number] = answer.status;
       bytes += answer.bodyBytes;
       answered++;
@@ -104,7 +101,6 @@ function openTally(order: LoadOrder): Tally {
       seconds: secondsSoFar(),
       microseconds: microseconds.slice(0, answered),
       statuses: statuses.slice(0, answered),
-      waits: watch?.waits ?? null,
       disturbed: disturbed.slice(0, answered),
     }),
   };
@@ -179,9 +175,11 @@ interface Connection {
 }
 
 const endOfHeaders = Buffer.from("\r\n\r\n");
+/** Of a body whose length is not told before it. Nothing compressed ends a read in these bytes by chance. */
+const endOfChunks = Buffer.from("\r\n0\r\n\r\n");
 const nothing = Buffer.alloc(0);
 
-/** HTTP/1.1, answers with a length. */
+/** HTTP/1.1. */
 async function openConnection(port: number): Promise<Connection> {
   let waiting = Promise.withResolvers<Answer>();
   const read = answerReader((answer) => waiting.resolve(answer));
@@ -220,17 +218,31 @@ async function openConnection(port: number): Promise<Connection> {
 function answerReader(onAnswer: (answer: Answer) => void): (chunk: Buffer) => void {
   let headers = nothing;
   let [status, bodyBytes, bytesLeft] = [0, 0, 0];
+  /** The last bytes of a body without a length so far; null while one has a length. */
+  let end: Buffer | null = null;
+  const readOn = (body: Buffer) => {
+    bodyBytes += body.length;
+    end = Buffer.concat([end!, body.subarray(-endOfChunks.length)]).subarray(-endOfChunks.length);
+    if (!end.equals(endOfChunks)) return;
+    end = null;
+    onAnswer({ status, bodyBytes });
+  };
   return (chunk) => {
+    if (end !== null) return readOn(chunk);
     if (bytesLeft > 0) bytesLeft -= chunk.length;
     else {
       const begun = headers.length === 0 ? chunk : Buffer.concat([headers, chunk]);
-      const end = begun.indexOf(endOfHeaders);
-      if (end === -1) return void (headers = Buffer.from(begun));
+      const bodyAt = begun.indexOf(endOfHeaders) + endOfHeaders.length;
+      if (bodyAt < endOfHeaders.length) return void (headers = Buffer.from(begun));
       headers = nothing;
-      const text = begun.toString("latin1", 0, end + 2);
+      const text = begun.toString("latin1", 0, bodyAt - 2);
       status = Number(text.slice(9, 12));
+      if (/\r\ntransfer-encoding: chunked\r\n/i.test(text)) {
+        [bodyBytes, end] = [0, nothing];
+        return readOn(begun.subarray(bodyAt));
+      }
       bodyBytes = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
-      bytesLeft = bodyBytes - (begun.length - end - endOfHeaders.length);
+      bytesLeft = bodyBytes - (begun.length - bodyAt);
     }
     if (bytesLeft === 0) onAnswer({ status, bodyBytes });
   };

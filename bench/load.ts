@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
-import { type RequestWaits, stealTicks } from "./machine.ts";
+import { stealTicks } from "./machine.ts";
 import { messageFrom, type RunningServer } from "./servers.ts";
 
 export interface LoadOrder {
@@ -24,8 +24,6 @@ export interface LoadOrder {
    * of each other. How late the client itself finds it due is left out.
    */
   isOpenLoop?: boolean;
-  /** A process whose waits for a core are told, and the client's own (Linux). */
-  watchedPid?: number;
 }
 
 /** Several servers asked in turn, a part of their requests at a time: whatever else the machine does meets all of them alike. */
@@ -46,8 +44,6 @@ export interface LoadResult {
   microseconds: Float64Array;
   /** In the same order. */
   statuses: Uint16Array;
-  /** In the same order; null where no process is watched. */
-  waits: RequestWaits | null;
   /** In the same order: 1 where steal time fell into its turn. Only an open loop looks for it. */
   disturbed: Uint8Array;
 }
@@ -115,24 +111,15 @@ export interface AskedServer {
   requests: string;
 }
 
-/** Requests of the seconds without steal time; of all, where every second had some. */
-export interface PacedResult {
-  microseconds: number[];
-  /** Of requests that were watched; empty where none was. */
-  waits: RequestWaits;
-}
-
-/** Asks the mix from its beginning 200 times a second, second by second. */
+/** Asks the mix from its beginning 200 times a second, second by second. @returns µs of the seconds without steal time; of all, where every second had some. */
 export async function askAtPace(
   { server, client, requests }: AskedServer,
   goesOn: (seconds: number, undisturbed: number) => boolean,
-  isWatched: boolean,
-): Promise<PacedResult> {
-  const [all, undisturbed] = [noneAsked(), noneAsked()];
-  const kept = () => undisturbed.microseconds.length / pacePerSecond;
-  for (let second = 0; goesOn(second, kept()); second++) {
+): Promise<number[]> {
+  const [all, undisturbed]: [number[], number[]] = [[], []];
+  for (let second = 0; goesOn(second, undisturbed.length / pacePerSecond); second++) {
     const ticks = stealTicks();
-    const { microseconds, waits } = allServed(
+    const { microseconds } = allServed(
       await client.run({
         port: server.port,
         requests,
@@ -141,20 +128,10 @@ export async function askAtPace(
         firstRequest: second * pacePerSecond,
         secondsMax: 2,
         perSecond: pacePerSecond,
-        ...(isWatched && { watchedPid: server.pid }),
       }),
     );
-    for (const into of stealTicks() === ticks ? [all, undisturbed] : [all]) {
-      into.microseconds.push(...microseconds);
-      for (const kind of waitKinds) into.waits[kind].push(...(waits?.[kind] ?? []));
-    }
+    for (const into of stealTicks() === ticks ? [all, undisturbed] : [all])
+      into.push(...microseconds);
   }
-  return undisturbed.microseconds.length > 0 ? undisturbed : all;
+  return undisturbed.length > 0 ? undisturbed : all;
 }
-
-const waitKinds = ["askedAt", "server", "client"] as const;
-
-const noneAsked = (): PacedResult => ({
-  microseconds: [],
-  waits: { askedAt: [], server: [], client: [] },
-});

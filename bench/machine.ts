@@ -1,9 +1,6 @@
-/** What the machine does to every process alike: its clock, cores that are wanted and not given, late timers. */
+/** What the machine does to every process alike: cores that are wanted and not given, late timers. */
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-
-/** Milliseconds by a clock that all processes of the machine share; never goes back. */
-export const machineMilliseconds = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** Hundredths of a second in which a virtual machine wanted a core and was not given it, "steal time" (proc(5)); 0 where nobody counts them. */
 export function stealTicks(): number {
@@ -56,44 +53,6 @@ export function watchSteal(
     },
   };
 }
-
-/** How long server and client were ready to run without a core while each request was under way; milliseconds. */
-export interface RequestWaits {
-  /** When it was asked, by the machine's clock. */
-  askedAt: number[];
-  server: number[];
-  client: number[];
-}
-
-export interface RequestWatch {
-  waits: RequestWaits;
-  begin(request: number): void;
-  end(request: number): void;
-}
-
-/** @param server its process; the client's is this one. */
-export function watchRequests(server: number): RequestWatch {
-  const waits: RequestWaits = { askedAt: [], server: [], client: [] };
-  return {
-    waits,
-    begin(request) {
-      waits.askedAt[request] = machineMilliseconds();
-      waits.server[request] = waitedSoFar(server);
-      waits.client[request] = waitedSoFar(process.pid);
-    },
-    end(request) {
-      waits.server[request] = waitedSoFar(server) - waits.server[request]!;
-      waits.client[request] = waitedSoFar(process.pid) - waits.client[request]!;
-    },
-  };
-}
-
-/**
- * The first thread's run-queue wait, in milliseconds: the second number of its `schedstat`, in nanoseconds there
- * (Linux, Documentation/scheduler/sched-stats.rst).
- */
-const waitedSoFar = (pid: number) =>
-  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
 
 /** @returns what ends the watch and gives the longest event-loop delay of this very process, in ms. */
 export function watchOwnDelay(): { end(): number } {

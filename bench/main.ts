@@ -1,34 +1,21 @@
 /** `npm run bench`: measures the program and prints how far it is from what it has to reach, or how it compares with another commit. */
 import { type Fixtures, openFixtures } from "./fixtures.ts";
-import {
-  type Choice,
-  type Effort,
-  helpText,
-  OptionFault,
-  type Options,
-  type Profiled,
-  readOptions,
-} from "./options.ts";
+import { helpText, OptionFault, type Options, readOptions } from "./options.ts";
 import { findPostgres, NoPostgres } from "./postgres.ts";
-import { NoRedis } from "./redis.ts";
-import { profileBesideImport } from "./profiles/beside-import.ts";
-import { profileEngines } from "./profiles/engines.ts";
-import { profileMemory } from "./profiles/memory.ts";
-import { profileProcessor } from "./profiles/processor.ts";
-import { profileUsagePages } from "./profiles/usage-pages.ts";
-import { describeRun, type Measured, report } from "./report.ts";
+import { findRedis, NoRedis } from "./redis.ts";
+import { type Measured, report } from "./report.ts";
 import { sizesOf } from "./requests.ts";
 import { measureRounds, type Session } from "./rounds.ts";
 import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
 import { openBesideImport } from "./rows/beside-import.ts";
-import { type CostRow, costSetups, openCost } from "./rows/cost.ts";
+import { type CostRow, costSetups, openCost, rowsOnProcessesOf } from "./rows/cost.ts";
 import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openExport } from "./rows/export.ts";
 import { openImport } from "./rows/import.ts";
 import { openKeyReload } from "./rows/key-reload.ts";
 import { openLoudClient } from "./rows/loud-client.ts";
 import { openOperations } from "./rows/operations.ts";
-import { measurePeers } from "./rows/peers.ts";
+import { measurePeers, peerRows } from "./rows/peers.ts";
 import { openRecording } from "./rows/recording.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
 import { openMemoryLoad, openMemoryTakeover } from "./rows/memory.ts";
@@ -36,7 +23,6 @@ import { openStart } from "./rows/start.ts";
 import { openTail } from "./rows/tail.ts";
 import { mergedReport, readRun, saveRun } from "./runs.ts";
 import { estimate, uncertainty, uncertaintyMax } from "./statistics.ts";
-import { measureSteps } from "./steps/measure-steps.ts";
 
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
 
@@ -67,14 +53,11 @@ async function runWith(options: Options): Promise<number> {
     return exitCodes.done;
   }
   // Before anything takes minutes.
-  if (options.choices.has("peers")) findPostgres();
-  const fixtures = openFixtures(options.compareTo, tell);
-  if (options.profile !== null) {
-    tell(`profiling ${options.profile}`);
-    const text = await profile(fixtures, options.profile, options.effort);
-    console.log(`${describeRun()}\n\n${text}`);
-    return exitCodes.done;
+  if (peerRows.some((row) => options.choices.has(row))) {
+    findPostgres();
+    findRedis();
   }
+  const fixtures = openFixtures(options.compareTo, tell);
   const measured = await measure(fixtures, options);
   const names = fixtures.checkouts.map(({ name }) => name);
   console.log(report(measured, names, options.isMarkdown));
@@ -82,27 +65,19 @@ async function runWith(options: Options): Promise<number> {
   return measured.faults.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
-function profile(fixtures: Fixtures, row: Profiled, effort: Effort): Promise<string> {
-  if (row === "memory") return profileMemory(fixtures);
-  if (row === "usage-pages") return profileUsagePages(fixtures);
-  if (row === "engines") return profileEngines(fixtures);
-  if (row === "import-p99") return profileBesideImport(fixtures, effort);
-  return profileProcessor(fixtures, row, effort);
-}
-
 /** Rows that are measured together. */
 interface Group {
   rows: readonly RowName[];
   /** Does a round take many seconds? */
   isLong: boolean;
-  open(fixtures: Fixtures, effort: Effort): Promise<Session>;
+  open(fixtures: Fixtures, wanted: readonly RowName[]): Promise<Session>;
 }
 
 const groups: readonly Group[] = [
   ...(Object.keys(costSetups) as CostRow[]).map((row): Group => ({
-    rows: [row],
+    rows: rowsOnProcessesOf(row),
     isLong: "engines" in costSetups[row],
-    open: (fixtures, effort) => openCost(row, fixtures, effort),
+    open: (fixtures, wanted) => openCost(row, fixtures, wanted),
   })),
   { rows: ["operations-650k"], isLong: true, open: openOperations },
   { rows: ["start", "memory"], isLong: false, open: openStart },
@@ -124,7 +99,7 @@ const groups: readonly Group[] = [
   { rows: ["key-reload"], isLong: false, open: openKeyReload },
   { rows: ["loud-client"], isLong: true, open: openLoudClient },
   { rows: ["tail"], isLong: true, open: openTail },
-  { rows: ["recording", "recording-disk"], isLong: false, open: openRecording },
+  { rows: ["recording", "recording-thread", "recording-disk"], isLong: false, open: openRecording },
   { rows: ["deep-offset"], isLong: true, open: openDeepOffset },
   { rows: ["refused-keys"], isLong: true, open: openRefusedKeys },
 ];
@@ -133,7 +108,7 @@ async function measure(fixtures: Fixtures, { choices, effort }: Options): Promis
   const figures: Figure[] = [];
   const faults: string[] = [];
   /** What fails must not take the other rows with it. */
-  const attempt = async <T>(names: readonly Choice[], run: () => Promise<T>) => {
+  const attempt = async <T>(names: readonly RowName[], run: () => Promise<T>) => {
     tell(`measuring ${names.join(", ")}`);
     return run().catch((error: Error) => {
       faults.push(`${names.join(", ")}: ${error.message}`);
@@ -151,24 +126,23 @@ async function measure(fixtures: Fixtures, { choices, effort }: Options): Promis
     };
     const wantedOf = (all: readonly Figure[]) => all.filter(({ row }) => wanted.includes(row));
     const measured = await attempt(wanted, async () =>
-      measureRounds(await group.open(fixtures, effort), budget, (all) =>
+      measureRounds(await group.open(fixtures, wanted), budget, (all) =>
         areKnown(fixtures, wantedOf(all)),
       ),
     );
     figures.push(...wantedOf(measured ?? []));
   }
-  const peers = choices.has("peers")
-    ? await attempt(["peers"], () => measurePeers(fixtures, effort, tell))
-    : null;
-  if (peers !== null) figures.push(peers.figure);
-  const steps = choices.has("steps")
-    ? await attempt(["steps"], () => measureSteps(fixtures, effort))
-    : null;
-  const asksMix = figures.some(({ row }) => row in costSetups || row === "peers");
+  const wantedPeers = peerRows.filter((row) => choices.has(row));
+  const peers =
+    wantedPeers.length > 0
+      ? await attempt(wantedPeers, () => measurePeers(fixtures, effort, tell))
+      : null;
+  figures.push(...(peers?.figures ?? []).filter(({ row }) => choices.has(row)));
+  const asksMix = figures.some(({ row }) => row in costSetups) || peers !== null;
   const sizes = asksMix ? sizesOf(await fixtures.mix(), await fixtures.answers()) : null;
   const order = Object.keys(rows);
   figures.sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
-  return { figures, sizes, peers: peers?.peers ?? [], steps: steps ?? [], faults };
+  return { figures, sizes, peers: peers?.peers ?? [], faults };
 }
 
 /** With another commit the ratio has to be known, else each figure. */

@@ -12,21 +12,13 @@ export interface Effort {
   roundsFactorMax: number;
   /** Rows that are measured together are given no more rounds than needed after so long. */
   secondsMax: number;
-  /** Requests a round of one server; a third of it where answers are made anew. */
-  perRound: number;
-  /** Requests of a new process before those that count: V8 has to compile the path of a request first. */
-  warmUp: number;
-  stepRounds: number;
 }
 
 const thorough: Effort = {
-  rounds: 20,
+  rounds: 9,
   longRounds: 7,
   roundsFactorMax: 3,
   secondsMax: 150,
-  perRound: 10_000,
-  warmUp: 25_000,
-  stepRounds: 15,
 };
 
 const quick: Effort = {
@@ -34,58 +26,50 @@ const quick: Effort = {
   longRounds: figuresForInterval,
   roundsFactorMax: 1,
   secondsMax: 60,
-  perRound: 6000,
-  warmUp: 20_000,
-  stepRounds: 5,
 };
 
-/** Everything `--only` takes: the rows of the table, and the steps of a request. */
-export const choices = [...(Object.keys(rows) as RowName[]), "steps"] as const;
-export type Choice = (typeof choices)[number];
+/** What `--only` takes. */
+export const choices = Object.keys(rows) as RowName[];
 
-/** What `--profile` can look into: rows, the pages of usage, and what a count costs the engines themselves. */
-const profiled = [
-  "warm",
-  "log",
-  "all",
-  "cold",
-  "cold-650k",
-  "engines-valkey",
-  "engines-postgres",
-  "start",
-  "memory",
-  "import",
-  "import-p99",
-  "usage-pages",
-  "engines",
-] as const;
-export type Profiled = (typeof profiled)[number];
-
-const large: readonly Choice[] = [
+const large: readonly RowName[] = [
   "cold-650k",
   "operations-650k",
   "import-650k",
   "import-memory-650k",
   "export-memory-650k",
 ];
-const inOtherFormats: readonly Choice[] = ["cold-ndjson", "cold-csv"];
-const onEngines: readonly Choice[] = ["engines-valkey", "engines-postgres", "engines-four"];
+const inOtherFormats: readonly RowName[] = ["cold-ndjson", "cold-csv"];
+const onEngines: readonly RowName[] = ["engines-valkey", "engines-postgres", "engines-four"];
+const besidePeers: readonly RowName[] = ["peers", "peers-same", "peers-compressed"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
-const special: readonly Choice[] = [...large, ...inOtherFormats, ...onEngines, "peers"];
-/** Rows whose figure is no property of a commit alone. */
-const ownOnly: readonly Choice[] = ["steps", "peers"];
-const compared: readonly Choice[] = ["warm", "log", "all", "cold", "start", "memory"];
-const quickest: readonly Choice[] = [...compared, "import", "import-memory", "steps"];
+const special: readonly RowName[] = [...large, ...inOtherFormats, ...onEngines, ...besidePeers];
+const compared: readonly RowName[] = ["warm", "all", "cold", "start", "memory"];
+/** Those of the README, too. */
+const quickest: readonly RowName[] = [
+  "warm",
+  "warm-young",
+  "log",
+  "log-young",
+  "all",
+  "all-young",
+  "cold",
+  "start",
+  "memory",
+  "import",
+  "import-memory",
+  "recording",
+  "recording-thread",
+  "recording-disk",
+];
 
-export const optionsHelp = {
-  quick: "fewer rounds of the most telling rows: a few minutes",
+const optionsHelp = {
+  quick: "fewer rounds of the rows of the README: some ten minutes",
   only: `only these rows, separated by commas: ${choices.join(", ")}`,
   rounds: "measure at least so many rounds of each row",
   "650k": "also the rows that need 650,000 records, which take minutes to import",
   peers:
-    "what users would take instead: Fastify with pg, the same with an LRU of answers, PostGraphile; without --only nothing else",
+    "what users would take instead: Fastify with pg, with an LRU of answers, doing the same work, compressing; PostGraphile; without --only nothing else",
   compare: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
-  profile: `where the time or the memory of one row goes, what its slowest requests waited for, what reading usage takes, or what a count costs PostgreSQL and Redis: ${profiled.join(", ")}`,
   markdown: "print the table as Markdown, with what it was measured on",
   save: "keep the figures in a file, too",
   merge:
@@ -94,10 +78,9 @@ export const optionsHelp = {
 } as const;
 
 export interface Options {
-  choices: ReadonlySet<Choice>;
+  choices: ReadonlySet<RowName>;
   effort: Effort;
   compareTo: string | null;
-  profile: Profiled | null;
   isMarkdown: boolean;
   /** Where the figures are kept, too. */
   saveTo: string | null;
@@ -120,38 +103,33 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const asked = given.only?.split(",").map((name) => oneOf("--only", name.trim(), choices));
   const chosen = new Set(asked ?? defaultChoices(given));
   if (given["650k"] === true) for (const one of large) chosen.add(one);
-  if (given.peers === true) chosen.add("peers");
-  for (const one of compareTo === null ? [] : ownOnly)
+  if (given.peers === true) for (const one of besidePeers) chosen.add(one);
+  for (const one of compareTo === null ? [] : besidePeers)
     if (chosen.has(one))
       throw new OptionFault(
         `--compare cannot measure the row '${one}', which looks at this checkout only; leave it out.`,
       );
-  const profile = given.profile === undefined ? null : oneOf("--profile", given.profile, profiled);
-  if (profile !== null && compareTo !== null)
-    throw new OptionFault("--profile looks at this checkout; leave --compare out.");
   const effort = withRounds(isQuick ? quick : thorough, given.rounds);
   return {
     choices: chosen,
     effort,
     compareTo,
-    profile,
     isMarkdown: given.markdown === true,
-    saveTo: readSaveTo(given, profile ?? compareTo),
+    saveTo: readSaveTo(given),
     merged: readMerged(given, positionals),
   };
 }
 
-/** @param other what is asked for that prints no figures of its own. */
-function readSaveTo({ save, merge }: Given, other: string | null): string | null {
+function readSaveTo({ save, merge, compare }: Given): string | null {
   if (save === undefined) return null;
-  if (other !== null || merge === true)
+  if (compare !== undefined || merge === true)
     throw new OptionFault(
-      "--save keeps the figures of this checkout; leave --compare, --profile and --merge out.",
+      "--save keeps the figures of this checkout; leave --compare and --merge out.",
     );
   return save;
 }
 
-function defaultChoices(given: Given): readonly Choice[] {
+function defaultChoices(given: Given): readonly RowName[] {
   if (given.merge === true) return choices;
   if (given.peers === true) return [];
   const usual = given.compare !== undefined ? compared : given.quick === true ? quickest : choices;
@@ -195,7 +173,6 @@ function parse(args: readonly string[]) {
         rounds: { type: "string" },
         "650k": { type: "boolean" },
         compare: { type: "string" },
-        profile: { type: "string" },
         peers: { type: "boolean" },
         markdown: { type: "boolean" },
         save: { type: "string" },

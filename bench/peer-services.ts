@@ -8,19 +8,23 @@ import { principalMembers } from "#records/principal.ts";
 import { projectMembers } from "#records/project.ts";
 import { signalMembers } from "#records/signal.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
-import { endWithUs } from "./clean-up.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { endWithUs, temporaryFolder } from "./clean-up.ts";
 import { type Cluster, makeCluster } from "./postgres.ts";
 import { peerLines } from "./peer-records.ts";
-import { byPath, type Question } from "./requests.ts";
+import { spawnRedis } from "./redis.ts";
+import { byPath, compressedByPath, type Question } from "./requests.ts";
 import { messageFrom, type RunningServer, stop } from "./servers.ts";
 
-export const peerNames = ["cached", "fastify", "postgraphile"] as const;
+export const peerNames = ["cached", "same", "compressed", "fastify", "postgraphile"] as const;
 export type PeerName = (typeof peerNames)[number];
 
 interface PeerKind {
   title: string;
   file: string;
   settings: Readonly<Record<string, string>>;
+  /** Is there a Redis for it? */
+  hasRedis?: boolean;
   /** How it is asked for a target of the mix. */
   questionOf(target: string, key: string): Question;
   foundIn(body: unknown): Found;
@@ -45,6 +49,17 @@ const fastify = (title: string, settings: PeerKind["settings"]): PeerKind => ({
 
 export const peerKinds: Readonly<Record<PeerName, PeerKind>> = {
   cached: fastify("Fastify + pg, with an LRU of answers", { ANSWERS_MAX: answersMax }),
+  same: {
+    ...fastify("the same with a log line, windows in Redis, metrics and a row a request", {
+      ANSWERS_MAX: answersMax,
+    }),
+    hasRedis: true,
+  },
+  compressed: {
+    ...fastify("the same, compressing", { ANSWERS_MAX: answersMax, COMPRESS: "true" }),
+    questionOf: compressedByPath,
+    hasRedis: true,
+  },
   fastify: fastify("Fastify + pg", {}),
   postgraphile: {
     title: "PostGraphile",
@@ -119,29 +134,42 @@ async function startPeer(
   { version, updatedAt }: DatasetParts,
 ): Promise<RunningPeer> {
   const database = await cluster.start();
+  const { settings, hasRedis = false } = peerKinds[name];
+  const redis = hasRedis ? await startRedis() : null;
   const child = endWithUs(
     fork(path, {
+      // Its log is read, as somebody collects it.
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: {
         PATH: process.env["PATH"],
         NODE_ENV: "production",
         DATABASE_URL: database.url,
         DATASET_VERSION: version,
         DATASET_UPDATED_AT: updatedAt,
-        ...peerKinds[name].settings,
+        ...(redis !== null && { COUNTERS_URL: redis.url }),
+        ...settings,
       },
     }),
   );
+  child.stdout!.resume();
   return {
     child,
     pid: child.pid!,
     databasePid: database.pid,
+    ...(redis !== null && { helpers: new Map([["Redis", redis.child.pid!]]) }),
     port: await messageFrom<number>(child),
     lineCount: () => 0,
     async stop() {
       await stop(child);
-      await database.stop();
+      await Promise.all([database.stop(), redis === null ? undefined : stop(redis.child)]);
     },
   };
+}
+
+async function startRedis() {
+  const port = await freePort();
+  const child = await spawnRedis({ port, folder: temporaryFolder("bench") });
+  return { child, url: `redis://127.0.0.1:${port}` };
 }
 
 const memberNames = (members: object) => Object.keys(members).filter((name) => name !== "id");

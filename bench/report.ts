@@ -5,7 +5,6 @@ import type { MixSizes } from "./requests.ts";
 import { type Figure, gradeOfEstimate, ratioOf, type Row, rows } from "./rows.ts";
 import { ownName, type PeerFigure } from "./rows/peers.ts";
 import { type Estimate, estimate, median, uncertainty, uncertaintyMax } from "./statistics.ts";
-import type { StepFigure } from "./steps/measure-steps.ts";
 
 export interface Measured {
   /** In the order of the rows. */
@@ -14,13 +13,12 @@ export interface Measured {
   sizes: MixSizes | null;
   /** Empty where the row `peers` was not asked for. */
   peers: readonly PeerFigure[];
-  steps: readonly StepFigure[];
   /** Rows that could not be measured, and why. */
   faults: readonly string[];
 }
 
 export function report(
-  { figures, sizes, peers, steps, faults }: Measured,
+  { figures, sizes, peers, faults }: Measured,
   [own, other]: readonly string[],
   isMarkdown: boolean,
 ): string {
@@ -36,7 +34,6 @@ export function report(
       : [asTable([head, ...lines.map(({ cells }) => cells)], isMarkdown)]),
     ...(untold.length === 0 ? [] : [untoldText(untold.map(({ name }) => name))]),
     ...(peers.length === 0 ? [] : [asTable(peerCells(peers), isMarkdown)]),
-    ...(steps.length === 0 ? [] : [asTable(stepCells(steps), isMarkdown)]),
     ...faults.map((fault) => `NOT MEASURED: ${fault}`),
   ].join("\n\n");
 }
@@ -149,7 +146,7 @@ function comparedLines(
 }
 
 /** A wide interval can still be all on one side of 1. */
-export function verdictOn(ratio: Estimate): "better" | "worse" | "no difference" | "cannot tell" {
+function verdictOn(ratio: Estimate): "better" | "worse" | "no difference" | "cannot tell" {
   if (ratio.low > 1) return "better";
   if (ratio.high < 1) return "worse";
   return uncertainty(ratio) <= uncertaintyMax ? "no difference" : cannotTell;
@@ -179,16 +176,11 @@ function peerCells(peers: readonly PeerFigure[]): Cells[] {
 const intervalText = ({ low, high }: Estimate, digits: number) =>
   Number.isFinite(low) ? `${low.toFixed(digits)} to ${high.toFixed(digits)}` : "–";
 
-const stepCells = (steps: readonly StepFigure[]): Cells[] => [
-  ["step of a request, without a socket", "µs"],
-  ...steps.map(({ name, microseconds }) => [name, microseconds.toFixed(2)]),
-];
-
 export const asTable = (lines: readonly Cells[], isMarkdown: boolean): string =>
   isMarkdown ? asMarkdown(lines) : asText(lines);
 
 /** Columns below each other. */
-export function asText(lines: readonly Cells[]): string {
+function asText(lines: readonly Cells[]): string {
   const columns = lines[0]?.length ?? 0;
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...lines.map((cells) => cells[column]?.length ?? 0)),

@@ -33,6 +33,12 @@ export const byPath = (path: string, key: string): Question => ({
   headers: { "x-api-key": key },
 });
 
+/** By clients that accept compression, as most of those that programs use do. */
+export const compressedByPath = (path: string, key: string): Question => ({
+  path,
+  headers: { "x-api-key": key, "accept-encoding": "gzip, deflate, br" },
+});
+
 /** In the order of the mix; any key may ask anything. */
 export function requestsOf(
   { targets, order }: Mix,

@@ -1,9 +1,9 @@
 /** Figures of a run kept in a file, and the table of several runs: one run tells how sure its figures are, not what another hour brings. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { type Choice, OptionFault } from "./options.ts";
+import { OptionFault } from "./options.ts";
 import { asTable, boundsOf, describeRun, type Measured, mixText } from "./report.ts";
 import { gradeOf, type Row, type RowName, rows } from "./rows.ts";
-import { ownName, type PeerFigure } from "./rows/peers.ts";
+import { ownName, type PeerFigure, peerRows } from "./rows/peers.ts";
 import { median } from "./statistics.ts";
 
 /** What a file holds, as JSON. */
@@ -19,7 +19,8 @@ export interface SavedRun {
   peers: PeerFigure[];
 }
 
-const format = 1;
+/** 1 held what was measured before V8 had settled. */
+const format = 2;
 
 /** @throws Error where the file cannot be written. */
 export function saveRun(path: string, { figures, sizes, peers }: Measured): void {
@@ -53,7 +54,7 @@ export function readRun(path: string): SavedRun {
 /** The median of the runs with the lowest and the highest; which runs they are, and what they were measured on. */
 export function mergedReport(
   runs: readonly SavedRun[],
-  choices: ReadonlySet<Choice>,
+  choices: ReadonlySet<RowName>,
   isMarkdown: boolean,
 ): string {
   const inOrder = runs.toSorted((a, b) => a.at.localeCompare(b.at));
@@ -63,7 +64,7 @@ export function mergedReport(
     .filter((row) => choices.has(row))
     .map((row) => mergedLine(row, inOrder))
     .filter((line) => line !== undefined);
-  const peers = choices.has("peers") ? mergedPeers(inOrder) : [];
+  const peers = peerRows.some((row) => choices.has(row)) ? mergedPeers(inOrder) : [];
   return [
     `${runs.length === 1 ? "One run" : `${runs.length} runs; their median, and in brackets their range`}:`,
     list,

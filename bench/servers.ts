@@ -94,14 +94,11 @@ export interface SentAnswer {
   bodyBytes: number;
 }
 
-export async function startBare(
-  answers: readonly SentAnswer[],
-  { isWatched = !hasProc, settings = {} }: Pick<ProgramOrder, "isWatched" | "settings"> = {},
-): Promise<RunningServer> {
+export async function startBare(answers: readonly SentAnswer[]): Promise<RunningServer> {
   const child = endWithUs(
     fork(join(import.meta.dirname, "bare-server.ts"), {
-      env: settings,
-      execArgv: isWatched ? ["--import", insidePath] : [],
+      env: {},
+      execArgv: hasProc ? [] : ["--import", insidePath],
     }),
   );
   const port = messageFrom<number>(child);
@@ -146,20 +143,16 @@ export function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T
 
 /**
  * What only the process itself knows: `endDelay` gives the longest event-loop delay in ms; `processor` µs; `memory`
- * bytes; `memoryParts` an InsideMemory; `heldMemory` the bytes that all threads hold after a garbage collection, for
- * which Node needs `--expose-gc`; `endCollections` a Collection[].
+ * bytes; `arrays` those of arrays and buffers, which lie beside V8's heap; `heldMemory` the bytes that all threads hold after a garbage collection, for
+ * which Node needs `--expose-gc`.
  */
 export type InsideQuestion =
-  | "beginProfile"
-  | "endProfile"
   | "beginDelay"
   | "endDelay"
   | "processor"
   | "memory"
-  | "memoryParts"
-  | "heldMemory"
-  | "beginCollections"
-  | "endCollections";
+  | "arrays"
+  | "heldMemory";
 
 /** Asks a watched server about itself. */
 export async function askInside<T = void>(
@@ -276,13 +269,8 @@ function listing(path: string): string[] {
 
 export async function residentBytes(server: RunningServer): Promise<number> {
   if (!hasProc) return askInside<number>(server, "memory");
-  return statusBytes(server, "VmRSS");
-}
-
-/** A size from `/proc/PID/status`, by its name there. */
-export function statusBytes({ pid }: RunningServer, name: "VmRSS" | "RssFile"): number {
-  const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
+  const status = readFileSync(`/proc/${server.pid}/status`, "latin1");
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
 }
 
 /** Memory of processes and all their children, what they share counted once ("Pss" of proc(5)). */

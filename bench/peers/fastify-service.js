@@ -1,14 +1,18 @@
 /**
  * The same four reads as a team writes them that knows Fastify and PostgreSQL: keys by their SHA-256 with an LRU, a rate limit for
- * each account, schemas, prepared statements, JSON made by the database, exact totals. With ANSWERS_MAX it remembers answers.
+ * each account, schemas, prepared statements, JSON made by the database, exact totals. With ANSWERS_MAX it remembers answers; with
+ * COUNTERS_URL it does what the program does beside (same-work.js); with COMPRESS it compresses.
  */
 import { hash } from "node:crypto";
+import compress from "@fastify/compress";
 import rateLimit from "@fastify/rate-limit";
 import fastify from "fastify";
 import { LRUCache } from "lru-cache";
 import pg from "pg";
+import { addSameWork } from "./same-work.js";
 
-const { DATABASE_URL, DATASET_VERSION, DATASET_UPDATED_AT, ANSWERS_MAX = "0" } = process.env;
+const { DATABASE_URL, DATASET_VERSION, DATASET_UPDATED_AT } = process.env;
+const { ANSWERS_MAX = "0", COUNTERS_URL, COMPRESS } = process.env;
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10 });
 
 /** Prepares each text once on each connection. */
@@ -242,14 +246,18 @@ app.addHook("onRequest", (request, reply, done) => {
   if (account !== undefined) return admit(account);
   findAccount(digest).then(admit, done);
 });
-await app.register(rateLimit, {
-  hook: "preValidation",
-  keyGenerator: (request) => request.account,
-  // As many as nobody asks for here: the load comes from few accounts.
-  max: 1_000_000_000,
-  timeWindow: "1 minute",
-  enableDraftSpec: true,
-});
+if (COMPRESS !== undefined) await app.register(compress);
+let endSameWork = null;
+if (COUNTERS_URL !== undefined) endSameWork = await addSameWork(app, pool, COUNTERS_URL);
+else
+  await app.register(rateLimit, {
+    hook: "preValidation",
+    keyGenerator: (request) => request.account,
+    // As many as nobody asks for here: the load comes from few accounts.
+    max: 1_000_000_000,
+    timeWindow: "1 minute",
+    enableDraftSpec: true,
+  });
 
 const answersMax = Number(ANSWERS_MAX);
 const answers = answersMax > 0 ? new LRUCache({ max: answersMax }) : null;
@@ -280,6 +288,7 @@ await app.listen({ host: "127.0.0.1", port: 0 });
 process.send(app.server.address().port);
 process.on("SIGTERM", async () => {
   await app.close();
+  await endSameWork?.();
   await pool.end();
   process.exit();
 });

@@ -152,6 +152,18 @@ create table private.api_keys (
   digest bytea primary key,
   account int not null
 );
+-- A row for each request, of the service that does the same work.
+create table private.requests (
+  at timestamptz not null,
+  account int not null,
+  id text not null,
+  route text not null,
+  status smallint not null,
+  milliseconds real not null,
+  bytes int not null,
+  query text not null
+);
+create index on private.requests (account, at);
 
 create temporary table staged (kind text not null, record jsonb not null);
 \copy staged from pstdin

@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Checkout, type Fixtures, importRecords, type Published } from "../fixtures.ts";
-import { type AskedServer, askAtPace, type PacedResult, startLoadClient } from "../load.ts";
+import { type AskedServer, askAtPace, startLoadClient } from "../load.ts";
 import { watchOwnDelay } from "../machine.ts";
 import { fetchOnce, requestsOf } from "../requests.ts";
 import { openSession, type Session } from "../rounds.ts";
@@ -16,13 +16,13 @@ export const openBesideImport = (fixtures: Fixtures): Promise<Session> =>
     const { server } = servers;
     // What is asked is remembered then, both before an import and until its dataset is taken over.
     await servers.askAlone();
-    const rounds: { before: Watched<PacedResult>; beside: Watched<BothResults> }[] = [];
+    const rounds: { before: Watched<number[]>; beside: Watched<BothResults> }[] = [];
     const middle = (figure: (round: (typeof rounds)[number]) => number) =>
       median(rounds.map(figure)).toFixed(1);
     return {
       async sample() {
         const before = await watched(server, () => servers.askAlone());
-        const beside = await watched(server, () => servers.askBesideImports(1));
+        const beside = await watched(server, () => servers.askBesideImport());
         rounds.push({ before, beside });
         return {
           "import-gap": beside.delay,
@@ -38,7 +38,7 @@ export const openBesideImport = (fixtures: Fixtures): Promise<Session> =>
   });
 
 /** In ms. */
-const p99Of = ({ microseconds }: PacedResult) => quantile(microseconds, 0.99) / 1000;
+const p99Of = (microseconds: readonly number[]) => quantile(microseconds, 0.99) / 1000;
 
 interface Watched<T> {
   result: T;
@@ -58,25 +58,22 @@ const undisturbedSeconds = 4;
 const secondsMax = 12;
 const takeoverSecondsMax = 60;
 
+/** µs of each request. */
 interface BothResults {
-  ofProgram: PacedResult;
-  ofBare: PacedResult;
+  ofProgram: number[];
+  ofBare: number[];
 }
 
 /** A server into whose folder records are imported, and a bare one that no import concerns. */
 export interface ImportedServer {
   server: RunningServer;
   /** Asks the program 200 times a second while nothing is imported, until enough seconds had no steal time. */
-  askAlone(isWatched?: boolean): Promise<PacedResult>;
+  askAlone(): Promise<number[]>;
   /**
-   * Asks both 200 times a second while this many datasets are imported and taken over, one after the other.
-   * @param settleMilliseconds goes on for so long after the last take-over.
+   * Asks both 200 times a second while a dataset is imported and taken over.
+   * @param settleMilliseconds goes on for so long after the take-over.
    */
-  askBesideImports(
-    imports: number,
-    isWatched?: boolean,
-    settleMilliseconds?: number,
-  ): Promise<BothResults>;
+  askBesideImport(settleMilliseconds?: number): Promise<BothResults>;
   close(): Promise<void>;
 }
 
@@ -97,23 +94,21 @@ export async function openImportedServer(
   let imported = 0;
   return {
     server,
-    askAlone: (isWatched = false) =>
+    askAlone: () =>
       askAtPace(
         program,
         (seconds, undisturbed) => undisturbed < undisturbedSeconds && seconds < secondsMax,
-        isWatched,
       ),
-    async askBesideImports(imports, isWatched = false, settleMilliseconds = 0) {
+    async askBesideImport(settleMilliseconds = 0) {
       let isOver = false;
-      const importAll = async () => {
-        for (let i = 0; i < imports; i++)
-          await importAndServe(checkout, server, keys[0]!, dataDir, files[imported++ % 2]!.path);
+      const importOne = async () => {
+        await importAndServe(checkout, server, keys[0]!, dataDir, files[imported++ % 2]!.path);
         await wait(settleMilliseconds);
       };
       const [ofProgram, ofBare] = await Promise.all([
-        askAtPace(program, () => !isOver, isWatched),
-        askAtPace(bare, () => !isOver, isWatched),
-        importAll().finally(() => (isOver = true)),
+        askAtPace(program, () => !isOver),
+        askAtPace(bare, () => !isOver),
+        importOne().finally(() => (isOver = true)),
       ]);
       return { ofProgram, ofBare };
     },

@@ -3,16 +3,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type EngineSet, openInstallation } from "../engines.ts";
 import type { Checkout, Fixtures } from "../fixtures.ts";
 import { allServed, type LoadClient } from "../load.ts";
-import type { Effort } from "../options.ts";
 import { requestText } from "../requests.ts";
-import type { Candidate, Session } from "../rounds.ts";
-import {
-  openProcessorMeter,
-  openTreeMeter,
-  type ProgramOrder,
-  type RunningServer,
-  startBare,
-} from "../servers.ts";
+import type { Candidate, Sample, Session } from "../rounds.ts";
+import type { RowName } from "../rows.ts";
+import { openProcessorMeter, openTreeMeter, type RunningServer, startBare } from "../servers.ts";
 import { median } from "../statistics.ts";
 
 /** Totals by the hour are taken whatever the settings. */
@@ -23,6 +17,8 @@ interface CostSetup {
   factor: 1 | 10;
   isCold: boolean;
   settings: Readonly<Record<string, string>>;
+  /** The row of the first requests of the same processes, if there is one. */
+  young?: RowName;
   /** The format that is asked for; without it JSON. */
   accept?: string;
   /** What it shares with other instances; without it the program keeps all in its data folder. */
@@ -40,9 +36,19 @@ const everything = { LOG_LEVEL: "info", ADMIN_ADDRESS: "127.0.0.1:0" };
 
 /** How the server of a row is started. */
 export const costSetups = {
-  warm: { factor: 1, isCold: false, settings: { LOG_LEVEL: "silent", ...noRequestLog } },
-  log: { factor: 1, isCold: false, settings: { LOG_LEVEL: "info", ...noRequestLog } },
-  all: { factor: 1, isCold: false, settings: everything },
+  warm: {
+    factor: 1,
+    isCold: false,
+    settings: { LOG_LEVEL: "silent", ...noRequestLog },
+    young: "warm-young",
+  },
+  log: {
+    factor: 1,
+    isCold: false,
+    settings: { LOG_LEVEL: "info", ...noRequestLog },
+    young: "log-young",
+  },
+  all: { factor: 1, isCold: false, settings: everything, young: "all-young" },
   cold,
   "cold-650k": { ...cold, factor: 10 },
   "cold-ndjson": { ...cold, accept: "application/x-ndjson" },
@@ -59,11 +65,31 @@ export const costSetups = {
 } satisfies Record<string, CostSetup>;
 export type CostRow = keyof typeof costSetups;
 
+/** All rows that are measured on the processes of one. */
+export const rowsOnProcessesOf = (row: CostRow): readonly RowName[] => {
+  const { young }: CostSetup = costSetups[row];
+  return young === undefined ? [row] : [young, row];
+};
+
+/** Which requests of a process count. */
+interface Stage {
+  /** So many are asked before. */
+  before: number;
+  count: number;
+  /** So often, one after the other; the median counts. */
+  times: number;
+}
+
+/** While most of the code is interpreted, and no answer is remembered. */
+const young: Stage = { before: 0, count: 10_000, times: 1 };
+/** V8 compiles the path of a request anew until 75,000 to 110,000 were answered. */
+export const settled: Stage = { before: 120_000, count: 20_000, times: 3 };
+
 export const connections = 32;
 /** Asked of one server before it is the other's turn: few enough for both to meet the same noise. */
 const burst = 200;
-const secondsMax = 120;
-/** Where each answer is made anew, fewer will do. */
+const secondsMax = 600;
+/** Where each answer is made anew, V8 has settled after 40,000. */
 const coldShare = 1 / 3;
 /** What was noted of a request is written a second later, by another thread; that is part of its cost. */
 export const writtenMilliseconds = 1500;
@@ -73,8 +99,8 @@ interface Side {
   name: string;
   requests: string;
   start(): Promise<RunningServer>;
-  /** µs a request, of each round. */
-  costs: number[];
+  /** µs a request, of each round, by row. */
+  costs: Map<RowName, number[]>;
   /** Likewise of what serves it, by name. */
   helperCosts: Map<string, number[]>;
   hasLog: boolean;
@@ -83,8 +109,15 @@ interface Side {
   server: RunningServer | null;
 }
 
-/** Without another commit a value is the share that the base's cost is of the program's; with one, the requests for a second of processor time. */
-export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort): Promise<Session> {
+/**
+ * Without another commit a value is the share that the base's cost is of the program's; with one, the requests for a second of processor time.
+ * @param wanted rows among those on the processes of `row`.
+ */
+export async function openCost(
+  row: CostRow,
+  fixtures: Fixtures,
+  wanted: readonly RowName[],
+): Promise<Session> {
   const { checkouts, load } = fixtures;
   const isCompared = checkouts.length > 1;
   const sides: Side[] = isCompared ? [] : [await baseOf(row, fixtures)];
@@ -92,10 +125,15 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
   const share = costSetups[row].isCold ? coldShare : 1;
   // Each instance is asked as much as a single one would be, by as many connections.
   const { instances = 1 }: CostSetup = costSetups[row];
-  const perRound = Math.ceil(effort.perRound * share) * instances;
-  const warmUp = Math.ceil(effort.warmUp * share) * instances;
+  const stages = rowsOnProcessesOf(row)
+    .filter((one) => wanted.includes(one))
+    .map((one) => ({ row: one, ...(one === row ? settled : young) }));
 
-  const ask = async (count: number, firstRequest: number, isReversed: boolean) => {
+  /** Counted as one would ask a single server that answers from its cache. */
+  const ask = async (requests: number, before: number, isReversed: boolean) => {
+    const [count, firstRequest] = [requests, before].map(
+      (one) => Math.ceil(one * share) * instances,
+    ) as [number, number];
     const results = await load.runInBursts({
       orders: sides.map(({ server, requests }) => ({
         port: server!.port,
@@ -126,6 +164,21 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
     for (const side of sides) side.answered = 0;
     await Promise.all(sides.map(async (side) => (side.server = await side.start())));
   };
+  /** @returns µs a request of each side. */
+  const measure = async (count: number, before: number, isReversed: boolean) => {
+    const meters = await Promise.all(sides.map(({ server }) => openProcessorMeter(server!)));
+    const helperMeters = sides.map(({ server }) =>
+      Array.from(server!.helpers ?? [], ([name, pid]) => [name, openTreeMeter([pid])] as const),
+    );
+    const results = await ask(count, before, isReversed);
+    await wait(writtenMilliseconds);
+    for (const [i, { helperCosts }] of sides.entries())
+      for (const [name, microseconds] of helperMeters[i]!)
+        helperCosts.getOrInsertComputed(name, () => []).push(microseconds() / results[i]!.answered);
+    return Promise.all(
+      meters.map(async (meter, i) => (await meter.microseconds()) / results[i]!.answered),
+    );
+  };
 
   return {
     /**
@@ -133,34 +186,31 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
      * and where their memory lies. Rounds of the same processes would agree with each other and not with the next ones.
      */
     async round(round) {
-      const isReversed = round % 2 === 1;
       await startAll();
-      await ask(warmUp, 0, isReversed);
-      await wait(writtenMilliseconds);
-      const meters = await Promise.all(sides.map(({ server }) => openProcessorMeter(server!)));
-      const helperMeters = sides.map(({ server }) =>
-        Array.from(server!.helpers ?? [], ([name, pid]) => [name, openTreeMeter([pid])] as const),
-      );
-      const results = await ask(perRound, round * perRound, isReversed);
-      await wait(writtenMilliseconds);
-      for (const [i, { costs, helperCosts }] of sides.entries()) {
-        const { answered } = results[i]!;
-        costs.push((await meters[i]!.microseconds()) / answered);
-        for (const [name, microseconds] of helperMeters[i]!)
-          helperCosts.getOrInsertComputed(name, () => []).push(microseconds() / answered);
+      const samples: Sample[] = [];
+      let asked = 0;
+      for (const { row: name, before, count, times } of stages) {
+        if (before > asked) {
+          await ask(before - asked, asked, round % 2 === 1);
+          await wait(writtenMilliseconds);
+          asked = before;
+        }
+        const all: number[][] = [];
+        for (let time = 0; time < times; time++, asked += count)
+          all.push(await measure(count, asked, (round + time) % 2 === 1));
+        const [first, second] = sides.map(({ costs }, i) => {
+          const cost = median(all.map((one) => one[i]!));
+          costs.getOrInsertComputed(name, () => []).push(cost);
+          return cost;
+        }) as [number, number];
+        const values = isCompared ? [1e6 / first, 1e6 / second] : [first / second];
+        for (const [i, value] of values.entries())
+          samples.push({ row: name, checkout: checkouts[i]!.name, value });
       }
       await stopAll();
-      const [first, second] = sides.map(({ costs }) => costs.at(-1)!) as [number, number];
-      const sampleOf = (checkout: number, value: number) => ({
-        row,
-        checkout: checkouts[checkout]!.name,
-        value,
-      });
-      return isCompared
-        ? [sampleOf(0, 1e6 / first), sampleOf(1, 1e6 / second)]
-        : [sampleOf(0, first / second)];
+      return samples;
     },
-    note(_, checkout) {
+    note(name, checkout) {
       const own = sides.find(({ name }) => name === checkout)!;
       const other = sides.find((side) => side !== own)!;
       const lost = own.linesLost > 0 ? `; ${own.linesLost} lines of the log were dropped` : "";
@@ -168,7 +218,8 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
         own.helperCosts,
         ([name, costs]) => `; ${name} ${median(costs).toFixed(1)} µs more`,
       ).join("");
-      return `${median(own.costs).toFixed(1)} µs a request against ${median(other.costs).toFixed(1)}${helpers}${lost}`;
+      const costOf = ({ costs }: Side) => median(costs.get(name)!).toFixed(1);
+      return `${costOf(own)} µs a request against ${costOf(other)}${helpers}${lost}`;
     },
     close: stopAll,
   };
@@ -176,25 +227,20 @@ export async function openCost(row: CostRow, fixtures: Fixtures, effort: Effort)
 
 interface Program {
   requests: string;
-  start(order: Pick<ProgramOrder, "isWatched">): Promise<RunningServer>;
+  start(): Promise<RunningServer>;
 }
 
 /** The program as it is measured in this row. */
-export async function openProgram(
-  row: CostRow,
-  fixtures: Fixtures,
-  checkout: Checkout,
-): Promise<Program> {
+async function openProgram(row: CostRow, fixtures: Fixtures, checkout: Checkout): Promise<Program> {
   const { factor, settings, accept, engines, instances = 1 }: CostSetup = costSetups[row];
   if (engines !== undefined) {
     const { requests, start } = await openInstallation(engines, instances, fixtures, checkout);
-    return { requests, start: (order) => start({ ...order, settings }) };
+    return { requests, start: () => start(settings) };
   }
   const published = await fixtures.published(checkout, factor);
   return {
     requests: await fixtures.requests(published, accept),
-    start: (order) =>
-      fixtures.start(checkout, { ...order, dataDir: fixtures.serverFolder(published), settings }),
+    start: () => fixtures.start(checkout, { dataDir: fixtures.serverFolder(published), settings }),
   };
 }
 
@@ -203,8 +249,8 @@ async function programOf(row: CostRow, fixtures: Fixtures, checkout: Checkout): 
   return {
     name: checkout.name,
     requests,
-    start: () => start({}),
-    costs: [],
+    start,
+    costs: new Map(),
     helperCosts: new Map(),
     hasLog: costSetups[row].settings.LOG_LEVEL === "info",
     linesLost: 0,
@@ -230,7 +276,7 @@ async function baseOf(row: CostRow, fixtures: Fixtures): Promise<Side> {
     name: "bare",
     requests: await fixtures.requests(published, accept),
     start: () => startBare(answers),
-    costs: [],
+    costs: new Map(),
     helperCosts: new Map(),
     hasLog: false,
     linesLost: 0,

@@ -1,5 +1,9 @@
 /** The program beside what users would take instead, on the same records and questions: processor time of whole process trees, and memory. */
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { followCurrent } from "#datasets/follow-current.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import type { Fixtures } from "../fixtures.ts";
 import { allServed } from "../load.ts";
 import type { Effort } from "../options.ts";
@@ -11,19 +15,24 @@ import {
   peerNames,
   type RunningPeer,
 } from "../peer-services.ts";
-import { byPath, type Question, requestsOf } from "../requests.ts";
+import { byPath, compressedByPath, type Question, requestsOf } from "../requests.ts";
 import { inOrderOf, measureRounds, type Session } from "../rounds.ts";
-import type { Figure } from "../rows.ts";
-import { openProcessorMeter, type RunningServer, startBare, treeBytes } from "../servers.ts";
+import type { Figure, RowName } from "../rows.ts";
+import {
+  openProcessorMeter,
+  openTreeMeter,
+  type RunningServer,
+  startBare,
+  treeBytes,
+} from "../servers.ts";
 import { estimate, median, uncertainty, uncertaintyMax } from "../statistics.ts";
-import { openPublished } from "../steps/asked.ts";
-import { connections, costSetups, writtenMilliseconds } from "./cost.ts";
+import { connections, costSetups, settled, writtenMilliseconds } from "./cost.ts";
 
 /** What was measured of one service; the program itself is one of them. */
 export interface PeerFigure {
   name: string;
   title: string;
-  /** µs a request, of each round. */
+  /** µs a request, of each round; without what Redis takes for it. */
   microseconds: number[];
   /** Memory of its processes after each round. */
   megabytes: number[];
@@ -31,21 +40,35 @@ export interface PeerFigure {
 }
 
 export interface PeersMeasured {
-  /** The row `peers`. */
-  figure: Figure;
+  figures: Figure[];
   /** Bare Node first, the program second. */
   peers: PeerFigure[];
 }
 
-/** The service the others are held against, and the one it is held against itself. */
+/** The service the others are held against. */
 export const ownName = "gp-records";
-export const rivalName = "cached";
+const ownCompressed = "gp-records, compressed";
 
-/** Of a service that makes each answer anew, so many times fewer requests are enough. */
-const effortShares: Readonly<Record<string, number>> = {
-  "gp-records, cold": 1 / 3,
-  fastify: 1 / 16,
-  postgraphile: 1 / 32,
+/** What each row compares. */
+const pairs = {
+  peers: { own: ownName, rival: "cached" },
+  "peers-same": { own: ownName, rival: "same" },
+  "peers-compressed": { own: ownCompressed, rival: "compressed" },
+} as const satisfies Partial<Record<RowName, { own: string; rival: string }>>;
+export const peerRows = Object.keys(pairs) as (keyof typeof pairs)[];
+
+/** Requests of a round, and before it. */
+interface PeerEffort {
+  before: number;
+  count: number;
+}
+
+/** Of services that make or compress each answer anew, which takes far longer than the code that V8 would settle. */
+const fewer: Readonly<Record<string, PeerEffort>> = {
+  "gp-records, cold": { before: 30_000, count: 5000 },
+  compressed: { before: 15_000, count: 2500 },
+  fastify: { before: 800, count: 300 },
+  postgraphile: { before: 400, count: 150 },
 };
 const turns = 40;
 const secondsMax = 600;
@@ -54,8 +77,9 @@ interface Side extends PeerFigure {
   start(): Promise<RunningServer & { databasePid?: number }>;
   /** Name under which the load client knows what it is asked. */
   requests: string;
-  /** Share of the requests that are asked of the others. */
-  share: number;
+  effort: PeerEffort;
+  /** What Redis takes for it, µs a request, of each round; empty where there is none. */
+  redisMicroseconds: number[];
 }
 
 /** @throws Error where a peer does not answer as the program does. */
@@ -66,9 +90,7 @@ export async function measurePeers(
 ): Promise<PeersMeasured> {
   const sides = await openSides(fixtures, tell);
   const { load, checkouts } = fixtures;
-  const [own, rival] = [ownName, rivalName].map((wanted) =>
-    sides.find(({ name }) => name === wanted)!,
-  );
+  const sideOf = (wanted: string) => sides.find(({ name }) => name === wanted)!;
   let running: (RunningServer & { databasePid?: number })[] = [];
   const stopAll = async () => {
     const all = running;
@@ -76,15 +98,8 @@ export async function measurePeers(
     await Promise.all(all.map((server) => server.stop()));
   };
   const orderOf = (i: number, count: number, firstRequest: number) => {
-    const { requests, share } = sides[i]!;
-    return {
-      port: running[i]!.port,
-      requests,
-      connections,
-      count: Math.ceil(count * share),
-      firstRequest: Math.ceil(firstRequest * share),
-      secondsMax,
-    };
+    const { requests } = sides[i]!;
+    return { port: running[i]!.port, requests, connections, count, firstRequest, secondsMax };
   };
   /** Asks these sides in turn, and adds what it cost. */
   const measureTogether = async (group: readonly number[], round: number) => {
@@ -92,13 +107,22 @@ export async function measurePeers(
     const meters = await Promise.all(
       group.map((i) => openProcessorMeter(running[i]!, databaseOf(running[i]!))),
     );
-    const orders = group.map((i) => orderOf(i, effort.perRound, round * effort.perRound));
+    const redisMeters = group.map((i) => {
+      const pid = running[i]!.helpers?.get("Redis");
+      return pid === undefined ? null : openTreeMeter([pid]);
+    });
+    const orders = group.map((i) => {
+      const { before, count } = sides[i]!.effort;
+      return orderOf(i, count, before);
+    });
     const results = await load.runInBursts({ orders, turns, isReversed: round % 2 === 1 });
     await wait(writtenMilliseconds);
     for (const [place, i] of group.entries()) {
       const { answered, bytes } = allServed(results[place]!);
       const side = sides[i]!;
       side.microseconds.push((await meters[place]!.microseconds()) / answered);
+      const ofRedis = redisMeters[place];
+      if (ofRedis != null) side.redisMicroseconds.push(ofRedis() / answered);
       side.megabytes.push(treeBytes([running[i]!.pid, ...databaseOf(running[i]!)]) / 1e6);
       side.bodyBytesMean = bytes / answered;
     }
@@ -108,9 +132,9 @@ export async function measurePeers(
     async round(round) {
       running = await Promise.all(sides.map(({ start }) => start()));
       for (const i of inOrderOf(round, [...sides.keys()]))
-        allServed(await load.run(orderOf(i, effort.warmUp, 0)));
+        allServed(await load.run(orderOf(i, sides[i]!.effort.before, 0)));
       // Those that take long come after the others: a turn of theirs leaves nothing of others' in the processor's caches.
-      const isQuick = (i: number) => sides[i]!.share === 1;
+      const isQuick = (i: number) => sides[i]!.effort === settled;
       const all = [...sides.keys()];
       await measureTogether(all.filter(isQuick), round);
       await measureTogether(
@@ -118,11 +142,21 @@ export async function measurePeers(
         round,
       );
       await stopAll();
-      const value = own!.microseconds.at(-1)! / rival!.microseconds.at(-1)!;
-      return [{ row: "peers", checkout: checkouts[0]!.name, value }];
+      return peerRows.map((row) => {
+        const [own, rival] = [sideOf(pairs[row].own), sideOf(pairs[row].rival)];
+        const value = own.microseconds.at(-1)! / rival.microseconds.at(-1)!;
+        return { row, checkout: checkouts[0]!.name, value };
+      });
     },
-    note: () =>
-      `${median(own!.microseconds).toFixed(1)} µs a request against ${median(rival!.microseconds).toFixed(1)}`,
+    note(row) {
+      const { own, rival } = pairs[row as (typeof peerRows)[number]];
+      const { microseconds: ours } = sideOf(own);
+      const { microseconds: theirs, redisMicroseconds } = sideOf(rival);
+      const costs = `${median(ours).toFixed(1)} µs a request against ${median(theirs).toFixed(1)}`;
+      if (redisMicroseconds.length === 0) return costs;
+      const whole = ours.map((one, round) => one / (theirs[round]! + redisMicroseconds[round]!));
+      return `${costs}; with the ${median(redisMicroseconds).toFixed(1)} µs of its Redis ${median(whole).toFixed(2)}×`;
+    },
     close: stopAll,
   };
   const rounds = effort.longRounds;
@@ -131,10 +165,8 @@ export async function measurePeers(
     roundsMax: rounds * effort.roundsFactorMax,
     secondsMax: effort.secondsMax,
   };
-  const [figure] = await measureRounds(
-    session,
-    budget,
-    ([one]) => uncertainty(estimate(one!.values)) <= uncertaintyMax,
+  const figures = await measureRounds(session, budget, (all) =>
+    all.every(({ values }) => uncertainty(estimate(values)) <= uncertaintyMax),
   );
   const peers = sides.map(({ name, title, microseconds, megabytes, bodyBytesMean }) => ({
     name,
@@ -143,7 +175,24 @@ export async function measurePeers(
     megabytes,
     bodyBytesMean,
   }));
-  return { figure: figure!, peers };
+  return { figures, peers };
+}
+
+/**
+ * The read model of what is published in a data folder.
+ * @throws Error where it cannot be loaded.
+ */
+async function openPublished(dataDir: string): Promise<ReadModel> {
+  let fault = new Error(`Nothing is published in ${dataDir}.`);
+  const follower = followCurrent({
+    catalogue: openCatalogue(join(dataDir, "datasets")),
+    onModel() {},
+    onFault: (found) => (fault = found),
+    now: () => performance.now(),
+  });
+  await follower.look();
+  await follower.close();
+  return follower.model() ?? Promise.reject(fault);
 }
 
 const databaseOf = ({ databasePid }: { databasePid?: number }) =>
@@ -157,8 +206,9 @@ async function openSides(fixtures: Fixtures, tell: (what: string) => void): Prom
   const { keys, requests } = published;
   const sideOf = (name: string, side: Pick<Side, "title" | "start" | "requests">): Side => ({
     name,
-    share: effortShares[name] ?? 1,
+    effort: fewer[name] ?? settled,
     microseconds: [],
+    redisMicroseconds: [],
     megabytes: [],
     bodyBytesMean: 0,
     ...side,
@@ -177,7 +227,13 @@ async function openSides(fixtures: Fixtures, tell: (what: string) => void): Prom
       requests,
       start: program({ ...costSetups.all.settings, ANSWER_CACHE_BYTES: "0" }),
     }),
+    sideOf(ownCompressed, {
+      title: "gp-records, asked by clients that accept compression",
+      requests: ownCompressed,
+      start: program(costSetups.all.settings),
+    }),
   ];
+  fixtures.load.prepare(ownCompressed, requestsOf(mix, keys, compressedByPath));
   const peers = await openPeers(fixtures.emptyFolder(), model.parts, keys, tell);
   for (const name of peerNames) {
     const { title, questionOf } = peerKinds[name];
@@ -243,7 +299,7 @@ async function askAll(
  * Totals and first records have to be the same, in the same order: else other work would be compared.
  * @throws Error naming the first question whose answers differ.
  */
-export function agree(
+function agree(
   name: string,
   expected: ReadonlyMap<string, Found>,
   found: ReadonlyMap<string, Found>,

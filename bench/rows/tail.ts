@@ -4,7 +4,7 @@ import { allServed, type LoadResult } from "../load.ts";
 import { openSession, type Session } from "../rounds.ts";
 import { startBare } from "../servers.ts";
 import { median, quantile } from "../statistics.ts";
-import { costSetups } from "./cost.ts";
+import { costSetups, settled } from "./cost.ts";
 
 const perSecond = 500;
 /** Enough for none to wait for one. */
@@ -13,8 +13,6 @@ const connections = 64;
 const seconds = 6;
 /** Short, so that what disturbs the machine for longer meets both, and little is left out with the steal time of one. */
 const turnSeconds = 0.2;
-/** Until V8 has compiled the path of a request and every answer is remembered. */
-const warmUp = 25_000;
 
 export const openTail = (fixtures: Fixtures): Promise<Session> =>
   openSession(fixtures.checkouts, async (checkout) => {
@@ -41,7 +39,7 @@ export const openTail = (fixtures: Fixtures): Promise<Session> =>
       });
       return results.map((result) => undisturbed(allServed(result)));
     };
-    await ask(warmUp, false, false);
+    await ask(settled.before, false, false);
     const rounds: { own: Float64Array; ofBare: Float64Array }[] = [];
     const middle = (of: "own" | "ofBare", share: number) =>
       (median(rounds.map((round) => quantile(round[of], share))) / 1000).toFixed(2);
