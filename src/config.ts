@@ -8,7 +8,6 @@ import {
   onOrOff,
   orUnset,
   parseAddress,
-  parseCopyTo,
   parseCountersUrl,
   parseDatabaseUrl,
   parseHost,
@@ -17,7 +16,6 @@ import {
   parsePublicUrl,
   parseRanges,
   parseSmtpUrl,
-  parseWebhookUrl,
   wholeNumber,
 } from "./config/parsers.ts";
 import {
@@ -36,18 +34,14 @@ export interface Config {
   port: number;
   /** Where metrics are served; null for none. */
   adminAddress: { host: string; port: number } | null;
-  /** Where the operator is told of alarms; null for nowhere. The URL may contain a password. */
-  operatorWebhook: string | null;
   dataDir: string;
   /** The PostgreSQL with accounts and keys; null for a file in `dataDir`. The URL may contain a password. */
   databaseUrl: string | null;
   /** The Valkey or Redis that counts, only where `databaseUrl` is set; null for that PostgreSQL, or without it for this process. May contain a password. */
   countersUrl: string | null;
   countersOutage: (typeof outageModes)[number];
-  /** Where `copy` moves the installation to, one of a database and a folder; null where it is not said. The URL may contain a password. */
-  copyTo: { databaseUrl: string | null; dataDir: string | null } | null;
-  /** The Valkey or Redis that counts after that; null for none. May contain a password. */
-  copyCountersTo: string | null;
+  /** How long they may take for an answer. */
+  countersPatienceMilliseconds: number;
   /** Origin (and path) at which the public reaches the service, without a trailing slash; null where unknown. */
   publicUrl: string | null;
   /** Proxies whose `X-Forwarded-For` is believed; null where there is none. */
@@ -59,6 +53,8 @@ export interface Config {
   answerCacheBytes: number;
   /** Open at a time; null for what the limit of open files allows. */
   connectionsMax: number | null;
+  /** Of one client network; null for a quarter of all. */
+  connectionsPerClientMax: number | null;
   /** 0 for no limit. */
   eventLoopDelayMaxMilliseconds: number;
   /** 0 for no limit, null for most of what the process may have. */
@@ -141,13 +137,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: read("HOST", parseHost),
     port: read("PORT", wholeNumber(0, 65_535)),
     adminAddress: read("ADMIN_ADDRESS", parseAddress),
-    operatorWebhook: read("OPERATOR_WEBHOOK", parseWebhookUrl),
     dataDir: textOf("DATA_DIR"),
     databaseUrl: read("DATABASE_URL", parseDatabaseUrl),
     countersUrl: read("COUNTERS_URL", parseCountersUrl),
     countersOutage: read("COUNTERS_OUTAGE", oneOf(outageModes)),
-    copyTo: read("COPY_TO", parseCopyTo),
-    copyCountersTo: read("COPY_COUNTERS_TO", parseCountersUrl),
+    countersPatienceMilliseconds: read("COUNTERS_PATIENCE_MS", wholeNumber(10, 1000)),
     publicUrl: read("PUBLIC_URL", parsePublicUrl),
     trustedProxies: read("TRUSTED_PROXIES", parseRanges),
     corsOrigins: read("CORS_ORIGINS", parseOrigins),
@@ -155,6 +149,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: read("LOG_LEVEL", oneOf(logLevels)),
     answerCacheBytes: read("ANSWER_CACHE_BYTES", wholeNumber(0, 2 ** 40)),
     connectionsMax: read("CONNECTIONS_MAX", orUnset(wholeNumber(1, 1_000_000))),
+    connectionsPerClientMax: read("CONNECTIONS_PER_CLIENT_MAX", orUnset(wholeNumber(1, 1_000_000))),
     eventLoopDelayMaxMilliseconds: read("EVENT_LOOP_DELAY_MAX_MS", wholeNumber(0, 60_000)),
     memoryMaxBytes: read("MEMORY_MAX_BYTES", orUnset(wholeNumber(0, 2 ** 48))),
     usageLogDays: read("USAGE_LOG_DAYS", wholeNumber(0, 3650)),
@@ -195,15 +190,10 @@ function readSecret(path: string): string | Fault {
 /** What is wrong with settings that are each valid but do not fit together. */
 function faultsTogether(config: Config): string[] {
   const { host, port, adminAddress, databaseUrl, countersUrl, smtpUrl, publicUrl } = config;
-  const { copyTo, copyCountersTo } = config;
   const faults: string[] = [];
   if (countersUrl !== null && databaseUrl === null)
     faults.push(
       "DATABASE_URL must be set where COUNTERS_URL is: accounts are counted by their numbers, which mean others in each DATA_DIR. Set it, or leave COUNTERS_URL away.",
-    );
-  if (copyCountersTo !== null && copyTo?.databaseUrl == null)
-    faults.push(
-      "COPY_TO must be a database where COPY_COUNTERS_TO is set: an installation in a folder counts by itself.",
     );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
     faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");

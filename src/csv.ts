@@ -30,19 +30,25 @@ export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =
 const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
 
 /**
- * Would a spreadsheet run it? Some do so where the sign is a full-width one: Excel in Japanese, Numbers.
+ * Reports whether a spreadsheet might run it, or a part of it: one that cuts cells at semicolons or tabs, as Excel does in
+ * Europe, does not heed our quotes, so that a part or a line of a text becomes a cell. Some skip spaces before they look.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
-export const looksLikeFormula = (text: string): boolean => formulaStart.test(text);
+export const looksLikeFormula = (text: string): boolean =>
+  formulaStart.test(text) || text.search(beforeFormula) >= 0;
 
-const formulaStart = /^[=+\-@\t\r＝＋－＠]/;
+/** What begins a formula, with the signs that look alike: Excel in Japanese and Numbers take full-width ones. */
+const signs = "=+\\-@⁺⁻⁼₊₋₌−﬩﹢﹣﹦﹫＋－＝＠";
+const formulaStart = new RegExp(`^\\s*?[\\t\\r${signs}]`);
+/** Ends where a formula may begin, inside of a text. */
+const beforeFormula = new RegExp(`[;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*(?=[${signs}])`, "g");
 const mustBeQuoted = /[",\r\n]/;
 
-/** A number stays a number, also a negative one; text gets an apostrophe where a spreadsheet would take it for a formula. */
+/** A number stays a number, also a negative one; text gets an apostrophe where a spreadsheet would take it, or a part of it, for a formula. */
 function csvCell(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
   const text = typeof cell === "string" ? cell : cell.join("; ");
-  const harmless = looksLikeFormula(text) ? `'${text}` : text;
+  const harmless = looksLikeFormula(text) ? `'${text.replace(beforeFormula, "$&'")}` : text;
   return mustBeQuoted.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

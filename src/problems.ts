@@ -143,14 +143,6 @@ const kinds = {
     members: { available: list("Media types the path can answer in.", Type.String()) },
   },
   "request-timeout": { status: 408, title: "The request did not arrive in time", members: {} },
-  "version-retired": {
-    status: 410,
-    title: "This API version is no longer served",
-    members: {
-      successor: path("Path of the version to use instead."),
-      sunset: time("When the version was retired."),
-    },
-  },
   "content-too-large": {
     status: 413,
     title: "The request body is too large",

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { OperatorTeller } from "#alarms/tell-operator.ts";
 import { openAccountWorker } from "#account/account-worker.ts";
 import { accountWorkerSettings } from "#account/messages.ts";
 import { type Api, openApi } from "#api/ask.ts";
@@ -13,9 +12,9 @@ import type { Load } from "#datasets/start-load.ts";
 import type { ExportOffers } from "#exports/offers.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
-import { drain, settle } from "#http/connections.ts";
+import { drain } from "#http/connections.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
-import { addressText, listenPassed, type PassedSockets } from "#http/listen.ts";
+import { addressText, listenPassed, type PassedSockets, queueMax } from "#http/listen.ts";
 import { openRequestRecorder } from "#http/log-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/request-metrics.ts";
@@ -24,17 +23,15 @@ import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openCounters } from "#limits/open-counters.ts";
-import type { Patience } from "#limits/shared-counters.ts";
+import type { ChosenPatience } from "#limits/shared-counters.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
-import { deprecations } from "#operations/deprecations.ts";
 import { operations } from "#operations/index.ts";
 import { openLifecycle } from "#service/lifecycle.ts";
 import { metricsOf } from "#service/metrics.ts";
 import { openServedDatasets } from "#service/served-datasets.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/files.ts";
-import { type Lock, takeLock } from "#store/lock.ts";
-import { refuseMovedFolder, watchFolderMark } from "#store/move-mark.ts";
+import { takeLock } from "#store/lock.ts";
 import { readyControl } from "#store/ready-control.ts";
 import { openRecording } from "#usage/recording.ts";
 
@@ -59,7 +56,7 @@ interface Time {
   /** Milliseconds since 1970. */
   now(): number;
   /** With those who count for several instances. */
-  patience?: Patience | undefined;
+  patience?: ChosenPatience | undefined;
 }
 
 /**
@@ -86,10 +83,9 @@ export async function openService(
 
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
-  const moved = Promise.withResolvers<Error>();
   const openShared = async (url: string) => {
     const { openDatabase } = await import("#service/open-database.ts");
-    return openDatabase(url, reportKeys, moved.resolve);
+    return openDatabase(url, reportKeys);
   };
   const shared = databaseUrl === null ? null : await openShared(databaseUrl);
   if (shared === null) await readyControl(dataDir);
@@ -97,16 +93,19 @@ export async function openService(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
-  // Under the lock, which `copy` takes once it has marked the folder.
-  if (shared === null) refuseUnderLock(dataDir, lock);
+  let emptied = 0;
   const { counters, mode: countersMode } = await openCounters({
     dataDir,
     database: shared?.place ?? null,
     countersUrl: config.countersUrl,
     outage: config.countersOutage,
-    patience,
+    patience: patience ?? { answer: config.countersPatienceMilliseconds },
     clock,
     onFault: report("counts", shared === null ? "counts cannot be saved" : "counts are not shared"),
+    onEmptied() {
+      emptied++;
+      log.error("the server of COUNTERS_URL has lost all counts: every window begins anew");
+    },
   }).catch((fault: unknown) => {
     lock.release();
     throw fault;
@@ -120,7 +119,6 @@ export async function openService(
         shared?.forThreads ?? null,
       ),
     counters: () => counters,
-    answerCall: (call) => answerCall(call),
     reportError: (message) => log.error(message),
   });
   const offers = config.exports
@@ -142,7 +140,6 @@ export async function openService(
   });
   // A worker reads the dataset while this thread imports Fastify, the slowest import.
   const { buildApp } = await import("#http/build-app.ts");
-  const { openExplorerCalls } = await import("#http/explorer-calls.ts");
   const keyVerifier = openKeyVerifier({
     keys:
       shared?.keys ??
@@ -176,7 +173,6 @@ export async function openService(
   const http: HttpDependencies = {
     config,
     operations,
-    deprecations,
     api,
     model: datasets.model,
     changes: openPublications(join(dataDir, "datasets")),
@@ -195,7 +191,6 @@ export async function openService(
     }),
     log,
   };
-  const answerCall = openExplorerCalls(http);
   const { app, connections } = buildApp(http);
   if (offers !== null) (await import("#http/mount-exports.ts")).mountExports(app, http, offers);
   const metrics = metricsOf({
@@ -206,6 +201,7 @@ export async function openService(
     recording,
     failing,
     countersMode,
+    countersEmptied: () => (config.countersUrl === null ? null : emptied),
     shared,
     accountWorker,
     dataDir,
@@ -216,27 +212,24 @@ export async function openService(
   const listen = () => (listening ??= listenOnce());
   const listenOnce = async () => {
     await listenAdmin();
-    if (passed.main === null) return app.listen({ host: config.host, port: config.port });
+    if (passed.main === null)
+      return app.listen({ host: config.host, port: config.port, backlog: queueMax });
     await app.ready();
     return addressText(await listenPassed(app.server, passed.main, config.host));
   };
-  let operator: OperatorTeller | null = null;
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
 
-  const endWatch = shared === null ? watchFolderMark(dataDir, moved.resolve) : () => {};
   const lifecycle = openLifecycle({
     log,
-    settle: () => settle(connections),
     async drain() {
       offers?.close();
-      await Promise.all([drain(app.server, connections), operator?.close()]);
+      await drain(app.server, connections);
       await app.close();
       overload.close();
     },
     closeDatasets: datasets.close,
     async closeStores() {
-      endWatch();
       await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
       // The account worker may have counted until then.
       await counters.close();
@@ -244,7 +237,6 @@ export async function openService(
     closeAdmin: admin.close,
     releaseLock: lock.release,
   });
-  void moved.promise.then(lifecycle.leave);
 
   return {
     app,
@@ -252,12 +244,6 @@ export async function openService(
     listen,
     async start() {
       await listenAdmin();
-      const { operatorWebhook: webhookUrl } = config;
-      if (webhookUrl !== null) {
-        const { tellOperator } = await import("#alarms/tell-operator.ts");
-        const elapsed = () => performance.now();
-        operator = tellOperator({ webhookUrl, metrics, log, elapsed, now, program });
-      }
       await datasets.look();
       if (lifecycle.state !== "starting")
         throw new Error("The service was stopped before it had started.");
@@ -286,13 +272,4 @@ async function openOffers(
     onMade: (dataset, file, milliseconds) =>
       log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export is made"),
   });
-}
-
-function refuseUnderLock(dataDir: string, lock: Lock): void {
-  try {
-    refuseMovedFolder(dataDir);
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
 }

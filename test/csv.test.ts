@@ -11,12 +11,30 @@ const lineOf = (...cells: readonly Cell[]) =>
   );
 
 test("what a spreadsheet would run is text in it, in a list and in a heading too", () => {
-  const halfWidth = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", '=HYPERLINK("x")'];
-  for (const formula of [...halfWidth, "＝1+1", "＋1", "－1", "＠SUM(A1)"]) {
+  const halfWidth = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", '=HYPERLINK("x")'];
+  const fullWidth = ["＝1+1", "＋1", "－1", "＠SUM(A1)"];
+  const alike = ["﹦1", "⁼1", "₌1", "﹢1", "⁺1", "﹣1", "⁻1", "−1", "﹫SUM(A1)"];
+  const behindSpaces = ["  =1", "\u00a0=1", "\u202f\u3000+1", " \t1", "\v\f-1", "\ufeff@x"];
+  for (const formula of [...halfWidth, ...fullWidth, ...alike, ...behindSpaces]) {
     assert.deepEqual(parse(lineOf(formula, "x")), [[`'${formula}`, "x"]]);
     assert.deepEqual(parse(lineOf([formula, "x"])), [[`'${formula}; x`]]);
     assert.deepEqual(parse(csvHeading([{ name: formula, of: () => 1 }])), [[`'${formula}`]]);
   }
+});
+
+test("a formula behind a semicolon, a tab or a line end is text, too, for programs that cut there", () => {
+  for (const [text, harmless] of [
+    ["Acme;=1+1", "'Acme;'=1+1"],
+    ["Acme;\u00a0 =1+1;x", "'Acme;\u00a0 '=1+1;x"],
+    ["a\t=1\t-2", "'a\t'=1\t'-2"],
+    ["two\n\n=1", "'two\n\n'=1"],
+    ["two\r\n- one", "'two\r\n'- one"],
+    ['a;"=1";x', `'a;"'=1";x`],
+    ["a;⁼1", "'a;'⁼1"],
+    ["=1;=2", "'=1;'=2"],
+  ] as const)
+    assert.deepEqual(parse(lineOf(text)), [[harmless]]);
+  assert.deepEqual(parse(lineOf(["x", "=1+1"])), [["'x; '=1+1"]]);
 });
 
 test("every other cell is read as it was written", () => {
@@ -27,7 +45,9 @@ test("every other cell is read as it was written", () => {
     "",
     "1=1",
     "'x",
-    " =1",
+    "a; 1=1",
+    "a ; x-1",
+    "ab-c\t1",
     "ä…",
     "; ",
     "三＝1",

@@ -228,6 +228,10 @@ test("systemd accepts every unit in deploy/", (t) => {
   assert.equal(said, "");
 });
 
+test("systemd signals the launcher alone", () => {
+  assert.match(readFileSync("deploy/gp-records.service", "utf8"), /^KillMode=mixed$/m);
+});
+
 test("of the backups that the timers make, the newest stay", (t) => {
   for (const [unit, below, kept] of [
     ["gp-records-backup", "", 14],

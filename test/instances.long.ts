@@ -16,10 +16,11 @@ test("four servers on one PostgreSQL and one Redis", { skip }, async (t) => {
   const redis = await startRedis();
   t.after(() => redis.end());
   await publishShared(t, { databaseUrl }, cast);
-  for (const [engine, shared] of [
+  const engines = [
     ["Redis", { databaseUrl, countersUrl: redis.url }],
     ["PostgreSQL", { databaseUrl }],
-  ] as const)
+  ] as const;
+  for (const [engine, shared] of engines)
     for (const [clocks, secondsApart] of [
       ["the same clock", 0],
       ["clocks five seconds apart", 5],
@@ -35,6 +36,15 @@ test("four servers on one PostgreSQL and one Redis", { skip }, async (t) => {
           await assertSixtyEachTime(own, shared, instances, 100);
         },
       );
+
+  for (const [engine, shared] of engines)
+    await t.test(
+      `admit sixty of four hundred requests at once, twenty times while every core is busy, counted by ${engine}`,
+      async (own) => {
+        const instances = await Promise.all([0, 1, 2, 3].map(() => startInstance(own, shared)));
+        await assertSixtyEachTime(own, shared, instances, 20, "busy");
+      },
+    );
 
   await t.test(
     "show a client that pages over all of them in turn, through ten publications, each record of a version once, or the new version",

@@ -12,7 +12,7 @@ import { startRedis, whyNoRedis } from "./support/redis.ts";
 
 const skip = whyNoPostgres() ?? whyNoRedis() ?? false;
 
-/** A hundred times, and ten publications: test/instances.long.ts. */
+/** A hundred times, twenty on busy cores, and ten publications: test/instances.long.ts. */
 const rounds = 3;
 const publications = 3;
 
@@ -20,12 +20,17 @@ test("four servers on one PostgreSQL and one Redis", { skip }, async (t) => {
   const databaseUrl = await freshDatabase(t);
   const redis = await startRedis();
   t.after(() => redis.end());
-  const start = (own: typeof t, shared: Shared) =>
-    Promise.all(
+  const start = async (own: typeof t, shared: Shared) => {
+    const instances = await Promise.all(
       [0, 5, 10, 15].map((seconds) =>
         startInstance(own, shared, { aheadMilliseconds: 1000 * seconds }),
       ),
     );
+    await own.test("sixty are admitted while every core is busy", (busy) =>
+      assertSixtyEachTime(busy, shared, instances, 1, "busy"),
+    );
+    return instances;
+  };
   await publishShared(t, { databaseUrl }, cast);
 
   await t.test(

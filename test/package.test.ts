@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -17,6 +18,11 @@ import { spawnServer } from "./support/server-process.ts";
 import { startService } from "./support/service.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
+/** Those of the checkout that runs the test, which npm passes on, are not those of its copy. */
+const ownSettings = {
+  npm_config_ignore_scripts: undefined,
+  npm_config_pack_destination: undefined,
+};
 const { files } = JSON.parse(readFileSync("package.json", "utf8")) as { files: string[] };
 
 /** @throws AssertionError with what it said, where it fails. @returns what it printed. */
@@ -31,15 +37,29 @@ async function runIn(folder: string, command: string, settings: NodeJS.ProcessEn
   return out;
 }
 
-/** Packs a copy of this checkout, so that nothing is made in it. @returns the path of the package. */
-async function pack(t: TestContext): Promise<string> {
+/** A copy of this checkout, in which a package can be made. */
+function copyCheckout(t: TestContext): string {
   const copy = temporaryFolder(t);
-  const own = ["src", "packaging", "package.json", "tsconfig.json", "README.md", "LICENSE"];
-  for (const part of [...files.filter((name) => name !== "lib"), ...own])
+  const own = [
+    "src",
+    "packaging",
+    "package.json",
+    "tsconfig.json",
+    "README.md",
+    "LICENSE",
+    ".npmrc",
+  ];
+  for (const part of [...files.filter((name) => !/^!?lib\b/.test(name)), ...own])
     if (existsSync(part)) cpSync(part, join(copy, part), { recursive: true });
   symlinkSync(realpathSync("node_modules"), join(copy, "node_modules"));
-  const packed = await runIn(copy, "npm pack --silent --ignore-scripts=false");
-  return join(copy, packed.trim().split("\n").at(-1)!);
+  return copy;
+}
+
+/** @returns the path of the package. */
+async function pack(t: TestContext): Promise<string> {
+  const copy = copyCheckout(t);
+  const packed = await runIn(copy, "npm pack --silent --ignore-scripts=false", ownSettings);
+  return join(copy, "lib", packed.trim().split("\n").at(-1)!);
 }
 
 /** An empty folder into which the package is installed, as whoever uses it does. */
@@ -49,6 +69,28 @@ async function install(t: TestContext, archive: string): Promise<string> {
   await runIn(folder, `npm install --silent --ignore-scripts --prefer-offline '${archive}'`);
   return folder;
 }
+
+test("a package without its program is not made, and one that was says what to do", async (t) => {
+  const copy = copyCheckout(t);
+  const packing = `cd '${copy}' && npm pack --ignore-scripts`;
+  const { exitCode, err } = await outcomeOf("sh", ["-c", packing], {
+    ...process.env,
+    ...ownSettings,
+  });
+  assert.notEqual(exitCode, 0);
+  assert.match(err, /ENOENT.*lib\/gp-records-.*\.tgz/);
+  assert.deepEqual(globSync("**/*.tgz", { cwd: copy }), []);
+
+  const packed = await runIn(copy, "npm pack --silent --ignore-scripts --pack-destination .");
+  await runIn(copy, `tar -xzf '${packed.trim()}'`);
+  const launcher = join(copy, "package", "bin", "gp-records");
+  const started = await outcomeOf(process.execPath, [launcher, "--version"], process.env);
+  assert.deepEqual([started.exitCode, started.out], [2, ""]);
+  assert.match(
+    started.err,
+    /^error: .* lacks the folder lib.*npm pack --ignore-scripts=false.*\n$/,
+  );
+});
 
 test("what is packed runs where it is installed: the program, and the engine as a library", async (t) => {
   const folder = await install(t, await pack(t));

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { formatVersion } from "#datasets/format.ts";
 import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
 import { cast } from "./support/cast.ts";
 import { outcomeOf } from "./support/command-line.ts";
@@ -126,13 +127,14 @@ test(
   },
 );
 
+const git = (...args: string[]) =>
+  execFileSync("git", ["-C", root, ...args], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+
 /** The newest commit before the newest step of the schema, as far as the history that is here reaches; null where it does not. */
 function commitBeforeNewestStep(): string | null {
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-C", root, ...args], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
   const file = "src/store/postgres-steps.ts";
   const namesIn = (text: string) =>
     [...text.matchAll(/\bname: "(\d{4}-[\w-]+)"/g)].map(([, name]) => name!);
@@ -156,6 +158,9 @@ test(
     const commit = commitBeforeNewestStep();
     if (commit === null)
       return t.skip("skipped: the history of the repository is not here, or not far enough");
+    const format = git("show", `${commit}:src/datasets/format.ts`);
+    if (!format.includes(`formatVersion = ${formatVersion};`))
+      return t.skip(`skipped: ${commit} has datasets of another format`);
     const folder = temporaryFolder(t);
     const archive = execFileSync("git", ["-C", root, "archive", commit], { maxBuffer: 1 << 30 });
     execFileSync("tar", ["-x", "-C", folder], { input: archive });

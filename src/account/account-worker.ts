@@ -1,12 +1,8 @@
 /** The thread that serves `/account`, as the HTTP thread sees it: started on demand, spoken to by messages. */
-import { type Transferable, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
 import type {
-  ApiAnswer,
-  QuotaRpcCall,
-  QuotaRpcReply,
-  ExplorerCall,
   JobsDone,
   FromAccountWorker,
   PageAnswer,
@@ -31,10 +27,8 @@ interface AccountWorker {
 interface AccountWorkerOptions {
   /** Called when the thread is started: by then the port is known. */
   settings(): AccountWorkerSettings;
-  /** Called with the first quota RPC. */
+  /** Called with the first look at a quota. */
   counters(): Counters;
-  /** Never rejects; its body is transferred to the thread. */
-  answerCall(call: ExplorerCall): Promise<ApiAnswer>;
   /** Takes what the operator should know. */
   reportError(error: string): void;
 }
@@ -52,7 +46,7 @@ interface RunningThread {
 }
 
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {
-  const { settings, reportError } = options;
+  const { settings, counters, reportError } = options;
   let thread: RunningThread | null = null;
   let dataset: LoadOrder | null = null;
   let number = 0;
@@ -62,8 +56,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
       workerData: settings(),
     });
     const waiting = new Map<number, Waiting>();
-    const send = (message: ToAccountWorker, transferred: readonly Transferable[] = []) =>
-      worker.postMessage(message, transferred);
+    const send = (message: ToAccountWorker) => worker.postMessage(message);
     worker.on("message", (message: FromAccountWorker) => {
       if ("error" in message) reportError(message.error);
       else if ("jobs" in message) started.jobs = message.jobs;
@@ -71,8 +64,9 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
       } else {
-        void replyTo(options, message.question).then((reply) =>
-          send({ number: message.number, reply }, "body" in reply ? [reply.body.buffer] : []),
+        const { number: asked, look } = message;
+        void Promise.resolve(counters().look(look.account, look.quotas)).then((status) =>
+          send({ number: asked, status }),
         );
       }
     });
@@ -110,11 +104,4 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
       await thread?.ended;
     },
   };
-}
-
-async function replyTo(
-  { counters, answerCall }: AccountWorkerOptions,
-  question: QuotaRpcCall,
-): Promise<QuotaRpcReply> {
-  return question.ask === "look" ? counters().look(...question.with) : answerCall(...question.with);
 }

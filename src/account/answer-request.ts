@@ -183,12 +183,13 @@ const word = (request: AccountRequest, status: number, title: string, text: stri
   page(wordPage(title, text, framed(request)), status);
 
 /**
- * Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch Metadata); older ones in `Origin`. Without
- * either header the answer is no.
- * @param origin our own.
+ * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch
+ * Metadata), and in `Origin`: whatever is sent must be right. Without either header the answer is no.
+ * @param own our own origin.
  */
-export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, origin: string): boolean {
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined) return site === "same-origin";
-  return headers.origin === origin;
+export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, own: string): boolean {
+  const { "sec-fetch-site": site, origin } = headers;
+  if (site === undefined) return origin === own;
+  // Our pages send no referrer, and a form of such a page has the origin `null` (Fetch Standard).
+  return site === "same-origin" && (origin === undefined || origin === "null" || origin === own);
 }

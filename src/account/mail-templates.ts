@@ -1,5 +1,4 @@
 /** The texts of all mail: plain text, one link at most, and what to do if it was not you. */
-import { type Deprecation, subjectOf } from "#operations/deprecations.ts";
 
 export interface Mail {
   to: string;
@@ -151,29 +150,6 @@ export const quotaMail = ({ to, accountName, used, quota, url }: QuotaMail): Mai
     url,
   ),
 });
-
-interface DeprecatedMail extends AccountMail {
-  deprecation: Deprecation;
-  /** Of the last 30 days that use it. */
-  requests: number;
-}
-
-export const deprecatedMail = (message: DeprecatedMail): Mail => {
-  const { to, accountName, deprecation, requests, url } = message;
-  return {
-    to,
-    subject: `${accountName} uses something that ends on ${deprecation.sunset}`,
-    text: paragraphs(
-      `In the last 30 days ${requests} requests of the account "${accountName}" used ${plain(subjectOf(deprecation))}. It is deprecated since ${deprecation.since} and ends on ${deprecation.sunset}.`,
-      plain(deprecation.advice),
-      "What changes:",
-      url,
-    ),
-  };
-};
-
-/** Without the backticks that mark code. */
-const plain = (text: string) => text.replaceAll("`", "");
 
 const notYou = (deed: string, comfort: string) =>
   `If it was not you who ${deed}, do nothing. ${comfort}`;

@@ -3,7 +3,6 @@ import { type Config, localUrl } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
-import type { Operation } from "#operations/operation.ts";
 import type { GateMemory, PoolMemory } from "#store/postgres.ts";
 
 /** The only media type of a request body that is read. */
@@ -46,54 +45,26 @@ export interface PageAnswer {
   body: string;
 }
 
-/** A call of the API that somebody makes in the explorer, for an account that is not suspended. */
-export interface ExplorerCall {
-  /** Its number. */
-  account: number;
-  quotas: Quotas;
-  operation: Operation["name"];
-  /** Without the `?`. */
-  query: string;
-}
-
-export interface ApiAnswer {
-  status: number;
-  /** By lower-case name; without those that every response has. */
-  headers: Readonly<Record<string, string>>;
-  /** JSON: the records, or a problem. */
-  body: Uint8Array<ArrayBuffer>;
-}
-
 /** What one of several instances does for all of them, with the numbers of its locks, which are never changed. */
 export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
 export type Job = keyof typeof jobs;
 /** The jobs that an instance can do, each with whether it does. */
 export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 
-/** What only the HTTP thread can do, called by the account worker. */
-export interface QuotaRpc {
-  /** Counts, answers and records the call like any request of the API. */
-  call(call: ExplorerCall): Promise<ApiAnswer>;
-  /** The quota status of the account; counts nothing. */
-  look(account: number, quotas: Quotas): Promise<QuotaStatus>;
-}
-
-export type QuotaRpcReply = Awaited<ReturnType<QuotaRpc[keyof QuotaRpc]>>;
-export type QuotaRpcCall = {
-  [K in keyof QuotaRpc]: { ask: K; with: Parameters<QuotaRpc[K]> };
-}[keyof QuotaRpc];
+/** Returns the quota status of an account as the HTTP thread knows it, and counts nothing. */
+export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
 /** From the HTTP thread. */
 export type ToAccountWorker =
   | { number: number; request: PageRequest }
-  | { number: number; reply: QuotaRpcReply }
+  | { number: number; status: QuotaStatus }
   | { dataset: LoadOrder | null }
   | { isLast: true };
 
 /** From the account worker. */
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
-  | { number: number; question: QuotaRpcCall }
+  | { number: number; look: { account: number; quotas: Quotas } }
   /** What this instance does for all of them. */
   | { jobs: JobsDone }
   /** For the operator's log. */

@@ -4,11 +4,10 @@ import type { Passwords } from "#accounts/passwords.ts";
 import type { Membership } from "#accounts/membership.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
 import { isLoopback } from "#config.ts";
-import type { Deprecation } from "#operations/deprecations.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Mailer } from "./mailer.ts";
-import type { QuotaRpc, PageRequest, AccountWorkerSettings } from "./messages.ts";
+import type { LookAtQuota, PageRequest, AccountWorkerSettings } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
 /** What all requests share. */
@@ -18,9 +17,8 @@ export interface AccountServices {
   usage: UsageStore;
   passwords: Passwords;
   mailer: Mailer;
-  quotaRpc: QuotaRpc;
+  lookAtQuota: LookAtQuota;
   personLimiter: PersonLimiter;
-  deprecations: readonly Deprecation[];
   /** The records; null while none are published. */
   model(): ReadModel | null;
   reportError(error: string): void;

@@ -1,4 +1,4 @@
-/** Mails owners of accounts, once each, that a key is about to expire, a day's quota is nearly used up, or what they use is deprecated. */
+/** Mails owners of accounts, once each, that a key is about to expire or a day's quota is nearly used up. */
 import {
   forgetNotices,
   isNoticed,
@@ -8,11 +8,9 @@ import {
   type OwnedAccount,
 } from "#accounts/notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
-import { anchorOf, endOf } from "#operations/deprecations.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { readGauges } from "./components/gauges.ts";
-import { readDeprecatedUses } from "./deprecated-uses.ts";
-import { deprecatedMail, keyExpiresMail, quotaMail } from "./mail-templates.ts";
+import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./request.ts";
 
 /** The earliest first. */
@@ -22,16 +20,10 @@ const expiryKinds = [
 ] as const;
 type ExpiryKind = (typeof expiryKinds)[number];
 
-/** Before the end of what is deprecated. */
-const lastCallDays = 30;
-
 const quotaKind = "quota-near";
 const nearShare = 0.8;
 
-type Watched = Pick<
-  AccountServices,
-  "control" | "usage" | "quotaRpc" | "mailer" | "deprecations"
-> & {
+type Watched = Pick<AccountServices, "control" | "lookAtQuota" | "mailer"> & {
   /** Origin (and path) of links in the mail. */
   base: string;
 };
@@ -50,7 +42,6 @@ export async function watchNotices(
     if (isOver.aborted) return;
     await mailExpiries(services, account, now);
     await mailQuota(services, account, now);
-    await mailDeprecations(services, account, now);
   }
 }
 
@@ -87,26 +78,6 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
       mailer.send(quotaMail({ to, accountName: account.name, used, quota, url }));
   } else if (used < quota / 2 && (await isNoticed(control.database, notice)))
     await control.write((transaction) => forgetNotices(transaction, notice));
-}
-
-/** Mailed when the first use is seen, and again to those who still use it shortly before its end. */
-async function mailDeprecations(
-  services: Watched,
-  account: OwnedAccount,
-  now: number,
-): Promise<void> {
-  for (const { deprecation, requests } of await readDeprecatedUses(services, account.number, now)) {
-    const left = endOf(deprecation) - now;
-    if (left <= 0) continue;
-    const kind = left <= lastCallDays * dayMilliseconds ? "deprecated-last-call" : "deprecated";
-    const notice = { account: account.number, kind, subject: deprecation.id };
-    if (!(await isFirst(services, notice, now))) continue;
-    const url = `${services.base}/changelog#${anchorOf(deprecation)}`;
-    for (const to of account.owners)
-      services.mailer.send(
-        deprecatedMail({ to, accountName: account.name, deprecation, requests, url }),
-      );
-  }
 }
 
 /** Reads before it writes: a write transaction for each old notice would block other writers. */

@@ -5,7 +5,7 @@ import { openPasswords } from "#accounts/passwords.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
-import { deprecations } from "#operations/deprecations.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
@@ -20,10 +20,7 @@ import {
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";
 import {
-  type ApiAnswer,
-  type QuotaRpc,
-  type QuotaRpcCall,
-  type QuotaRpcReply,
+  type LookAtQuota,
   type FromAccountWorker,
   type AccountWorkerSettings,
   type Job,
@@ -39,7 +36,7 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-const quotaRpc = openQuotaRpc((number, question) => send({ number, question }));
+const quotaLooks = openQuotaLooks((number, look) => send({ number, look }));
 const dataset = openOwnModel(reportError);
 const personLimiter = openPersonLimiter();
 const underWay = new Set<Promise<void>>();
@@ -113,9 +110,8 @@ async function openServices(): Promise<AccountServices> {
     usage,
     passwords,
     mailer,
-    quotaRpc,
+    lookAtQuota: quotaLooks.look,
     personLimiter,
-    deprecations,
     model: dataset.model,
     reportError,
   };
@@ -158,7 +154,7 @@ function track(work: Promise<void>): void {
 
 port.on("message", (message: ToAccountWorker) => {
   if ("request" in message) track(serve(message));
-  else if ("reply" in message) quotaRpc.settle(message.number, message.reply);
+  else if ("status" in message) quotaLooks.settle(message.number, message.status);
   else if ("dataset" in message) dataset.show(message.dataset);
   else void close();
 });
@@ -182,25 +178,26 @@ async function close(): Promise<void> {
   port.close();
 }
 
-interface QuotaRpcClient extends QuotaRpc {
-  /** Takes the reply to an earlier call. */
-  settle(number: number, reply: QuotaRpcReply): void;
+interface QuotaLooks {
+  look: LookAtQuota;
+  /** Takes the status that an earlier look asked for. */
+  settle(number: number, status: QuotaStatus): void;
 }
 
-/** The client side of the quota RPC. @param ask sends a call under a number to the HTTP thread. */
-function openQuotaRpc(ask: (number: number, question: QuotaRpcCall) => void): QuotaRpcClient {
-  const open = new Map<number, (reply: QuotaRpcReply) => void>();
+/** Opens the way to the HTTP thread's counters. @param ask sends a look under a number. */
+function openQuotaLooks(
+  ask: (number: number, look: { account: number; quotas: Quotas }) => void,
+): QuotaLooks {
+  const open = new Map<number, (status: QuotaStatus) => void>();
   let number = 0;
-  const put = <R extends QuotaRpcReply>(question: QuotaRpcCall) =>
-    new Promise<R>((resolve) => {
-      open.set(++number, (reply) => resolve(reply as R));
-      ask(number, question);
-    });
   return {
-    call: (call) => put<ApiAnswer>({ ask: "call", with: [call] }),
-    look: (account, quotas) => put<QuotaStatus>({ ask: "look", with: [account, quotas] }),
-    settle(answered, reply) {
-      open.get(answered)?.(reply);
+    look: (account, quotas) =>
+      new Promise((resolve) => {
+        open.set(++number, resolve);
+        ask(number, { account, quotas });
+      }),
+    settle(answered, status) {
+      open.get(answered)?.(status);
       open.delete(answered);
     },
   };

@@ -25,7 +25,10 @@ export async function requestAddressChange(
   { person, password, address: text, now }: AddressChange,
 ): Promise<MadeLink & { isKnown: boolean }> {
   const address = readAddress(text);
-  await passwords.inTurn((hasher) => confirmInTurn(control, hasher, { person, password, now }));
+  await passwords.inTurn(
+    (hasher) => confirmInTurn(control, hasher, { person, password, now }),
+    "known",
+  );
   return control.write(async (transaction) => {
     await admit(transaction, [{ kind: "mail", of: address.folded }], now);
     const holder = await findPerson(transaction, address.folded);

@@ -44,7 +44,7 @@ export function changePassword(
       await writeAudit(transaction, { ...entry, action: "person.password_changed" });
       return setPassword(transaction, { row, hashed, client, now });
     });
-  });
+  }, "known");
 }
 
 /** Ends all sessions, known browsers and reset links; only this browser is signed in again, with new tokens. */

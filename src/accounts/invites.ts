@@ -181,7 +181,7 @@ export async function acceptInvitation(
 
 async function hashNew(passwords: Passwords, password: string, email: string): Promise<string> {
   checkPassword(password, email);
-  return passwords.inTurn((hasher) => hasher.hash(password));
+  return passwords.inTurn((hasher) => hasher.hash(password), "clean");
 }
 
 /** Whoever has become a member meanwhile stays what they are. */

@@ -12,17 +12,23 @@ export interface Hasher {
   isOutdated(stored: string): boolean;
 }
 
+/** How far a sender is trusted, with how many shares of the queue are open to them: the last is kept for known ones. */
+const shares = { failed: 1, clean: 2, known: 3 } as const;
+export type Trust = keyof typeof shares;
+
 export interface Passwords {
   /**
    * Runs `work` once fewer than `runningMax` are running.
-   * @throws DomainError `busy` at once, without running it, where too many wait already.
+   * @param trust `failed` unless it is given.
+   * @throws DomainError `busy` at once, without running it, where too many wait already for a sender of this trust.
    */
-  inTurn<R>(work: (hasher: Hasher) => Promise<R>): Promise<R>;
+  inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust?: Trust): Promise<R>;
 }
 
 interface PasswordOptions extends Argon2Cost {
   /** At a time. The thread pool has four threads, which file access and DNS need too. */
   runningMax: number;
+  /** Places in each share of the queue. */
   waitingMax: number;
 }
 
@@ -47,9 +53,9 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
     if (next === undefined) running -= 1;
     else next();
   };
-  const enter = async () => {
+  const enter = async (trust: Trust) => {
     if (running < runningMax) running += 1;
-    else if (waiting.length < waitingMax)
+    else if (waiting.length < waitingMax * shares[trust])
       await new Promise<void>((resolve) => waiting.push(resolve));
     else
       throw new DomainError(
@@ -59,8 +65,8 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   };
 
   return {
-    async inTurn(work) {
-      await enter();
+    async inTurn(work, trust = "failed") {
+      await enter(trust);
       try {
         return await work(hasher);
       } finally {

@@ -3,12 +3,12 @@ import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Address, readAddress } from "./addresses.ts";
 import { setPassword } from "./change-password.ts";
-import { type Client, networkOf } from "./client.ts";
+import type { Client } from "./client.ts";
 import { lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, requirePerson, requirePersonRow } from "./people.ts";
 import type { SignedIn } from "./signed-in.ts";
-import { admit } from "./throttle.ts";
+import { admit, networksOf } from "./throttle.ts";
 
 /** Stored in place of an address that nobody has proven. */
 const nobody: Address = { email: "", folded: "" };
@@ -25,7 +25,7 @@ export async function requestReset(
   const { folded } = readAddress(text);
   return control.write(async (transaction) => {
     const mail = { kind: "mail", of: folded } as const;
-    await admit(transaction, [mail, { kind: "network", of: networkOf(client) }], now);
+    await admit(transaction, [mail, ...networksOf(client)], now);
     const person = await findPerson(transaction, folded);
     const address = person === undefined ? nobody : { email: person.email, folded };
     const made = await makeLink(transaction, {
@@ -74,7 +74,7 @@ export async function completeReset(
 ): Promise<SignedIn> {
   const { email } = await lookAtLink(control, token, now);
   checkPassword(password, email);
-  const hashed = await passwords.inTurn((hasher) => hasher.hash(password));
+  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
   return control.write(async (transaction) => {
     const { person } = await useLink(transaction, { token, kind: "reset", now });
     const row = await requirePersonRow(transaction, person ?? "");

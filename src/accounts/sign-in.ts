@@ -1,16 +1,16 @@
 /** Signs people in by address and password; neither the response nor its timing reveals whether an address is known. */
-import type { Selectable, Transaction } from "kysely";
+import type { Kysely, Selectable, Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { foldAddress } from "./addresses.ts";
-import { type Client, networkOf } from "./client.ts";
+import type { Client } from "./client.ts";
 import { isKnownBrowser } from "./known-browsers.ts";
-import type { Hasher, Passwords } from "./passwords.ts";
+import type { Hasher, Passwords, Trust } from "./passwords.ts";
 import { personOf, personRow, requirePersonRow } from "./people.ts";
 import { openSession, type SignedIn } from "./signed-in.ts";
-import { admit, forgive, type Subject } from "./throttle.ts";
+import { admit, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
 
 type PersonRow = Selectable<PersonTable>;
 
@@ -25,19 +25,20 @@ interface Attempt {
  * The throttle counts before the password is checked, so that simultaneous attempts are all counted.
  * @throws DomainError `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
  */
-export function signIn(
+export async function signIn(
   control: ControlStore,
   passwords: Passwords,
   { address, password, client, now }: Attempt,
 ): Promise<SignedIn> {
+  const nearest = await nearestRow(control.database, foldAddress(address));
+  const row = nearest?.email_folded === foldAddress(address) ? nearest : undefined;
+  const sender = await senderOf(control.database, row, { address, client, now });
+  const { subjects, trust } = sender;
   return passwords.inTurn(async (hasher) => {
-    const { row, subjects } = await control.write(async (transaction) => {
-      const row = await personRow(transaction, "email_folded", foldAddress(address));
-      const subjects = await subjectsOf(transaction, row, { address, client, now });
-      await admit(transaction, subjects, now);
-      return { row, subjects };
-    });
-    const isRight = await hasher.isPassword(password, row?.password ?? null);
+    await control.write((transaction) => admit(transaction, subjects, now));
+    // An unknown address takes the time of somebody's password, which may be one of an earlier cost.
+    const isFitting = await hasher.isPassword(password, nearest?.password ?? null);
+    const isRight = isFitting && row !== undefined;
     const renewed =
       isRight && hasher.isOutdated(row!.password) ? await hasher.hash(password) : null;
     const signedIn = await control.write(async (transaction) => {
@@ -54,7 +55,7 @@ export function signIn(
     });
     if (signedIn === null) throw wrong();
     return signedIn;
-  });
+  }, trust);
 }
 
 /**
@@ -68,7 +69,7 @@ export function confirmPassword(
 ): Promise<void> {
   return passwords.inTurn(async (hasher) => {
     await confirmInTurn(control, hasher, order);
-  });
+  }, "known");
 }
 
 /** The same inside `inTurn`. @returns the row whose password it was. */
@@ -90,20 +91,44 @@ export async function confirmInTurn(
   return row;
 }
 
+/**
+ * Returns whoever has the address, else the next one in the alphabet or the first: an unknown address has the same
+ * neighbour each time, and whether it is known is one query either way.
+ */
+const nearestRow = (
+  database: Kysely<ControlTables>,
+  folded: string,
+): Promise<PersonRow | undefined> =>
+  database
+    .selectFrom("person")
+    .selectAll()
+    .where("email_folded", "=", ({ fn, selectFrom }) => {
+      const first = selectFrom("person").select(({ fn: { min } }) =>
+        min("email_folded").as("first"),
+      );
+      return fn.coalesce(first.where("email_folded", ">=", folded), first);
+    })
+    .executeTakeFirst();
+
+interface Sender {
+  subjects: Subject[];
+  trust: Trust;
+}
+
 /** Attempts from a browser this person has signed in with are counted separately; all others by address and by network. */
-async function subjectsOf(
-  transaction: Transaction<ControlTables>,
+async function senderOf(
+  database: Kysely<ControlTables>,
   row: PersonRow | undefined,
   { address, client, now }: Omit<Attempt, "password">,
-): Promise<Subject[]> {
+): Promise<Sender> {
   const token = client.browserToken;
-  const isKnown = await isKnownBrowser(transaction, { token, person: row?.id ?? "", now });
-  return isKnown
-    ? [{ kind: "browser", of: `${row!.id} ${token}` }]
-    : [
-        { kind: "address", of: foldAddress(address) },
-        { kind: "network", of: networkOf(client) },
-      ];
+  if (await isKnownBrowser(database, { token, person: row?.id ?? "", now }))
+    return { subjects: [{ kind: "browser", of: `${row!.id} ${token}` }], trust: "known" };
+  const networks = networksOf(client);
+  return {
+    subjects: [{ kind: "address", of: foldAddress(address) }, ...networks],
+    trust: (await isClean(database, networks, now)) ? "clean" : "failed",
+  };
 }
 
 /** Also for an unknown address, so that both cases take one transaction of the same size. */

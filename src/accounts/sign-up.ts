@@ -5,7 +5,7 @@ import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { readAddress } from "./addresses.ts";
-import { type Client, networkOf } from "./client.ts";
+import type { Client } from "./client.ts";
 import { insertMember } from "./membership.ts";
 import {
   type Link,
@@ -18,7 +18,7 @@ import {
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, refuseTaken } from "./people.ts";
 import { openSession, type SignedIn } from "./signed-in.ts";
-import { admit } from "./throttle.ts";
+import { admit, networksOf } from "./throttle.ts";
 
 /**
  * An address that is known gets the same response and the same work: it is mailed a link to choose a new password
@@ -32,7 +32,7 @@ export async function requestSignUp(
   const address = readAddress(text);
   return control.write(async (transaction) => {
     const mail = { kind: "mail", of: address.folded } as const;
-    await admit(transaction, [mail, { kind: "network", of: networkOf(client) }], now);
+    await admit(transaction, [mail, ...networksOf(client)], now);
     const present = await findPerson(transaction, address.folded);
     const kind = present === undefined ? "sign-up" : "reset";
     const made = await makeLink(transaction, { kind, address, person: present?.id ?? null, now });
@@ -77,7 +77,7 @@ export async function completeSignUp(
 ): Promise<SignedIn & { accountId: string }> {
   const { email } = await lookAtLink(control, token, now);
   checkPassword(password, email);
-  const hashed = await passwords.inTurn((hasher) => hasher.hash(password));
+  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "sign-up", now });
     return settle(transaction, { link, hashed, accountName, client, now });

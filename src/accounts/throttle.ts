@@ -1,13 +1,15 @@
 /** Slows guessing down without locking anybody out for good; the counts are stored, so they survive a restart. */
 import { hash } from "node:crypto";
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
+import { clientNetwork, coarseNetwork } from "#limits/client-network.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import type { Client } from "./client.ts";
 
 /** What attempts are counted by. Each counts as a failure until it is forgiven, so simultaneous attempts all count. */
 export interface Subject {
-  kind: "address" | "browser" | "person" | "network" | "mail";
+  kind: "address" | "browser" | "person" | "network" | "site" | "mail";
   /** Such as the folded address; only a hash of it is stored. */
   of: string;
 }
@@ -19,6 +21,7 @@ const freeFailures = 5;
 /** These have a number of attempts in a window instead, which begins with the first. */
 const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
   network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
+  site: { tries: 100, milliseconds: 15 * minuteMilliseconds },
   mail: { tries: 3, milliseconds: hourMilliseconds },
 };
 /** After a day without an attempt, the count starts again. */
@@ -27,6 +30,24 @@ const forgottenMilliseconds = dayMilliseconds;
 interface Count {
   failures: number;
   nextAt: number;
+}
+
+/** Returns the network of the client, and for IPv6 its /48 too: one site can have that, with 65,536 networks (RFC 6177). */
+export function networksOf({ address }: Client): Subject[] {
+  const network = clientNetwork(address);
+  const subjects: Subject[] = [{ kind: "network", of: network }];
+  if (network.endsWith("/64")) subjects.push({ kind: "site", of: coarseNetwork(address) });
+  return subjects;
+}
+
+/** Reports whether none of the subjects has an attempt that is not forgiven. */
+export async function isClean(
+  database: Kysely<ControlTables>,
+  subjects: readonly Subject[],
+  now: number,
+): Promise<boolean> {
+  const counts = subjects.map((subject) => present(database, subject, now));
+  return (await Promise.all(counts)).every((count) => (count?.failures ?? 0) === 0);
 }
 
 /**
@@ -47,7 +68,7 @@ export async function admit(
     await keep(transaction, subject, counted(subject, count, now));
 }
 
-/** Takes back a count after a success: the subject's own is cleared, that of a network or of mail reduced by one. */
+/** Takes back a count after a success: the subject's own is cleared, that of a network, a site or mail reduced by one. */
 export async function forgive(
   transaction: Transaction<ControlTables>,
   subjects: readonly Subject[],
@@ -76,11 +97,11 @@ export async function forgetThrottles(
 }
 
 async function present(
-  transaction: Transaction<ControlTables>,
+  database: Kysely<ControlTables>,
   subject: Subject,
   now: number,
 ): Promise<Count | null> {
-  const row = await transaction
+  const row = await database
     .selectFrom("throttle")
     .selectAll()
     .where("subject", "=", nameOf(subject))

@@ -289,7 +289,7 @@ function openParsedQueryCache({ operations, pageSizeMax }: ApiDependencies): Par
 
 /** Caches the latest tag: most queries are asked of one dataset in one format. */
 function parsedQuery(operation: Operation, query: Query): ParsedQuery {
-  const canonical = canonicalQuery(query);
+  const canonical = canonicalQuery(operation, query);
   let taggedVersion = "";
   let taggedFormat: Format | null = null;
   let tag = "";

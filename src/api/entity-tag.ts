@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 
 /** Incremented when answers to the same query on the same dataset change. */
-const answerFormat = 2;
+const answerFormat = 3;
 
 /** Weak, because the encodings of an answer share it. */
 export function answerTag(

@@ -1,4 +1,4 @@
-/** Reads who may use the service from a control database, whatever its schema, without changing it. */
+/** Reads who may use the service from the accounts and keys of an installation, without changing them. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "#store/domain-error.ts";
@@ -50,57 +50,87 @@ export interface ControlFacts {
 }
 
 const keysQuery = `
-  select k.id, k.name, k.hint, a.name as account, k.expires_at as expiresAt, k.revoked_at as revokedAt
+  select k.id, k.name, k.hint, a.name as account, k.expires_at as "expiresAt", k.revoked_at as "revokedAt"
   from api_key k join account a on a.number = k.account order by k.created_at, k.id`;
 
 const membersQuery = `
-  select m.person || ' ' || m.account as id, m.person, m.account, a.name as accountName, p.email, m.role
+  select m.person || ' ' || m.account as id, m.person, m.account, a.name as "accountName", p.email, m.role
   from member m join account a on a.number = m.account join person p on p.id = m.person
   order by m.account, m.joined_at, p.email_folded`;
 
-/** A schema from before there were people has none. @throws what node:sqlite throws. */
-export function readControlFacts(file: string): ControlFacts {
-  const database = new DatabaseSync(file, { timeout: 1000 });
-  const byId = <R extends { id: string }>(sql: string) => {
-    const rows = database.prepare(sql).all() as unknown as R[];
-    return new Map(rows.map((one) => [one.id, one]));
+const accountsQuery = `
+  select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
+
+/** @param query of either engine. */
+export async function queryControlFacts(
+  query: <Row>(sql: string) => Promise<Row[]>,
+): Promise<ControlFacts> {
+  const byId = async <R extends { id: string }>(sql: string) =>
+    new Map((await query<R>(sql)).map((one) => [one.id, one]));
+  return {
+    keys: await byId<KeyFacts>(keysQuery),
+    accounts: await byId<AccountFacts>(accountsQuery),
+    people: await byId<PersonFacts>(
+      "select id, email, email_folded as folded, password from person order by created_at, id",
+    ),
+    members: await byId<MemberFacts>(membersQuery),
+    deleted: await byId<{ id: string; at: string }>(
+      "select subject as id, at from audit where action = 'person.deleted'",
+    ),
   };
+}
+
+/** @throws what node:sqlite throws. */
+export async function readControlFacts(file: string): Promise<ControlFacts> {
+  const database = new DatabaseSync(file, { timeout: 1000 });
   try {
-    const hasPeople =
-      database.prepare("select 1 from sqlite_schema where name = 'person'").get() !== undefined;
-    const closedAt = hasPeople ? "closed_at" : "null";
-    return {
-      keys: byId<KeyFacts>(keysQuery),
-      accounts: byId<AccountFacts>(
-        `select number, id, name, suspended_at as suspendedAt, ${closedAt} as closedAt from account order by number`,
-      ),
-      people: hasPeople
-        ? byId<PersonFacts>(
-            "select id, email, email_folded as folded, password from person order by created_at, id",
-          )
-        : new Map(),
-      members: hasPeople ? byId<MemberFacts>(membersQuery) : new Map(),
-      deleted: hasPeople
-        ? byId<{ id: string; at: string }>(
-            "select subject as id, at from audit where action = 'person.deleted'",
-          )
-        : new Map(),
-    };
+    return await queryControlFacts(
+      async <Row>(sql: string) => database.prepare(sql).all() as unknown as Row[],
+    );
   } finally {
     database.close();
   }
 }
 
-/** `unreadable` for a database that is damaged. @throws StoreFault `busy` if another process keeps it locked. */
-export function presentControl(dataDir: string): ControlFacts | "none" | "unreadable" {
+/** Where an installation keeps its accounts and keys, as the settings say. */
+export interface Installation {
+  dataDir: string;
+  databaseUrl: string | null;
+}
+
+/**
+ * `unreadable` for a database that is damaged, or cannot be reached.
+ * @throws StoreFault `busy` if another process keeps the file locked.
+ */
+export async function presentControl({
+  dataDir,
+  databaseUrl,
+}: Installation): Promise<ControlFacts | "none" | "unreadable"> {
+  if (databaseUrl !== null) {
+    return databaseFacts(databaseUrl).catch(() => "unreadable" as const);
+  }
   const file = controlFile(dataDir);
   if (!existsSync(file)) return "none";
   try {
-    return readControlFacts(file);
+    return await readControlFacts(file);
   } catch (error) {
     const fault = sqliteFault(error, file);
     if (fault instanceof StoreFault && fault.kind === "busy") throw fault;
     return "unreadable";
+  }
+}
+
+async function databaseFacts(url: string): Promise<ControlFacts | "none"> {
+  const { connectPostgres } = await import("#store/postgres.ts");
+  const session = await connectPostgres({ url });
+  try {
+    return await session.inTransaction(async () => {
+      const sql = "select to_regclass('account') is null as \"isEmpty\"";
+      const [found] = await session.query<{ isEmpty: boolean }>(sql);
+      return found!.isEmpty ? "none" : queryControlFacts(session.query);
+    }, "begin isolation level repeatable read read only");
+  } finally {
+    session.close();
   }
 }
 

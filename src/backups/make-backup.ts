@@ -1,15 +1,13 @@
-/** Makes a backup of a data folder while a server runs on it: into a file, whole or not at all, or into a stream. */
+/** Makes a backup of an installation while servers run on it: into a file, whole or not at all, or into a stream. */
 import { createHash } from "node:crypto";
 import {
   chmodSync,
   closeSync,
   createReadStream,
   existsSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
@@ -24,19 +22,23 @@ import { syncPath } from "#store/whole-file.ts";
 import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
-import { backupFormats, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
-import { packedStepsPath, packSteps } from "./packed-steps.ts";
+import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
+import type { Installation } from "./control-facts.ts";
 import { finishRestore } from "./restore-folders.ts";
+import { gatherSteps, publicationsPath } from "./steps.ts";
+import { requestTables } from "./stored-tables.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
+import { withTemporaryFolder } from "./temporary-folder.ts";
 
-interface BackupOrder {
-  dataDir: string;
+interface BackupOrder extends Installation {
   /** Version of this program. */
   program: string;
   /** Milliseconds since 1970. */
   now: number;
   /** Accounts, keys, people and the audit log alone. */
   isControlOnly: boolean;
+  /** Whether the request log is in it. */
+  hasRequests: boolean;
 }
 
 export interface MadeBackup extends Written {
@@ -86,37 +88,6 @@ export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBack
   });
 }
 
-const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-
-/**
- * Runs `work` with a private folder that is removed however the work ends, except by `kill -9`.
- * @param path prefix of the folder's name, which goes on with `.tmp-` and six characters; only its owner may enter it.
- * @param work has to yield to the event loop now and then, or no signal is handled.
- */
-async function withTemporaryFolder<R>(
-  path: string,
-  work: (folder: string) => Promise<R>,
-): Promise<R> {
-  const folder = mkdtempSync(`${path}.tmp-`);
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const onSignal = (signal: NodeJS.Signals) => {
-    remove();
-    stopListening();
-    // Without a listener the signal has its ordinary effect again.
-    process.kill(process.pid, signal);
-  };
-  const stopListening = () => {
-    for (const signal of signals) process.off(signal, onSignal);
-  };
-  for (const signal of signals) process.on(signal, onSignal);
-  try {
-    return await work(folder);
-  } finally {
-    stopListening();
-    remove();
-  }
-}
-
 interface Contents {
   manifest: Manifest;
   /** The manifest first. */
@@ -127,15 +98,16 @@ interface Contents {
  * @param folder for copies of the databases.
  * @throws BackupFault if there is nothing to back up or the facts about the dataset are wrong, DatasetFault if `current` names no dataset.
  */
-async function gatherContents(
-  { dataDir, program, now, isControlOnly }: BackupOrder,
-  folder: string,
-): Promise<Contents> {
-  finishRestore(dataDir);
+async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
+  const { program, now, isControlOnly } = order;
+  const hasRequests = order.hasRequests && !isControlOnly;
+  const dataDir = await readableFolder(order, folder);
   const names: readonly StoreName[] = isControlOnly
     ? ["control.sqlite"]
     : (Object.keys(knownSteps) as StoreName[]);
-  const taken = await Promise.all(names.map((name) => takeSnapshot(dataDir, name, folder)));
+  const taken = await Promise.all(
+    names.map((name) => takeSnapshot(dataDir, name, folder, hasRequests)),
+  );
   const snapshots = taken.filter((one) => one !== null);
   const {
     dataset,
@@ -147,21 +119,38 @@ async function gatherContents(
   if (files.length === 0)
     throw new BackupFault(`There is nothing to back up in ${dataDir}. Is DATA_DIR right?`);
   const manifest: Manifest = {
-    backup_format: isControlOnly
-      ? backupFormats.control
-      : publications > 0
-        ? backupFormats.withSteps
-        : backupFormats.everything,
+    backup_format: backupFormat,
     made_at: new Date(now).toISOString(),
     program,
     dataset,
     pinned,
-    ...(publications > 0 && { publications }),
+    publications,
+    control_only: isControlOnly,
+    requests: hasRequests,
     schema: Object.fromEntries(snapshots.map(({ path, steps }) => [path, steps])),
     files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
   };
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   return { manifest, files: [textContent(manifestName, text), ...files] };
+}
+
+/** The data folder, or one in `temporary` with what is in the database. */
+async function readableFolder(
+  { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
+  temporary: string,
+): Promise<string> {
+  if (databaseUrl === null) {
+    finishRestore(dataDir);
+    return dataDir;
+  }
+  const { writeDataFolder } = await import("./postgres.ts");
+  const folder = join(temporary, "database");
+  try {
+    await writeDataFolder(databaseUrl, folder, { isControlOnly, hasRequests });
+    return folder;
+  } catch (error) {
+    throw roomFault(sqliteFault(error, folder), folder);
+  }
 }
 
 interface DatasetContents extends Pick<Manifest, "dataset"> {
@@ -175,7 +164,7 @@ const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: 0
 
 /**
  * The dataset that is served, those that are pinned, and what publications changed.
- * @param temporary where steps are packed, as they may be removed meanwhile.
+ * @param temporary where steps are copied, as they may be removed meanwhile.
  */
 function datasetContents(dataDir: string, temporary: string): DatasetContents {
   const folder = join(dataDir, "datasets");
@@ -187,16 +176,15 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
     .versions()
     .flatMap((version) => catalogue.findReadable(version) ?? [])
     .filter(({ version, pinned_at }) => pinned_at !== null && version !== current.version);
-  const packed = join(temporary, "changes.ndjson");
-  const publications = packWithRoom(folder, current.version, packed);
+  const { publications, files } = stepsWithRoom(folder, current.version, temporary);
+  const list = `${JSON.stringify(publications)}\n`;
   return {
     dataset: current.version,
     pinned: pinned.map(({ version }) => version),
-    publications,
+    publications: publications.length,
     files: [
-      ...(publications > 0
-        ? [fileContent({ path: packedStepsPath, ...hashFile(packed) }, packed)]
-        : []),
+      ...files.map(({ path, copy }) => fileContent({ path, ...hashFile(copy) }, copy)),
+      ...(publications.length > 0 ? [textContent(publicationsPath, list)] : []),
       ...pinned.flatMap((one) => pinnedContents(catalogue, one)),
       ...generationContents(catalogue, current),
       // Last, as in an import: unpacked by hand, the dataset is complete before the pointer names it.
@@ -205,11 +193,11 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
   };
 }
 
-function packWithRoom(folder: string, current: string, path: string): number {
+function stepsWithRoom(...[folder, current, temporary]: Parameters<typeof gatherSteps>) {
   try {
-    return packSteps(folder, current, path);
+    return gatherSteps(folder, current, temporary);
   } catch (error) {
-    throw roomFault(error, path);
+    throw roomFault(error, temporary);
   }
 }
 
@@ -290,12 +278,14 @@ async function takeSnapshot(
   dataDir: string,
   name: StoreName,
   folder: string,
+  hasRequests: boolean,
 ): Promise<Snapshot | null> {
   const file = join(dataDir, name);
   if (isMissing(file)) return null;
   const copy = join(folder, name);
   try {
     await copyDatabase(file, copy);
+    if (name === "usage.sqlite" && !hasRequests) removeRequests(copy);
     return { path: name, copy, steps: checkCopy(copy, name, file), ...hashFile(copy) };
   } catch (error) {
     throw sqliteFault(roomFault(error, copy), file);
@@ -321,6 +311,20 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
     database.close();
   }
   chmodSync(copy, 0o600);
+}
+
+/** What is removed leaves the file with the pages that it was in. A schema that is older may lack a table. */
+function removeRequests(copy: string): void {
+  const database = new DatabaseSync(copy);
+  try {
+    database.exec("pragma journal_mode = off; pragma synchronous = off");
+    for (const table of requestTables)
+      if (database.prepare("select 1 from sqlite_schema where name = ?").get(table) !== undefined)
+        database.exec(`delete from ${table}`);
+    database.exec("vacuum");
+  } finally {
+    database.close();
+  }
 }
 
 /** A damaged or emptied database must not take the place of an older backup that is sound. @returns its steps. */

@@ -3,23 +3,15 @@ import { versionShape } from "#datasets/generation.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { packedStepsPath } from "./packed-steps.ts";
+import { isStepPath, publicationsPath } from "./steps.ts";
 
-/**
- * To be raised whenever an older program could misread a newer backup. One of the control store alone has its own: a program
- * that knew only the other would put an empty dataset in place with it. One with steps has its own, so that a program which does not
- * know them says which version does.
- */
-export const backupFormats = { everything: 1, control: 2, withSteps: 3 } as const;
-
-/** Does it hold accounts, keys, people and the audit log alone? */
-export const isControlOnly = ({ backup_format }: Manifest): boolean =>
-  backup_format === backupFormats.control;
+/** To be raised whenever an older program could misread a newer backup; no other is read. */
+export const backupFormat = 4;
 
 export const manifestName = "manifest.json";
 
-/** More than a manifest ever has; another kind of file must not fill the memory. */
-export const manifestBytesMax = 1024 * 1024;
+/** As much as tens of thousands of steps take; another kind of file must not fill the memory. */
+export const manifestBytesMax = 16 * 1024 * 1024;
 
 const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
 
@@ -37,6 +29,8 @@ const fileSchema = Type.Object({
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
 });
 
+const boolean = () => Type.Unsafe<boolean>({ type: "boolean" });
+
 const steps = () => Type.Optional(Type.Array(shortText()));
 const stores = { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies Record<
   StoreName,
@@ -49,10 +43,14 @@ const manifestSchema = Type.Object({
   made_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
   /** Version of the dataset in it; null if none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
-  /** Versions of further datasets in it, which are pinned; missing in backups from before there were pins. */
-  pinned: Type.Optional(Type.Array(Type.String({ pattern: versionShape.source }))),
-  /** How many publications are in it, with their steps; missing where none was noted of the dataset. */
-  publications: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  /** Versions of further datasets in it, which are pinned. */
+  pinned: Type.Array(Type.String({ pattern: versionShape.source })),
+  /** How many publications are in it, with their steps. */
+  publications: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  /** Accounts, keys, people and the audit log, and nothing else. */
+  control_only: boolean(),
+  /** Whether the request log is in it. */
+  requests: boolean(),
   /** Steps of the schema of each database in it. */
   schema: Type.Object(stores, { additionalProperties: false }),
   /** All other files, in their order. */
@@ -77,10 +75,9 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)));
   const { backup_format: format, program } = value;
   const remedy = `It was made by gp-records ${program}: restore it with that version.`;
-  const read: readonly number[] = Object.values(backupFormats);
-  if (!read.includes(format))
+  if (format !== backupFormat)
     throw new BackupFault(
-      `${name} has format ${format}; this program reads formats ${read.join(", ")}. ${remedy}`,
+      `${name} has format ${format}; this program reads format ${backupFormat} alone. ${remedy}`,
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)));
   const manifest: Manifest = value;
@@ -145,17 +142,19 @@ function isTime(text: string): boolean {
 
 /** It has to list exactly the files of the databases and the datasets it names: nothing else is ever written. */
 function filesFault(manifest: Manifest): string | undefined {
-  const { dataset, pinned = [], files } = manifest;
+  const { dataset, pinned, publications, files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
   if (dataset !== null) expected.add("datasets/current");
-  if (dataset !== null && manifest.publications !== undefined) expected.add(packedStepsPath);
+  if (dataset !== null && publications > 0) expected.add(publicationsPath);
   for (const version of dataset === null ? pinned : [...pinned, dataset])
     for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
-  if (isControlOnly(manifest) && String([...expected]) !== "control.sqlite")
-    return "names more than control.sqlite, which alone its format has";
+  if (manifest.control_only && String([...expected]) !== "control.sqlite")
+    return "names more than control.sqlite, though it says that it has nothing else";
   const found = new Set<string>();
   for (const { path } of files) {
-    if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;
+    const isStep = expected.has(publicationsPath) && isStepPath(path);
+    if (!isStep && !expected.has(path))
+      return `holds files that no backup of gp-records has ('${path}')`;
     if (found.has(path)) return `names ${path} twice`;
     found.add(path);
   }

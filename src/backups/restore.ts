@@ -22,6 +22,7 @@ import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
   hasSameNumbers,
+  type Installation,
   type KeyFacts,
   type PersonFacts,
   presentControl,
@@ -35,7 +36,7 @@ import {
   isLiveKey,
   keepEndings,
 } from "./endings.ts";
-import { isControlOnly, type Manifest } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 import {
   decide,
   decidedFolder,
@@ -49,24 +50,27 @@ import {
 import { type Archive, unpack } from "./unpack.ts";
 
 export interface RestoreOrder {
-  dataDir: string;
   archive: Archive;
+  /** The installation that is replaced, or left: what ended there stays ended. */
+  former: Installation;
   /** Milliseconds since 1970. */
   now: number;
-  /** Whether a folder with data may be replaced; what is there is kept aside. */
-  mayReplace: boolean;
   /** Whether keys that ended after the backup was made may work again. */
   undoesEndings: boolean;
   /** Prepares everything, reports what would happen, and changes nothing. */
   isTrial: boolean;
 }
 
-/** What was restored, as it is read back from the folder; for a trial, what would be. */
+export interface FolderOrder extends RestoreOrder {
+  dataDir: string;
+  /** Whether a folder with data may be replaced; what is there is kept aside. */
+  mayReplace: boolean;
+}
+
+/** What was restored, as it is read back; for a trial, what would be. */
 export interface Restored {
   /** What the backup says of itself. */
   manifest: Manifest;
-  /** Only accounts, keys, people and the audit log came from it. */
-  isControlOnly: boolean;
   dataset: string | null;
   /** Open ones. */
   accounts: number;
@@ -81,7 +85,7 @@ export interface Restored {
   lost: readonly KeyFacts[];
   /** People who are not in the backup. */
   lostPeople: readonly PersonFacts[];
-  /** Whether there were keys in the data folder from which to tell what ended. */
+  /** Whether there were keys from which to tell what ended. */
   areEndingsKnown: boolean;
   areCountsKept: boolean;
   /** Where what was there is kept; null if nothing was there. */
@@ -93,7 +97,7 @@ export interface Restored {
  * between, whoever opens the folder next completes the work, see `finishRestore`.
  * @throws BackupFault if the backup or the folder does not allow it, StoreFault `busy` if somebody uses the folder.
  */
-export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
+export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   const { dataDir, mayReplace, isTrial, now } = order;
   makePrivateFolder(dataDir);
   const locks = takeBothLocks(dataDir);
@@ -108,13 +112,14 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(join(draft, freeName(dataDir, now)), { recursive: true, mode: 0o700 });
     mkdirSync(join(draft, newFolder), { mode: 0o700 });
-    const prepared = await prepare(order, join(draft, newFolder));
-    if (isTrial)
-      return { ...readBack(prepared, join(draft, newFolder), dataDir, now), replaced: null };
+    const fresh = join(draft, newFolder);
+    const prepared = await prepare(order, fresh);
+    addWhatStays(prepared, dataDir, fresh);
+    if (isTrial) return { ...(await readBack(prepared, fresh, dataDir, now)), replaced: null };
     settle(draft, dataDir);
     decide(dataDir);
     const replaced = putInPlace(dataDir);
-    return { ...readBack(prepared, dataDir, dataDir, now), replaced };
+    return { ...(await readBack(prepared, dataDir, dataDir, now)), replaced };
   } finally {
     rmSync(draft, { recursive: true, force: true });
     for (const lock of locks) lock.release();
@@ -139,24 +144,36 @@ function freeName(dataDir: string, now: number): string {
 /** A backup that may be put in place, and what its keys are compared with. */
 interface Prepared {
   manifest: Manifest;
-  /** In the data folder before; null if there is nothing to compare with. */
+  /** In the former installation; null if there is nothing to compare with. */
   present: ControlFacts | null;
   /** In the backup. */
   backup: ControlFacts;
 }
 
-async function prepare(order: RestoreOrder, folder: string): Promise<Prepared> {
-  const { dataDir, archive } = order;
-  const manifest = await unpack(archive, folder);
+/**
+ * Unpacks a backup into a data folder, with what ended in the former installation.
+ * @param folder empty.
+ * @throws BackupFault if the backup does not allow it.
+ */
+export async function prepare(order: RestoreOrder, folder: string): Promise<Prepared> {
+  const manifest = await unpack(order.archive, folder);
   for (const name of ["datasets", "counts"])
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  const present = presentFacts(order, manifest);
-  const backup = readControlFacts(controlFile(folder));
+  const present = await presentFacts(order, manifest);
+  const backup = await readControlFacts(controlFile(folder));
   await changeControl(order, { manifest, present, backup }, folder);
-  const hasSame = present !== null && hasSameNumbers(present, backup);
-  if (hasSame) copyCounts(dataDir, join(folder, "counts"));
-  if (isControlOnly(manifest)) leaveInPlace(dataDir, folder, hasSame || present === null);
   return { manifest, present, backup };
+}
+
+/** Counts of the folder stay, and all that a backup of the control store does not have. */
+function addWhatStays(
+  { manifest, present, backup }: Prepared,
+  dataDir: string,
+  fresh: string,
+): void {
+  const hasSame = present !== null && hasSameNumbers(present, backup);
+  if (hasSame) copyCounts(dataDir, join(fresh, "counts"));
+  if (manifest.control_only) leaveInPlace(dataDir, fresh, hasSame || present === null);
 }
 
 /**
@@ -169,14 +186,16 @@ function leaveInPlace(dataDir: string, folder: string, isUsageOfSame: boolean): 
 }
 
 /** Null if there is no database of keys, or a damaged one that may be given up. */
-function presentFacts(
-  { dataDir, undoesEndings, archive }: RestoreOrder,
+async function presentFacts(
+  { former, undoesEndings, archive }: RestoreOrder,
   { made_at }: Manifest,
-): ControlFacts | null {
-  const present = presentControl(dataDir);
+): Promise<ControlFacts | null> {
+  const present = await presentControl(former);
+  const { dataDir, databaseUrl } = former;
+  const place = databaseUrl === null ? controlFile(dataDir) : "The database in DATABASE_URL";
   if (present === "unreadable" && !undoesEndings)
     throw new BackupFault(
-      `${controlFile(dataDir)} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it all the same, and revoke them anew.`,
+      `${place} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it all the same, and revoke them anew.`,
     );
   return typeof present === "object" ? present : null;
 }
@@ -248,21 +267,31 @@ function settle(draft: string, dataDir: string): void {
 }
 
 /** @param folder the data folder, or the draft of a trial; what stays in place is in `dataDir` alone. */
-function readBack(
-  { manifest, present, backup }: Prepared,
+async function readBack(
+  prepared: Prepared,
   folder: string,
   dataDir: string,
   now: number,
-): Omit<Restored, "replaced"> {
-  const restored = readControlFacts(controlFile(folder));
+): Promise<Omit<Restored, "replaced">> {
+  const datasets = [folder, dataDir].find((one) => existsSync(join(one, "datasets")))!;
+  return {
+    ...reportOf(prepared, await readControlFacts(controlFile(folder)), now),
+    dataset: openCatalogue(join(datasets, "datasets")).currentVersion(),
+    areCountsKept: readdirSync(join(folder, "counts")).length > 0,
+  };
+}
+
+/** @param restored read back. */
+export function reportOf(
+  { manifest, present, backup }: Prepared,
+  restored: ControlFacts,
+  now: number,
+): Omit<Restored, "replaced" | "dataset" | "areCountsKept"> {
   const endings = present === null ? [] : findEndings(present, backup);
   const idOf = ({ what, id, account }: Ending) => JSON.stringify([what, id, account]);
   const live = new Set(present === null ? [] : findEndings(present, restored).map(idOf));
-  const datasets = [folder, dataDir].find((one) => existsSync(join(one, "datasets")))!;
   return {
     manifest,
-    isControlOnly: isControlOnly(manifest),
-    dataset: openCatalogue(join(datasets, "datasets")).currentVersion(),
     accounts: [...restored.accounts.values()].filter(({ closedAt }) => closedAt === null).length,
     keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
     people: restored.people.size,
@@ -271,6 +300,5 @@ function readBack(
     lost: present === null ? [] : findLost(present, restored, now),
     lostPeople: present === null ? [] : findLostPeople(present, restored),
     areEndingsKnown: present !== null,
-    areCountsKept: readdirSync(join(folder, "counts")).length > 0,
   };
 }

@@ -19,7 +19,7 @@ import {
   readManifest,
   storesOf,
 } from "./manifest.ts";
-import { packedStepsPath, unpackSteps } from "./packed-steps.ts";
+import { publicationsPath, stepsFault } from "./steps.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
 /** An archive, and what to call it in errors. */
@@ -52,11 +52,10 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
     checkStore(name, join(folder, store), store, steps);
   for (const store of Object.keys(openers) as StoreName[]) await upgradeStore(name, folder, store);
   checkDatasets(name, join(folder, "datasets"), manifest);
-  if (manifest.dataset !== null && manifest.publications !== undefined) {
-    const { dataset, publications } = manifest;
-    const unpacking = unpackSteps(join(folder, packedStepsPath), dataset, publications);
-    const fault = await inNameOf(name, folder, unpacking);
-    if (fault !== undefined) throw damaged(name, packedStepsPath, fault);
+  const { dataset, publications } = manifest;
+  if (dataset !== null && publications > 0) {
+    const fault = await inNameOf(name, folder, stepsFault(folder, dataset, publications));
+    if (fault !== undefined) throw damaged(name, dirname(publicationsPath), fault);
   }
   return manifest;
 }
@@ -85,15 +84,11 @@ async function readManifestText(reader: TarReader): Promise<string> {
 }
 
 function refuseFullDisk({ files }: Manifest, folder: string): void {
-  // Steps are there twice for a moment.
-  const needed = files.reduce(
-    (sum, { path, bytes }) => sum + (path === packedStepsPath ? 2 * bytes : bytes),
-    0,
-  );
+  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < needed)
     throw new BackupFault(
-      `The disk of DATA_DIR has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
+      `The disk of ${dirname(folder)} has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
       "full",
     );
 }
@@ -160,7 +155,7 @@ async function upgradeStore(name: string, folder: string, store: StoreName): Pro
 }
 
 function checkDatasets(name: string, folder: string, manifest: Manifest): void {
-  const { dataset, pinned = [], program } = manifest;
+  const { dataset, pinned, program } = manifest;
   const catalogue = openCatalogue(folder);
   // A pinned dataset may be of an older format: it is not served, and somebody still wants to keep it.
   for (const version of pinned) checkFacts(name, catalogue, version);

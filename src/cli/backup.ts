@@ -1,15 +1,16 @@
-/** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside a running server. */
+/** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside running servers. */
 import type { Command } from "commander";
 import type { MadeBackup } from "#backups/make-backup.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
+import { readConfig } from "#config.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
-import { dataDirOf, refuseDatabase } from "./data-dir.ts";
 import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 
 interface BackupOptions extends OutputOptions {
   control?: boolean;
+  requests?: boolean;
   force?: boolean;
 }
 
@@ -17,18 +18,14 @@ export function addBackupCommand(program: Command, context: CliContext): void {
   program
     .command("backup")
     .description(
-      "save keys, usage, the dataset that is served and pinned ones in one file; the server may run",
+      "save keys, usage, the dataset that is served and pinned ones in one file; servers may run",
     )
     .argument("<file>", "tar archive to make, or - for standard output")
     .option("--control", "accounts, keys, people and the audit log alone, for every few minutes")
+    .option("--requests", "the request log, too, which may be large")
     .option("--force", "replace a file of this name")
     .option(...jsonOption)
     .action(async (file: string, options: BackupOptions) => {
-      await refuseDatabase(
-        context,
-        `No backup was made: accounts, keys, ${options.control ? "people and the audit log" : "usage and datasets"} are in`,
-        `Its own programs save them: pg_dump --format=custom --file=records.dump "$DATABASE_URL" (docs/running.md, 'From one machine to many').`,
-      );
       const isToOutput = file === "-";
       const made = await make(context, file, options).catch((error: unknown) => {
         throw fileFault(error, isToOutput ? "standard output" : file);
@@ -44,14 +41,22 @@ export function addBackupCommand(program: Command, context: CliContext): void {
 async function make(
   context: CliContext,
   file: string,
-  { control, force }: BackupOptions,
+  { control, requests, force }: BackupOptions,
 ): Promise<MadeBackup> {
+  if (control === true && requests === true)
+    throw new CommandFault(
+      exitCodes.usage,
+      "--control is for accounts and keys alone. Leave away either it or --requests.",
+    );
   const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
+  const { dataDir, databaseUrl } = readConfig(context.environment);
   const order = {
-    dataDir: dataDirOf(context),
+    dataDir,
+    databaseUrl,
     program: programVersion(),
     now: context.now(),
     isControlOnly: control === true,
+    hasRequests: requests === true,
   };
   if (file !== "-") return backupToFile(order, file, force === true);
   if (process.stdout.isTTY)
@@ -83,7 +88,8 @@ const madeJson = ({ manifest, bytes, sha256 }: MadeBackup, file: string) => ({
   sha256,
   made_at: manifest.made_at,
   dataset: manifest.dataset,
-  pinned: manifest.pinned ?? [],
+  pinned: manifest.pinned,
+  requests: manifest.requests,
   files: manifest.files,
 });
 
@@ -97,5 +103,8 @@ const madeText = (
     ...(manifest.dataset === null && control !== true
       ? ["No dataset is published, so none is in it."]
       : []),
+    ...(manifest.requests || control === true
+      ? []
+      : ["The request log is not in it; --requests saves it, too."]),
     `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` of it, with DATA_DIR set to another folder, checks it.`,
   ].join("\n");

@@ -2,14 +2,12 @@
 import { addAccountCommands } from "./accounts.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
-import { addCopyCommand } from "./copy.ts";
 import { addDatasetCommands } from "./datasets.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addExportCommand } from "./export.ts";
 import { addImportCommands } from "./import.ts";
 import { addInstancesCommand } from "./instances.ts";
 import { addKeyCommands } from "./keys.ts";
-import { addMcpCommand } from "./mcp.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOpenapiCommand } from "./openapi.ts";
 import { addPlanCommands } from "./plans.ts";
@@ -34,10 +32,8 @@ export const commandParts: readonly AddCommands[] = [
   addRequestCommands,
   addUsageCommands,
   addMigrateCommand,
-  addCopyCommand,
   addBackupCommand,
   addRestoreCommand,
   addDoctorCommand,
   addOpenapiCommand,
-  addMcpCommand,
 ];

@@ -7,7 +7,6 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { isRunning, type Lock, takeLock } from "#store/lock.ts";
-import { refuseMovedFolder } from "#store/move-mark.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -66,12 +65,9 @@ async function withDatasets<R>(context: CliContext, work: Work<R>, isChange: boo
   try {
     // Loaded here, for a server needs neither; the second one brings the driver of PostgreSQL.
     if (databaseUrl === null) {
-      refuseMovedFolder(dataDir);
       const { folderDatasets } = await import("#datasets/datasets.ts");
       return await work(folderDatasets(catalogue, { changesDays, warn }));
     }
-    const { refuseMovedDatabase } = await import("#store/postgres-schema.ts");
-    await refuseMovedDatabase({ url: databaseUrl });
     const { withSharedDatasets } = await import("#datasets/shared-datasets.ts");
     const order = { url: databaseUrl, folder: catalogue.folder, isChange, changesDays, warn };
     return await withSharedDatasets(order, work);

@@ -4,11 +4,6 @@ import type { Result } from "#doctor/check.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult } from "./output.ts";
-import { programVersion } from "./program-version.ts";
-
-interface DoctorOptions extends OutputOptions {
-  thorough?: boolean;
-}
 
 export function addDoctorCommand(program: Command, context: CliContext): void {
   program
@@ -16,20 +11,13 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     .description(
       "look for what is wrong with settings, data folder and machine, and say how to mend it; changes nothing",
     )
-    .option(
-      "--thorough",
-      "read every row of the databases, and every record and link of the datasets",
-    )
     .option(...jsonOption)
-    .action(async (options: DoctorOptions) => {
+    .action(async (options: OutputOptions) => {
       const { examine } = await import("#doctor/check.ts");
       const { checks } = await import("#doctor/index.ts");
       const results = await examine(checks, {
         environment: context.environment,
         environmentFile: context.environmentFile ?? null,
-        program: programVersion(),
-        now: context.now(),
-        isThorough: options.thorough === true,
       });
       const failed = results.filter(({ status }) => status === "fail").length;
       printResult(context, options, { healthy: failed === 0, checks: results }, () =>

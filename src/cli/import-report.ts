@@ -83,7 +83,11 @@ const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
 function listed(one: Rejections): string[] {
   const lines = one.listed
     .slice(0, shownMax)
-    .map(({ file, line, field, reason }) => onOneLine(`${file}:${line}: ${field} ${reason}`));
+    .map(({ file, line, field, reason, count: times }) =>
+      onOneLine(
+        `${file}:${line}: ${field} ${reason}${times > 1 ? ` (${count(times)} times)` : ""}`,
+      ),
+    );
   return one.listed.length > shownMax
     ? [...lines, `… ${one.listed.length - shownMax} more; --json lists them`]
     : lines;

@@ -19,8 +19,7 @@ if (file?.ignored)
 
 let printFault: Error | undefined;
 const args = process.argv.slice(2);
-if (longCommands.has(args[0] ?? ""))
-  (await import("./lower-priority.ts")).lowerPriority(environment);
+if (longCommands.has(args[0] ?? "")) (await import("#datasets/priority.ts")).lowerProcessPriority();
 const { run } = await import("./program.ts");
 const exitCode = await run(
   args,
@@ -43,11 +42,10 @@ process.stdout.write("", () => {
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
 
-/** A server, an import, an export and a bridge start without what only other commands need. */
+/** Returns the parts of a command; a server, an import and an export start without what only others need. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
   if (command === "serve") return [(await import("./serve.ts")).addServeCommand];
   if (command === "import") return [(await import("./import.ts")).addImportCommands];
   if (command === "export") return [(await import("./export.ts")).addExportCommand];
-  if (command === "mcp") return [(await import("./mcp.ts")).addMcpCommand];
   return (await import("./command-parts.ts")).commandParts;
 }

@@ -1,17 +1,19 @@
-/** `gp-records restore`: puts a backup in place of what is in the data folder, without reviving a key. */
+/** `gp-records restore`: puts a backup in place of what is in the data folder, or into an empty database, without reviving a key. */
 import { createReadStream, statSync } from "node:fs";
 import type { Command } from "commander";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
+import { readConfig } from "#config.ts";
+import { Fault, parseDatabaseUrl } from "#config/parsers.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import type { CliContext } from "./context.ts";
-import { dataDirOf, refuseDatabase } from "./data-dir.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
 import { jsonOption, onOneLine, type OutputOptions, printResult, timeText } from "./output.ts";
 
 interface RestoreOptions extends OutputOptions {
+  to?: string;
   replace?: boolean;
   undoRevocations?: boolean;
   dryRun?: boolean;
@@ -20,8 +22,12 @@ interface RestoreOptions extends OutputOptions {
 export function addRestoreCommand(program: Command, context: CliContext): void {
   program
     .command("restore")
-    .description("put a backup in place; the server must not run")
+    .description("put a backup in place, or elsewhere to move there; no server may run there")
     .argument("<file>", "what `backup` made, or - for standard input")
+    .option(
+      "--to <place>",
+      "URL of an empty database (password from PGPASSWORD or PGPASSFILE), or an empty folder, instead of DATA_DIR",
+    )
     .option("--replace", "replace what is in the data folder, and keep it aside")
     .option(
       "--undo-revocations",
@@ -30,29 +36,55 @@ export function addRestoreCommand(program: Command, context: CliContext): void {
     .option("--dry-run", "check the backup, tell what would change, and change nothing")
     .option(...jsonOption)
     .action(async (file: string, options: RestoreOptions) => {
-      await refuseDatabase(
-        context,
-        "Nothing was restored: a backup has files for DATA_DIR, and with DATABASE_URL servers read accounts, keys, usage and datasets from",
-        "A dump of it is put back by pg_restore (docs/running.md, 'From one machine to many'). To look into the backup, or to restore it for a server on files, unset DATABASE_URL.",
-      );
-      const { restoreBackup } = await import("#backups/restore.ts");
-      const dataDir = dataDirOf(context);
       const isTrial = options.dryRun === true;
       const archive = openArchive(file);
-      const restored = await restoreBackup({
-        dataDir,
-        archive,
-        now: context.now(),
-        mayReplace: options.replace === true || isTrial,
-        undoesEndings: options.undoRevocations === true,
-        isTrial,
-      }).catch((error: unknown) => {
-        throw dataFolderFault(error, dataDir);
-      });
+      const restored = await restore(context, archive, options);
       printResult(context, options, restoredJson(restored, isTrial), () =>
-        restoredText(restored, archive.name, isTrial),
+        restoredText(
+          restored,
+          archive.name,
+          isTrial,
+          isDatabase(options.to) ? "database" : "data folder",
+        ),
       );
     });
+}
+
+const isDatabase = (to: string | undefined): to is string =>
+  to !== undefined && /^postgres(?:ql)?:/.test(to);
+
+/** What the settings name is left where another place is given, and replaced where none is. */
+async function restore(
+  context: CliContext,
+  archive: Archive,
+  { to, replace, undoRevocations, dryRun }: RestoreOptions,
+): Promise<Restored> {
+  const { dataDir, databaseUrl } = readConfig(context.environment);
+  const isTrial = dryRun === true;
+  const undoesEndings = undoRevocations === true;
+  const order = { archive, former: { dataDir, databaseUrl }, now: context.now() };
+  if (to !== undefined && replace === true)
+    throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave --replace away.");
+  if (isDatabase(to)) {
+    const url = parseDatabaseUrl(to);
+    if (url instanceof Fault || url === null)
+      throw new CommandFault(exitCodes.usage, `--to ${url?.sentence}.`);
+    const { restoreIntoDatabase } = await import("#backups/postgres.ts");
+    return restoreIntoDatabase({ ...order, url, undoesEndings, isTrial });
+  }
+  if (to === undefined && databaseUrl !== null)
+    throw new CommandFault(
+      exitCodes.usage,
+      "Say where to: with DATABASE_URL nothing is read from the files of DATA_DIR. --to takes the URL of an empty database, or a folder.",
+    );
+  const folder = to ?? dataDir;
+  const mayReplace = to === undefined && (replace === true || isTrial);
+  const { restoreBackup } = await import("#backups/restore.ts");
+  return restoreBackup({ ...order, dataDir: folder, mayReplace, undoesEndings, isTrial }).catch(
+    (error: unknown) => {
+      throw dataFolderFault(error, folder, to === undefined ? "DATA_DIR" : "--to");
+    },
+  );
 }
 
 function openArchive(file: string): Archive {
@@ -77,6 +109,7 @@ const restoredJson = (restored: Restored, isTrial: boolean): object => ({
   made_at: restored.manifest.made_at,
   program: restored.manifest.program,
   dataset: restored.dataset,
+  requests: restored.manifest.requests,
   accounts: restored.accounts,
   keys: restored.keys,
   people: restored.people,
@@ -89,7 +122,12 @@ const restoredJson = (restored: Restored, isTrial: boolean): object => ({
   replaced: restored.replaced,
 });
 
-export function restoredText(restored: Restored, file: string, isTrial: boolean): string {
+export function restoredText(
+  restored: Restored,
+  file: string,
+  isTrial: boolean,
+  place = "data folder",
+): string {
   const { manifest, kept, undone, lost, lostPeople, areEndingsKnown, areCountsKept, replaced } =
     restored;
   const made = `made at ${timeText(manifest.made_at)} by gp-records ${onOneLine(manifest.program)}`;
@@ -97,10 +135,13 @@ export function restoredText(restored: Restored, file: string, isTrial: boolean)
     isTrial
       ? `${file} is whole: ${made}. It was a dry run: nothing was changed.`
       : `Restored ${file}, ${made}.`,
-    `${isTrial ? "It has" : "The data folder now has"} ${contentText(restored)}.`,
-    ...(restored.isControlOnly
+    `${isTrial ? "It has" : `The ${place} now has`} ${contentText(restored)}.`,
+    ...(manifest.control_only
       ? ["The backup holds accounts, keys, people and the audit log alone; all else stays."]
       : []),
+    ...(manifest.requests || manifest.control_only
+      ? []
+      : ["The request log is not in it, as it was made without --requests."]),
     ...section("Ended after the backup was made, and stays so:", kept.map(endingText)),
     ...section("Ended after the backup was made, and WORKS AGAIN:", undone.map(endingText)),
     ...section(

@@ -90,29 +90,41 @@ async function serve(
   onStarted: (address: string) => void,
 ): Promise<void> {
   const { signalled, forget } = listenForSignals();
+  const started = service.start().catch((error: unknown) => {
+    throw listenFault(error, config);
+  });
   try {
-    const started = service.start().catch((error: unknown) => {
-      throw listenFault(error, config);
-    });
     const address = await Promise.race([started, signalled]);
-    if (address === null) return;
-    onStarted(address);
-    await signalled;
-  } finally {
+    if (address !== null) onStarted(address);
+  } catch (error) {
     forget();
+    throw error;
   }
+  await signalled;
 }
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+/** A process group and the launcher in it pass on the same signal, within some milliseconds of each other. */
+const repeatMilliseconds = 1000;
 
-/** Once `forget` is called, signals end the process at once again. */
+/**
+ * Resolves `signalled` at the first signal, and ends the process at once at a second one.
+ * @returns `forget`, after which every signal ends the process at once.
+ */
 function listenForSignals() {
   const { promise: signalled, resolve } = Promise.withResolvers<null>();
-  const onSignal = () => resolve(null);
-  for (const signal of signals) process.on(signal, onSignal);
+  let first: { signal: NodeJS.Signals; at: number } | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    first ??= { signal, at: now };
+    if (signal === first.signal && now - first.at < repeatMilliseconds) return resolve(null);
+    forget();
+    process.kill(process.pid, signal);
+  };
   const forget = () => {
     for (const signal of signals) process.off(signal, onSignal);
   };
+  for (const signal of signals) process.on(signal, onSignal);
   return { signalled, forget };
 }
 

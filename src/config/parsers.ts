@@ -72,19 +72,6 @@ export function parseSmtpUrl(text: string): string | null | Fault {
     : new Fault("must be a URL such as smtps://user:password@mail.example:465");
 }
 
-/** Its faults do not quote the URL: whoever knows it can post there. */
-export function parseWebhookUrl(text: string): string | null | Fault {
-  if (text === "") return null;
-  const url = URL.parse(text);
-  const isSafe =
-    url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
-  return isSafe
-    ? text
-    : new Fault(
-        "must be an https URL such as https://hooks.example/gp-records, or an http one on this machine such as http://127.0.0.1:9000/",
-      );
-}
-
 /** Whether only this machine can reach what listens on this address. */
 export function isLoopback(host: string): boolean {
   return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
@@ -121,22 +108,6 @@ export function parseDatabaseUrl(text: string): string | null | Fault {
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
     return new Fault("must name the authority with sslrootcert where sslmode is verify-ca");
   return decodable(url, text);
-}
-
-/** A database, or the path of a folder. */
-export function parseCopyTo(
-  text: string,
-): { databaseUrl: string | null; dataDir: string | null } | null | Fault {
-  if (text === "") return null;
-  if (/^postgres(?:ql)?:/.test(text)) {
-    const databaseUrl = parseDatabaseUrl(text);
-    return databaseUrl instanceof Fault ? databaseUrl : { databaseUrl, dataDir: null };
-  }
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
-    ? new Fault(
-        "must be a URL such as postgres://user:password@db.example:5432/records, or the path of a folder",
-      )
-    : { databaseUrl: null, dataDir: text };
 }
 
 /** Its faults do not quote the URL, which may hold a password. */

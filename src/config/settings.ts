@@ -14,12 +14,6 @@ export const settings = [
     byDefault: "",
     help: "Address and port of the metrics, such as 127.0.0.1:9464; empty for none.",
   },
-  {
-    name: "OPERATOR_WEBHOOK",
-    byDefault: "",
-    isSecret: true,
-    help: "URL that is told when an alarm begins and ends, such as https://hooks.example/gp-records; empty for none.",
-  },
   { name: "DATA_DIR", byDefault: "./data", help: "Folder of datasets, keys, counts and usage." },
   {
     name: "DATABASE_URL",
@@ -39,16 +33,9 @@ export const settings = [
     help: "While shared counters are away: `local` lets each instance count by itself, `deny` refuses requests.",
   },
   {
-    name: "COPY_TO",
-    byDefault: "",
-    isSecret: true,
-    help: "Where `copy` moves the installation to: a PostgreSQL such as postgres://user:password@db.example/records, or the path of a folder.",
-  },
-  {
-    name: "COPY_COUNTERS_TO",
-    byDefault: "",
-    isSecret: true,
-    help: "Valkey or Redis that counts after the move; empty for the PostgreSQL or the folder of COPY_TO.",
+    name: "COUNTERS_PATIENCE_MS",
+    byDefault: "250",
+    help: "Time in ms that shared counters have for an answer before they count as away.",
   },
   { name: "PUBLIC_URL", byDefault: "", help: "URL the public reaches the service under." },
   {
@@ -76,6 +63,11 @@ export const settings = [
     name: "CONNECTIONS_MAX",
     byDefault: "",
     help: "Connections open at a time; empty for what the limit of open files allows.",
+  },
+  {
+    name: "CONNECTIONS_PER_CLIENT_MAX",
+    byDefault: "",
+    help: "The same of one client network; empty for a quarter of all, and at least 256.",
   },
   {
     name: "EVENT_LOOP_DELAY_MAX_MS",

@@ -127,7 +127,7 @@ function markAsCache({ folder, versions }: Catalogue): void {
   const [own] = versions();
   if (own !== undefined)
     throw new DatasetFault(
-      `${folder} has datasets of its own, such as ${own}, and with DATABASE_URL it would be a cache of those in the database, whose files come and go. Name an empty folder with DATA_DIR; \`gp-records copy\` moves what is in this one into an empty database.`,
+      `${folder} has datasets of its own, such as ${own}, and with DATABASE_URL it would be a cache of those in the database, whose files come and go. Name an empty folder with DATA_DIR; \`gp-records backup\` and \`restore --to\` move what is in this one into an empty database.`,
     );
   writeSynced(
     mark,

@@ -3,7 +3,7 @@
 import type { RecordKind } from "#records/kinds.ts";
 
 /** Increased whenever a program could misread a file of another version. */
-export const formatVersion = 2;
+export const formatVersion = 3;
 
 export const idPrefixes: Readonly<Record<RecordKind, string>> = {
   gp: "gp",
@@ -44,11 +44,7 @@ export const tables = `
     .map((kind) => `select '${kind}' as kind, source, source_id, id as public_id from ${kind}`)
     .join(" union all ")};
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
-  create table gp_name (gp integer not null, name text not null, folded text not null);
-  create table facet (parameter text not null, folded text not null, shown text not null, gp integer not null);
-  create table market_spelling (market text not null, folded text not null, shown text not null);
   create table array (name text not null, element text not null, bytes blob not null);
-  create table link (kind text not null, record integer not null, gp integer not null);
 `;
 
 export const indexes = `

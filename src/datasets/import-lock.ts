@@ -53,9 +53,7 @@ const lockOf = (session: PostgresSession, place: string): RemoteLock => ({
 });
 
 /** Who holds the lock of imports, and since when; null where nobody does. */
-export async function findImporter({
-  query,
-}: Pick<PostgresSession, "query">): Promise<string | null> {
+async function findImporter({ query }: Pick<PostgresSession, "query">): Promise<string | null> {
   const [holder] = await query<{ name: string; since: string }>(holderSql, lockKeys);
   return holder === undefined ? null : `${whoOf(holder.name)}, since ${holder.since}`;
 }

@@ -74,8 +74,10 @@ export function isOwnFormat(path: string): boolean {
 
 /** How the format or the fold of a file differs from those of this program. */
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
-  if (format_version !== String(formatVersion))
-    return `has format ${format_version}; this program reads format ${formatVersion}`;
+  if (format_version !== String(formatVersion)) {
+    const age = Number(format_version) < formatVersion ? "an older" : "a newer";
+    return `has format ${format_version}, that of ${age} gp-records; this program reads format ${formatVersion}`;
+  }
   return fold_version === String(foldVersion)
     ? undefined
     : `was folded by rule ${fold_version}; this program folds by rule ${foldVersion}`;

@@ -20,15 +20,7 @@ import {
   type SharedState,
 } from "./remote.ts";
 import { type DatasetRow, datasetColumns, generationOf, readShared } from "./shared-rows.ts";
-import {
-  checkParts,
-  datasetFile,
-  pack,
-  partLimits,
-  pullParts,
-  pushParts,
-  unpack,
-} from "./stored-parts.ts";
+import { datasetFile, pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
 
 const lookEveryMilliseconds = 500;
 const sideBytesMax = 16 * 1024 * 1024;
@@ -103,23 +95,6 @@ export function openPostgresRemote(
         await insertRow(session, generation, status, publisher);
         await pushParts(session, path, datasetFile(generation));
         await session.query(`${raiseChange} returning pg_notify('${channel}', '')`);
-      }),
-    take: (path, generation, format) =>
-      storing(async (session) => {
-        await insertRow(session, generation, "staged", publisher, format);
-        await pushParts(session, path, datasetFile(generation));
-        await checkParts(session, datasetFile(generation));
-        await session.query(agreeSql, agreedValues(generation));
-      }),
-    agree: (generations, current) =>
-      storing(async (session) => {
-        const versions = generations.map(({ version }) => version);
-        for (const generation of generations)
-          await session.query(agreeSql, agreedValues(generation));
-        await session.query("update dataset_state set current = $1, change = change + 1", [
-          current,
-        ]);
-        await session.query("delete from dataset where version <> all($1::text[])", [versions]);
       }),
     async publish(version, expected, step = null) {
       const name = step?.step == null ? null : nameOf(expected!, version);
@@ -272,10 +247,9 @@ async function insertRow(
   generation: Generation,
   status: string,
   publisher: string,
-  format = ownFormat,
 ): Promise<void> {
   const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
-  const values = [version, format, hash, sha256, bytes, records, built_at, built_from];
+  const values = [version, ownFormat, hash, sha256, bytes, records, built_at, built_from];
   try {
     await session.query(
       `insert into dataset (version, format, hash, sha256, bytes, records, built_at, built_from, status, publisher)
@@ -287,17 +261,6 @@ async function insertRow(
     throw new DatasetFault(`${version} is stored already, by another import. Import again.`);
   }
 }
-
-const agreeSql = `update dataset set status = case when $2::timestamptz is null then 'staged' else 'published' end,
-    published_at = $2::timestamptz, published_after = $3, pinned_at = $4::timestamptz
-  where version = $1`;
-
-const agreedValues = ({ version, published_at, published_after, pinned_at }: Generation) => [
-  version,
-  published_at,
-  published_after,
-  pinned_at,
-];
 
 const sha256Of = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 

@@ -7,12 +7,17 @@ export interface Place {
   line: number;
 }
 
-interface Rejection extends RecordFault, Place {}
+interface Rejection extends Place {
+  field: string;
+  reason: string;
+  /** How often it occurs, which for a fault of a cell may be more than once; `file` and `line` are of the first. */
+  count: number;
+}
 
 /** How much an import may leave out and still be published: a number of lines or a share of those read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
-/** Most rejections that a report lists; the rest is only counted. */
+/** Most faults that a report lists, equal ones of cells as one; the rest is only counted. */
 const listedMax = 1000;
 
 export interface Rejections {
@@ -23,6 +28,7 @@ export interface Rejections {
 
 export function countRejections(): Rejections {
   const listed: Rejection[] = [];
+  const cellFaults = new Map<string, Rejection>();
   let count = 0;
   return {
     get count() {
@@ -31,8 +37,15 @@ export function countRejections(): Rejections {
     listed,
     add(file, line, faults) {
       count++;
-      for (const { field, reason } of faults)
-        if (listed.length < listedMax) listed.push({ file, line, field, reason });
+      for (const { field, reason, isOfCell } of faults) {
+        const same = isOfCell && cellFaults.get(`${field} ${reason}`);
+        if (same) same.count++;
+        else if (listed.length < listedMax) {
+          const rejection = { file, line, field, reason, count: 1 };
+          listed.push(rejection);
+          if (isOfCell) cellFaults.set(`${field} ${reason}`, rejection);
+        }
+      }
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Instances } from "./instances.ts";
 import type { MadeStep } from "./keep-steps.ts";
 import type { SharedPublications } from "./shared-publications.ts";
 
-/** The format and the fold of a dataset, such as `2.1`: a program reads those it writes. */
+/** The format and the fold of a dataset, such as `3.1`: a program reads those it writes. */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
 
 /**
@@ -51,14 +51,6 @@ export interface DatasetRemote {
   pull(generation: Generation, signal?: AbortSignal): Promise<string>;
   /** Stores a verified file, whole or not at all; servers fetch it at once, so that publishing it takes no time. */
   push(path: string, generation: Generation, status: "added" | "staged"): Promise<void>;
-  /**
-   * Stores a dataset that was kept elsewhere, with all that is known of it, and reads it back. Nobody fetches it yet.
-   * @param format as `ownFormat`.
-   * @throws DatasetFault where the file, or what was stored of it, is not what it is said to be.
-   */
-  take(path: string, generation: Generation, format: string): Promise<void>;
-  /** Makes the datasets and the current one what they are elsewhere: removes others, and corrects what is known of each. */
-  agree(generations: readonly Generation[], current: string | null): Promise<void>;
   /**
    * Makes a version the current one for all machines.
    * @param expected the version that is current, as far as the caller knows.

@@ -15,17 +15,12 @@ interface Served {
   documents: EachKind<Documents>;
 }
 
-/** @throws Error where the checksum is not the one in `meta`. */
-export function readIndex(db: DatabaseSync, meta: Checksums): DatasetIndex {
-  const arrays = readArrays(db);
-  if (indexChecksum(arrays) !== meta.index_crc32)
-    throw new Error("the checksum of its index differs");
-  return treeOf(arrays) as DatasetIndex;
-}
-
 /** @throws Error where a checksum is not the one in `meta`. */
 export function readServed(db: DatabaseSync, meta: Checksums): Served {
-  const index = readIndex(db, meta);
+  const arrays = [...readArrays(db)];
+  if (indexChecksum(arrays) !== meta.index_crc32)
+    throw new Error("the checksum of its index differs");
+  const index = treeOf(arrays) as DatasetIndex;
   const documents = makeRoom(index.documents, index.recordsOfGp);
   let crc = 0;
   for (const { kind, from, piece } of documentPieces(db, documents)) {

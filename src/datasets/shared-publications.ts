@@ -17,8 +17,6 @@ export interface SharedPublications {
   pullStep(path: string, from: string, to: string): Promise<void>;
   /** Notes the version that is current, where an older program published it. @param hash null where it is not known. */
   noteBase(version: string, hash: string | null): Promise<void>;
-  /** Replaces what is noted, whole or not at all, by what was noted elsewhere and whose steps are stored. */
-  replace(publications: readonly Publication[]): Promise<void>;
   /** Removes what is older than so many days, but the newest publication; 0 removes that, too. */
   forget(days: number): Promise<void>;
 }
@@ -27,12 +25,7 @@ export const openSharedPublications = (
   { query }: Pick<PostgresSession, "query">,
   place: PostgresPlace,
 ): SharedPublications => ({
-  async list() {
-    const rows = await query<Row>(listSql);
-    return rows.map(({ version, published_at, previous, facts, hash }) => {
-      return { version, published_at, from: previous, hash, step: facts && inOrder(facts) };
-    });
-  },
+  list: () => listPublications({ query }),
   async pushStep(path, from, to) {
     const name = nameOf(from, to);
     const { sha256, bytes } = hashFile(path);
@@ -49,14 +42,9 @@ export const openSharedPublications = (
     }
   },
   async pullStep(path, from, to) {
-    const name = nameOf(from, to);
     const session = await connectPostgres(place, { limits: partLimits });
     try {
-      const sql = "select sha256, bytes from dataset_step where name = $1";
-      const [row] = await session.query<{ sha256: string; bytes: number }>(sql, [name]);
-      if (row === undefined)
-        throw new DatasetFault(`The stored step ${name} is missing: it was removed.`);
-      await pullParts(session, { of: "step", name, ...row }, path);
+      await pullStep(session, path, from, to);
     } finally {
       session.close();
     }
@@ -64,15 +52,36 @@ export const openSharedPublications = (
   async noteBase(version, hash) {
     await query(noteBaseSql, [version, hash]);
   },
-  async replace(publications) {
-    await query(replaceSql, [JSON.stringify(publications)]);
-    await query(forgetStepsSql);
-  },
   async forget(days) {
     await query(forgetSql, [days]);
     await query(forgetStepsSql);
   },
 });
+
+/** Lists them, oldest first. */
+export async function listPublications({
+  query,
+}: Pick<PostgresSession, "query">): Promise<Publication[]> {
+  const rows = await query<Row>(listSql);
+  return rows.map(({ version, published_at, previous, facts, hash }) => {
+    return { version, published_at, from: previous, hash, step: facts && inOrder(facts) };
+  });
+}
+
+/** Brings the file of a step into a new file. @throws DatasetFault naming what is missing or damaged. */
+export async function pullStep(
+  session: PostgresSession,
+  path: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  const name = nameOf(from, to);
+  const sql = "select sha256, bytes from dataset_step where name = $1";
+  const [row] = await session.query<{ sha256: string; bytes: number }>(sql, [name]);
+  if (row === undefined)
+    throw new DatasetFault(`The stored step ${name} is missing: it was removed.`);
+  await pullParts(session, { of: "step", name, ...row }, path);
+}
 
 /** The database keeps members of JSON in an order of its own. */
 const inOrder = ({ changes, counts }: NonNullable<Publication["step"]>): Publication["step"] => ({
@@ -106,15 +115,6 @@ const noteBaseSql = `
   insert into dataset_publication (version, published_at, hash)
   select version, published_at, $2 from dataset
   where version = $1 and published_at is not null and not exists (select from known)`;
-
-const replaceSql = `
-  with gone as (delete from dataset_publication),
-  changed as (update dataset_state set change = change + 1)
-  insert into dataset_publication (version, published_at, previous, step, facts, hash)
-  select one ->> 'version', (one ->> 'published_at')::timestamptz, one ->> 'from',
-    case when one -> 'step' <> 'null' then (one ->> 'from') || '..' || (one ->> 'version') end,
-    nullif(one -> 'step', 'null'), one ->> 'hash'
-  from jsonb_array_elements($1::jsonb) with ordinality as noted (one, number) order by number`;
 
 const forgetSql = `
   with gone as (

@@ -36,15 +36,20 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
 /** The tree that the arrays came from. */
 export function treeOf(all: readonly StoredArray[]): object {
   const tree: Record<string, unknown> = {};
-  for (const { name, element, bytes } of all) {
-    const path = name.split(".");
+  for (const array of all) {
+    const path = array.name.split(".");
     const last = path.pop()!;
     let branch = tree;
     for (const member of path) branch = (branch[member] ??= {}) as Record<string, unknown>;
-    const { BYTES_PER_ELEMENT: size } = arrays[element];
-    branch[last] = new arrays[element](bytes.buffer, bytes.byteOffset, bytes.length / size);
+    branch[last] = numbersOf(array);
   }
   return tree;
+}
+
+/** The same memory as numbers. */
+export function numbersOf({ element, bytes }: Pick<StoredArray, "element" | "bytes">) {
+  const { BYTES_PER_ELEMENT: size } = arrays[element];
+  return new arrays[element](bytes.buffer, bytes.byteOffset, bytes.length / size);
 }
 
 export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void {
@@ -52,8 +57,8 @@ export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void 
   for (const { name, element, bytes } of all) insert.run(name, element, bytes);
 }
 
-/** In the order they were written. */
+/** One after the other, in the order they were written. */
 export const readArrays = (db: DatabaseSync) =>
   db
     .prepare("select name, element, bytes from array order by rowid")
-    .all() as unknown as StoredArray[];
+    .iterate() as unknown as Iterable<StoredArray>;

@@ -79,7 +79,7 @@ export async function pushParts(
  * The parts of a stored file, in order; the next one is on its way while one is used.
  * @throws DatasetFault naming what is missing or damaged, after the last one where only the SHA-256 of all tells.
  */
-export async function* storedParts(
+async function* storedParts(
   session: PostgresSession,
   { of, name, bytes, sha256 }: StoredFile,
 ): AsyncGenerator<Buffer, void> {

@@ -1,19 +1,21 @@
-/** Verifies a generation before it is published: documents as they will be served, hash, counts, every link. */
+/** Verifies a generation before it is published: documents as they will be served, hash, counts, and all that they are found by. */
 import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
+import type { CanonicalRecord } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import type { LinkedKind } from "#search/dataset-parts.ts";
-import { documentBytes } from "#search/documents.ts";
-import { spellingsOfMarket } from "#search/market-spellings.ts";
+import type { DatasetIndex } from "#search/dataset-parts.ts";
+import { type DocumentPlaces, placeDocuments } from "#search/documents.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
+import { sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
+import { type Body, type Indexer, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
-import { batchesOf } from "./rows.ts";
+import { arraysOf, batchesOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
-import { free, hexadecimal, openDocumentPieces, readIndex } from "./served.ts";
-import { type Body, facetsOf, namesOf } from "./write-gps.ts";
+import { free, hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
+import { arraysIn, numbersOf, readArrays } from "./stored-arrays.ts";
 
 /** Of more documents of a kind, a sample of this size is hashed again and parsed, evenly spread. */
 const sampleSize = 1000;
@@ -41,10 +43,11 @@ export function verifyGeneration(
 /** What is gathered from all documents. */
 interface Gathered {
   contentHashes: Hash;
-  /** Of the documents. */
-  bytes: number;
   checksum: number;
-  tally: Tally;
+  indexer: Indexer;
+  positionOfGp: Map<string, number>;
+  /** Former ids and the GPs whose documents name them. */
+  formerIds: Map<string, string>;
   records: number;
 }
 
@@ -55,63 +58,88 @@ function firstFault(
 ): string | undefined {
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
   if (check !== "ok") return `SQLite says ${check}`;
-  const { documents } = readIndex(db, meta);
-  const contentHashes = createHash("sha256");
-  const tally = openTally();
-  const gathered: Gathered = { contentHashes, bytes: 0, checksum: 0, tally, records: 0 };
-  let bytes = 0;
+  const gathered: Gathered = {
+    contentHashes: createHash("sha256"),
+    checksum: 0,
+    indexer: openIndexer(),
+    positionOfGp: new Map(),
+    formerIds: new Map(),
+    records: 0,
+  };
+  const documents: Partial<Record<RecordKind, DocumentPlaces>> = {};
   for (const kind of recordKinds) {
-    const fault = readBack(db, kind, gathered, onChecked);
-    if (fault !== undefined) return fault;
-    bytes += documentBytes(documents[kind]);
-    if (gathered.bytes !== bytes) return `its index tells of other ${kind} documents`;
+    const read = readBack(db, kind, gathered, onChecked);
+    if (typeof read === "string") return read;
+    documents[kind] = read;
   }
-  if (datasetHash(contentHashes.digest("hex")) !== meta.hash)
+  if (datasetHash(gathered.contentHashes.digest("hex")) !== meta.hash)
     return "its documents have another hash";
   if (versionOf(meta.built_at, meta.hash) !== meta.version) return "it has another version";
   if (hexadecimal(gathered.checksum) !== meta.documents_crc32)
     return "the checksum of its documents differs";
-  const table = tally.firstWrongTable(db);
-  return table && `the rows of ${table} are not those its documents call for`;
+  if (count(db, "(select source from canonical except select name from source)") !== 0)
+    return "the rows of source are not those its documents call for";
+  if (!areFormerIds(db, gathered.formerIds))
+    return "the rows of former_id are not those its documents call for";
+  if (indexChecksum(readArrays(db)) !== meta.index_crc32)
+    return "the checksum of its index differs";
+  return firstWrongNumber(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
 }
 
-/** @returns the first fault among the documents of a kind. */
+/** @returns where the documents of a kind stand, or the first fault among them. */
 function readBack(
   db: DatabaseSync,
   kind: RecordKind,
   gathered: Gathered,
   onChecked: (records: number) => void,
-): string | undefined {
-  const { contentHashes, tally } = gathered;
+): DocumentPlaces | string {
+  const { contentHashes, indexer, positionOfGp } = gathered;
   const records = count(db, kind);
   const everyNth = Math.ceil(records / sampleSize);
+  const lengths = new Uint32Array(records);
+  const ownLengths = new Uint32Array(records);
   const piecesOf = openDocumentPieces(db, kind);
   const sql = `select ${documentColumns} from ${kind} where position >= ? order by position limit ?`;
   let expected = 0;
+  let before = { sortKey: "", id: "" };
   for (const batch of batchesOf<DocumentRow>(db, sql)) {
     const bytes = piecesOf(batch[0]![0], batch.at(-1)![0]);
     let start = 0;
     for (const row of batch) {
-      const [position, id, , , , length] = row;
+      const [position, id, , , ownLength, length] = row;
       if (position !== expected++) return `${kind} positions do not run from 0 without a gap`;
       const document = { bytes, start, end: (start += length) };
       const isOfSample = position % everyNth === 0;
       if (!isPlaced(row, document) || (isOfSample && !isUnchanged(row, document)))
         return `document ${id} is not what its row says`;
-      if (kind === "gp") tally.addGp(id, JSON.parse(textOf(document)) as Body);
-      else {
-        if (isOfSample) JSON.parse(textOf(document));
-        tally.addLinked(kind, position, tailOf(row, document));
+      lengths[position] = length;
+      ownLengths[position] = ownLength;
+      const record = { sortKey: sortKeyIn(kind, document), id };
+      if (position > 0 && !isInOrder(kind, before, record))
+        return `document ${id} does not belong behind ${before.id}`;
+      before = record;
+      if (kind === "gp") {
+        const gp = JSON.parse(textOf(document)) as Body;
+        const formerIds = gp["former_ids"] as string[];
+        positionOfGp.set(id, position);
+        for (const former of formerIds) gathered.formerIds.set(former, id);
+        indexer.addGp(id, formerIds, gp);
+        continue;
+      }
+      if (isOfSample) JSON.parse(textOf(document));
+      for (const gpId of gpIdsIn(tailOf(row, document))) {
+        const gp = positionOfGp.get(gpId);
+        if (gp === undefined) return `document ${id} names ${gpId}, which is not there`;
+        indexer.addLink(kind, position, gp);
       }
     }
     if (start !== bytes.length) return `${kind} documents are not as long as their rows say`;
     contentHashes.update(Buffer.concat(batch.map((row) => row[2])));
     gathered.checksum = crc32(bytes, gathered.checksum);
-    gathered.bytes += bytes.length;
     onChecked((gathered.records += batch.length));
     free(bytes);
   }
-  return undefined;
+  return placeDocuments(lengths, ownLengths);
 }
 
 type DocumentRow = readonly [
@@ -168,70 +196,37 @@ function isUnchanged(
   return hashOfContent(Buffer.concat(content)) === Buffer.from(contentHash).toString("hex");
 }
 
-/** Takes all documents as they are served, kind by kind, in the order in which they were written. */
-interface Tally {
-  addGp(id: string, gp: Body): void;
-  /** @param tail ends with the record's GPs. */
-  addLinked(kind: LinkedKind, position: number, tail: string): void;
-  /** A table that lacks rows or has some that lead nowhere; undefined where there is none. */
-  firstWrongTable(db: DatabaseSync): string | undefined;
+/** Quotes inside a text are escaped, so nothing else can look like the member that the display order compares first. */
+const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
+const [quote, backslash] = [0x22, 0x5c];
+
+/** @throws Error where the document has no such member. */
+function sortKeyIn(kind: RecordKind, { bytes, start, end }: StoredDocument): string {
+  const member = sortMembers[kind === "signal" ? kind : "other"];
+  const from = bytes.indexOf(member, start, "latin1") + member.length - 1;
+  let to = from + 1;
+  while (to < end && bytes[to] !== quote) to += bytes[to] === backslash ? 2 : 1;
+  const value = JSON.parse(bytes.toString("utf8", from, to + 1)) as string;
+  return sortKeyOf({ record: kind, name: value, date: value } as unknown as CanonicalRecord);
 }
 
-type Link = readonly [rowid: number, kind: string, record: number, gp: number];
+type Sorted = { sortKey: string; id: string };
 
-function openTally(): Tally {
-  const positionOfGp = new Map<string, number>();
-  const markets = new Set<string>();
-  /** Kind, record and GP of each link, one after the other. */
-  const links: (string | number)[] = [];
-  let formerIds = 0;
-  let names = 0;
-  let facets = 0;
-  const areLinks = (db: DatabaseSync) => {
-    let at = 0;
-    const sql = "select rowid, kind, record, gp from link where rowid >= ? order by rowid limit ?";
-    for (const batch of batchesOf<Link>(db, sql))
-      for (const [, kind, record, gp] of batch)
-        if (kind !== links[at++] || record !== links[at++] || gp !== links[at++]) return false;
-    return at === links.length;
-  };
-  return {
-    addGp(id, gp) {
-      positionOfGp.set(id, positionOfGp.size);
-      formerIds += (gp["former_ids"] as string[]).length;
-      names += namesOf(gp).length;
-      const carried = facetsOf(gp);
-      for (const values of Object.values(carried)) facets += values.length;
-      for (const market of carried.market) markets.add(market);
-    },
-    addLinked(kind, position, tail) {
-      for (const id of gpIdsIn(tail)) links.push(kind, position, positionOfGp.get(id) ?? -1);
-    },
-    firstWrongTable(db) {
-      if (count(db, "(select source from canonical except select name from source)") !== 0)
-        return "source";
-      if (count(db, "market_spelling") !== spellingsOf(markets)) return "market_spelling";
-      if (count(db, "former_id f join gp on gp.id = f.gp_id") !== formerIds) return "former_id";
-      if (!haveGps(db, "gp_name", names, positionOfGp.size)) return "gp_name";
-      if (!haveGps(db, "facet", facets, positionOfGp.size)) return "facet";
-      return areLinks(db) ? undefined : "link";
-    },
-  };
+/** Are two different records of a kind in display order? */
+const isInOrder = (kind: RecordKind, one: Sorted, next: Sorted) =>
+  one.sortKey === next.sortKey
+    ? one.id < next.id
+    : one.sortKey < next.sortKey === (kind !== "signal");
+
+/** Has the table exactly these former ids for the GPs that are there? */
+function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): boolean {
+  const sql = "select former_id, gp_id from former_id join gp on gp.id = gp_id";
+  const rows = new Map(arraysOf<[string, string]>(db, sql));
+  return rows.size === told.size && [...told].every(([former, gp]) => rows.get(former) === gp);
 }
 
 function count(db: DatabaseSync, from: string): number {
   return Number(db.prepare(`select count(*) as n from ${from}`).get()!["n"]);
-}
-
-const spellingsOf = (markets: ReadonlySet<string>) =>
-  [...markets].reduce((sum, market) => sum + spellingsOfMarket(market).length, 0);
-
-/** Does the table have so many rows, each about an existing GP? */
-function haveGps(db: DatabaseSync, table: string, rows: number, gps: number): boolean {
-  const { n, least, greatest } = db
-    .prepare(`select count(*) as n, min(gp) as least, max(gp) as greatest from ${table}`)
-    .get()! as Record<string, number>;
-  return n === rows && (n === 0 || (least! >= 0 && greatest! < gps));
 }
 
 const gpsMember = '"gps":[';
@@ -247,4 +242,50 @@ function gpIdsIn(tail: string): string[] {
     ids.push(tail.slice(at, at + idLength));
   }
   return ids;
+}
+
+/** Returns the first number of an array that is not the one `made` of the documents, with the record it is about. */
+function firstWrongNumber(db: DatabaseSync, made: DatasetIndex): string | undefined {
+  const called = new Map(Array.from(arraysIn(made), (array) => [array.name, array]));
+  for (const found of readArrays(db)) {
+    const { name, element, bytes } = found;
+    const array = called.get(name);
+    if (array?.element !== element) return `nothing calls for its array ${name} of ${element}`;
+    called.delete(name);
+    if (Buffer.compare(bytes, array.bytes) === 0) continue;
+    const [right, has] = [numbersOf(array), numbersOf(found)];
+    const differs = right.findIndex((number, i) => number !== has[i]);
+    const at = differs === -1 ? right.length : differs;
+    const [kind, position] = recordOf(name, at, right[at] ?? has[at]!, made) ?? [];
+    const id = kind && idAt(db, kind, position!);
+    return `its array ${name} has ${has[at] ?? "nothing"} at ${at}${id === undefined ? "" : ` of ${id}`}, where its documents call for ${right[at] ?? "nothing"}`;
+  }
+  const [missing] = called.keys();
+  return missing && `it has no array ${missing}`;
+}
+
+const idAt = (db: DatabaseSync, kind: RecordKind, position: number) =>
+  db.prepare(`select id from ${kind} where position = ?`).get(BigInt(position))?.["id"] as
+    | string
+    | undefined;
+
+/** Kind and position of the record that a number of an array is about; undefined where it is about a text. */
+function recordOf(
+  name: string,
+  at: number,
+  number: number,
+  { names: { wordsOfName, firstNameOfGp } }: DatasetIndex,
+): [kind: RecordKind, position: number] | undefined {
+  const [group, member] = name.split(".") as [string, RecordKind];
+  // A start is the end of the list, or of the document, before it.
+  const place = name.endsWith(".starts") ? Math.max(0, at - 1) : at;
+  const isItem = name.endsWith(".items") || name === "ids.gpOfId";
+  if (group === "documents") return [member, place];
+  if (group === "recordsOfGp") return isItem ? [member, number] : ["gp", place];
+  if (isItem && /\.gpsOf|^ids/.test(name)) return ["gp", number];
+  const listAt = (starts: Uint32Array, item: number) => starts.findLastIndex((one) => one <= item);
+  if (name === "names.firstNameOfGp") return ["gp", Math.max(0, at - 1)];
+  if (name.startsWith("names.wordsOfName"))
+    return ["gp", listAt(firstNameOfGp, isItem ? listAt(wordsOfName.starts, at) : place)];
+  return undefined;
 }

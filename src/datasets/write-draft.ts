@@ -1,30 +1,20 @@
 /** Writes the file of a generation: its records and their indexes. */
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
-import {
-  type DatasetIndex,
-  facetNames,
-  type LinkedKind,
-  linkedKinds,
-} from "#search/dataset-parts.ts";
+import { type LinkedKind, linkedKinds } from "#search/dataset-parts.ts";
 import type { DocumentPlaces } from "#search/documents.ts";
-import { indexFacet } from "#search/facet-index.ts";
-import { indexIds } from "#search/id-index.ts";
-import { indexSuggestions } from "#search/index-suggestions.ts";
-import { packLists } from "#search/lists.ts";
-import { indexNames } from "#search/name-index.ts";
 import { datasetHash } from "./dataset-hash.ts";
 import { type Changes, type DocumentWriter, openDocumentWriter } from "./document-writer.ts";
-import { type DraftRecord, type DraftRecords, eachOnce, type StoredLinks } from "./draft-record.ts";
+import { type DraftRecord, type DraftRecords, eachOnce } from "./draft-record.ts";
 import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
 import { formerIdsByGp } from "./former-ids.ts";
+import { type Body, eachOf, type Indexer, openIndexer } from "./index-records.ts";
 import type { Previous } from "./previous.ts";
-import { linkedFrame } from "./render.ts";
+import { gpFrame, linkedFrame, linkJson } from "./render.ts";
 import { openRowWriter } from "./rows.ts";
 import { type Checksums, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
-import type { TextStore } from "./text-store.ts";
-import { type Findable, writeGps, type WrittenGp, type WrittenGps } from "./write-gps.ts";
+import { ownIn, type TextStore } from "./text-store.ts";
 
 export interface Draft {
   /** All of the generation; the lists are empty afterwards. */
@@ -55,15 +45,20 @@ export function writeDraft(
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
     const writer = openDocumentWriter({ draft: db, previous, texts, builtAt, onWritten });
-    const written = writeGps(db, writer, records.gp, formerIdsByGp(formerIds));
-    const linked = writeLinked(db, writer, records, written.gps);
+    const indexer = openIndexer();
+    const { gp, gps } = writeGps(writer, indexer, records.gp, formerIdsByGp(formerIds));
+    const documents = { gp, ...writeLinked(writer, indexer, records, gps) };
     texts.clear();
     const changes = writer.changes();
     if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
     writePairs(db, "source", sources);
     writePairs(db, "former_id", formerIds);
-    const index = indexOf(written, linked, formerIds);
-    const checksums = { index_crc32: writeIndex(db, index), documents_crc32: writer.checksum() };
+    const arrays = [...arraysIn(indexer.index(documents))];
+    writeArrays(db, arrays);
+    const checksums = {
+      index_crc32: indexChecksum(arrays),
+      documents_crc32: writer.checksum(),
+    };
     const meta = metaOf(datasetHash(writer.contentHash()), builtAt, checksums);
     writePairs(db, "meta", Object.entries(meta));
     db.exec(`commit; ${indexes}`);
@@ -92,42 +87,65 @@ const metaOf = (hash: string, builtAt: string, checksums: Checksums): Meta => ({
   ...checksums,
 });
 
-/** Where the documents of a kind stand, and which GPs they belong to. */
-interface WrittenKind {
-  places: DocumentPlaces;
-  /** Position of the GP and of the record of each link, in the order of records. */
-  links: { gps: number[]; records: number[] };
+/** What records that link to a GP need to know of it. */
+interface WrittenGp {
+  position: number;
+  /** JSON of the link, as their documents have it. */
+  linkJson: string;
+  /** JSON of what a principal inherits from it. */
+  listsJson: string;
 }
 
-/** Writes the principals, projects and signals of a draft with their links to GPs. */
-function writeLinked(
-  draft: DatabaseSync,
+/** GPs by source, and by the source's own id. */
+type WrittenGps = ReadonlyMap<string, ReadonlyMap<string, WrittenGp>>;
+
+/** @param formerIds of each GP that has any. */
+function writeGps(
   writer: DocumentWriter,
+  indexer: Indexer,
+  records: DraftRecord[],
+  formerIds: ReadonlyMap<string, readonly string[]>,
+): { gp: DocumentPlaces; gps: WrittenGps } {
+  const gps = new Map<string, Map<string, WrittenGp>>();
+  const gp = writer.write("gp", records, ({ id, source, sourceId }, position, _, stored) => {
+    const own = JSON.parse(`{${ownIn(stored)}}`) as Body;
+    const former = formerIds.get(id) ?? [];
+    indexer.addGp(id, former, own);
+    if (!gps.has(source)) gps.set(source, new Map());
+    gps.get(source)!.set(sourceId, writtenGp(id, position, own));
+    return gpFrame(id, former);
+  });
+  return { gp, gps };
+}
+
+function writtenGp(id: string, position: number, gp: Body): WrittenGp {
+  const { name, tags, themes, markets } = gp as unknown as { name: string } & Inherited;
+  return {
+    position,
+    linkJson: linkJson({ id, name }),
+    listsJson: JSON.stringify({ tags, themes, markets }),
+  };
+}
+
+/** Writes the principals, signals and projects of a draft with their links to GPs. */
+const writeLinked = (
+  writer: DocumentWriter,
+  indexer: Indexer,
   records: DraftRecords,
   gps: WrittenGps,
-): Record<LinkedKind, WrittenKind> {
-  const linkRows = openRowWriter(draft, "link", 3);
-  const written = forEach(linkedKinds, (kind) => {
-    const links: WrittenKind["links"] = { gps: [], records: [] };
-    const frameOf = ({ id, source }: DraftRecord, position: number, { gps: ids }: StoredLinks) => {
+): Record<LinkedKind, DocumentPlaces> =>
+  eachOf(linkedKinds, (kind) =>
+    writer.write(kind, records[kind], ({ id, source }, position, { gps: ids }) => {
       const linked = ids.map((gp) => gps.get(source)!.get(gp)!);
-      for (const gp of linked) {
-        linkRows.add(kind, position, gp.position);
-        links.gps.push(gp.position);
-        links.records.push(position);
-      }
+      for (const gp of linked) indexer.addLink(kind, position, gp.position);
       const lists = kind === "principal" ? inheritedJson(linked) : null;
       return linkedFrame(
         id,
         lists,
         linked.map(({ linkJson }) => linkJson),
       );
-    };
-    return { places: writer.write(kind, records[kind], frameOf), links };
-  });
-  linkRows.end();
-  return written;
-}
+    }),
+  );
 
 function inheritedJson(gps: readonly WrittenGp[]): string {
   const [first, second] = gps;
@@ -146,56 +164,4 @@ interface Inherited {
   tags: readonly string[];
   themes: readonly string[];
   markets: readonly string[];
-}
-
-/** Indexes what was written. */
-function indexOf(
-  { findable, places }: ReturnType<typeof writeGps>,
-  linked: Record<LinkedKind, WrittenKind>,
-  formerIds: ReadonlyMap<string, string>,
-): DatasetIndex {
-  const { names, carriers, spellings, positions } = findable;
-  const gpCount = positions.size;
-  return {
-    documents: { gp: places, ...forEach(linkedKinds, (kind) => linked[kind].places) },
-    names: indexNames(names.folded, names.gps, gpCount),
-    nameSuggestions: indexSuggestions(eachNameOnce(names)),
-    facets: forEach(facetNames, (facet) => indexFacet(spellings[facet], carriers[facet])),
-    ids: indexIds(idsOf(positions, formerIds)),
-    recordsOfGp: forEach(linkedKinds, (kind) => {
-      const { gps, records } = linked[kind].links;
-      return packLists(gpCount, gps, records);
-    }),
-  };
-}
-
-const forEach = <K extends string, V>(keys: readonly K[], make: (key: K) => V) =>
-  Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
-
-function eachNameOnce({ shown, folded }: Findable["names"]): { shown: string; folded: string }[] {
-  const once = new Map<string, string>();
-  shown.forEach((name, i) => {
-    if (!once.has(name)) once.set(name, folded[i]!);
-  });
-  return Array.from(once, ([name, ofName]) => ({ shown: name, folded: ofName }));
-}
-
-/** Ids and former ids, the latter where their GP is there. */
-function idsOf(
-  positions: ReadonlyMap<string, number>,
-  formerIds: ReadonlyMap<string, string>,
-): { id: string; gp: number }[] {
-  const ids = Array.from(positions, ([id, gp]) => ({ id, gp }));
-  for (const [id, leadsTo] of formerIds) {
-    const gp = positions.get(leadsTo);
-    if (gp !== undefined) ids.push({ id, gp });
-  }
-  return ids;
-}
-
-/** @returns the checksum over what was written. */
-function writeIndex(draft: DatabaseSync, index: DatasetIndex): string {
-  const arrays = [...arraysIn(index)];
-  writeArrays(draft, arrays);
-  return indexChecksum(arrays);
 }

@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import { type Config, ConfigFault, readConfig } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
-import { unread } from "#datasets/dataset-fault.ts";
 
 export type Status = "ok" | "warn" | "fail";
 
@@ -30,12 +29,6 @@ export interface Examined {
   /** Null where a setting is wrong; `configFaults` names it. */
   config: Config | null;
   configFaults: readonly string[];
-  /** Version of this program. */
-  program: string;
-  /** Milliseconds since 1970. */
-  now: number;
-  /** Whether to read every row of the databases, and every record and link of the datasets. */
-  isThorough: boolean;
 }
 
 export const ok = (found: string): Finding => ({ status: "ok", found, mend: null });
@@ -45,23 +38,6 @@ export const fail = (found: string, mend: string): Finding => ({ status: "fail",
 /** The faults, or where there are none, that all is well. */
 export const faultsOr = (faults: readonly Finding[], well: string): readonly Finding[] =>
   faults.length > 0 ? faults : [ok(well)];
-
-/** What is wrong in a folder that is a cache of shared datasets: it costs nobody anything but time. */
-export const asCache = (findings: readonly Finding[]): Finding[] =>
-  findings.map(({ status, found }) =>
-    status === "ok"
-      ? ok(`in the cache: ${found}`)
-      : warn(
-          `in the cache: ${found}`,
-          "Nothing: servers and commands fetch it anew from the database.",
-        ),
-  );
-
-/** A finding of the first of these files that is there and cannot be read; none where all can. */
-export function unreadFile(paths: readonly string[]): Finding[] {
-  const first = paths.map(unread).find((found) => found !== null);
-  return first === undefined ? [] : [fail(first.fault, first.mend)];
-}
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
@@ -76,7 +52,7 @@ export interface Result extends Finding {
   check: string;
 }
 
-type Given = Pick<Examined, "environment" | "environmentFile" | "program" | "now" | "isThorough">;
+type Given = Pick<Examined, "environment" | "environmentFile">;
 
 /** Runs every check, one after the other; one that throws does not stop the others. */
 export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {

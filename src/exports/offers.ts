@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { isNoRoom } from "#datasets/disk-space.ts";
 import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
@@ -36,7 +38,10 @@ export interface ExportOffers {
   list(): OfferedDataset[];
   /** Undefined where the dataset is not offered, or has no such file. */
   find(version: string, name: string): OfferedFile | undefined;
-  /** Makes a file, one at a time; whoever asks meanwhile gets the same one. Rejects where it cannot be made. */
+  /**
+   * Makes a file, one at a time; whoever asks meanwhile gets the same one. Rejects where it cannot be made, with a
+   * DatasetFault `full` where the disk has no room.
+   */
   make(version: string, file: OfferedFile): Promise<MadeFile>;
   /**
    * Removes the files of datasets that are no longer offered.
@@ -134,7 +139,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       const key = `${version}/${file.name}`;
       const begun = making.get(key);
       if (begun !== undefined) return begun;
-      const begin = last.then(() => makeNow(version, file));
+      const begin = last.then(() => makeNow(version, file)).catch(wordRoom);
       making.set(key, begin);
       last = begin.catch(() => {}).then(() => making.delete(key));
       return begin;
@@ -146,6 +151,13 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     },
     close: () => closing.abort(),
   };
+}
+
+/** @throws always: what it was given, or a DatasetFault where the disk was full. */
+function wordRoom(error: unknown): never {
+  if (!isNoRoom(error)) throw error;
+  const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
+  throw new DatasetFault(words, "full", { cause: error });
 }
 
 function remove(folder: string): void {

@@ -56,8 +56,10 @@ export function openRecordSource(path: string, generation: Generation): RecordSo
           from ${kind} as record, json_each(document, '$.gps') as gp order by position, gp.key`,
         )
         .iterate() as unknown as Iterable<RecordLink>,
-    countLinks: (kind) =>
-      Number(db.prepare("select count(*) as links from link where kind = ?").get(kind)!["links"]),
+    countLinks(kind) {
+      const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
+      return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
+    },
     sources: () =>
       db.prepare("select name, imported_at from source order by name").all() as ReturnType<
         RecordSource["sources"]

@@ -3,7 +3,15 @@ import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { formType } from "#account/messages.ts";
 import type { KeyHolder } from "#api/caller.ts";
 import { internalError, Problem } from "#problems.ts";
-import { bodyTooLarge, checkRequest, factsByPath, targetBytesMax } from "./check-request.ts";
+import {
+  bodyTooLarge,
+  checkRequest,
+  factsByPath,
+  headerBytesMax,
+  headerLinesMax,
+  openBodyBudget,
+  targetBytesMax,
+} from "./check-request.ts";
 import { clientAddress, clientOf, presentedKey, presentedKeyOrBearer } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
@@ -16,7 +24,7 @@ import { messageType, mountMcp } from "./mount-mcp.ts";
 import { mountOperation } from "./mount-operation.ts";
 import { mountPublicPaths } from "./mount-public-paths.ts";
 import { mountVocabulary } from "./mount-vocabulary.ts";
-import { answerParserFaults, headerBytesMax } from "./parser-faults.ts";
+import { answerParserFaults } from "./parser-faults.ts";
 import { requestIdOf } from "./request-id.ts";
 import { otherPaths } from "./request-metrics.ts";
 import { mountOtherMethods, type RouteFacts } from "./routes.ts";
@@ -75,8 +83,12 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
   app.server.removeAllListeners("clientError");
   // A client may close its side once its request is sent (RFC 9112 §9.6); Node would drop a pending response.
   (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  const connections = guardConnections(app, http.config.connectionsMax, waits.linger);
+  // One more is enough to tell that there are too many.
+  app.server.maxHeadersCount = headerLinesMax + 1;
+  const connections = guardConnections(app, http.config, waits.linger);
   const fairQueue = openFairQueue();
+  const bodyBudget = openBodyBudget(http.config.trustedProxies);
+  app.server.prependListener("request", bodyBudget.take);
   answerParserFaults(app.server, http, connections.open, fairQueue);
   app.decorateRequest("caller", null);
   app.decorateRequest("asker", null);
@@ -102,14 +114,21 @@ export function buildApp(http: HttpDependencies, waits = timeouts): App {
     request.isPrivate = facts?.isPrivate === true;
     const enter = (whose: string | number) =>
       fairQueue.enter(whose, () => {
+        // Its client has left while it was waiting.
+        if (request.socket.destroyed) return;
         try {
-          if (!checkRequest(http, known, request, reply, facts)) done();
+          if (checkRequest(http, known, request, reply, facts)) return;
+          bodyBudget.check(request);
+          done();
         } catch (error) {
           done(error as Error);
         }
       });
-    if (facts?.operation === undefined)
-      return enter(clientAddress(request.raw, http.config.trustedProxies));
+    if (facts?.operation === undefined) {
+      const address = clientAddress(request.raw, http.config.trustedProxies);
+      // A client's own questions do not keep whoever watches this process from the same address waiting.
+      return enter(facts?.isAlwaysOpen === true ? `watch ${address}` : address);
+    }
     request.operation = facts.operation;
     const identified = (caller: KeyHolder) => {
       request.caller = caller;

@@ -1,18 +1,27 @@
 /** Checks every request before its handler runs: is it readable, is the service up, do the path and the method exist? */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIPv6 } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "#config.ts";
+import { clientNetwork } from "#limits/client-network.ts";
 import { nearest } from "#operations/edit-distance.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, Problem } from "#problems.ts";
+import { clientAddress } from "./client-address.ts";
+import { leaveUnread } from "./connections.ts";
 import { headerLines, mcpPreflightHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { RouteFacts } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
+/** Node's default, which we keep: request line and headers together. */
+export const headerBytesMax = 16_384;
 export const targetBytesMax = 8192;
 /** For a form of the account pages and a message to `/mcp`; the operations ignore a small body. */
 export const bodyBytesMax = 64 * 1024;
+
+/** Lines of a head; a short line takes ten times its bytes in memory. */
+export const headerLinesMax = 48;
 
 /** What is known of the path of a request that has no route of its own; the request is given the path as it is known. */
 export function factsByPath(
@@ -71,6 +80,8 @@ export function checkRequest(
 
 function refuseUnreadable(request: FastifyRequest): void {
   const { raw, headers, originalUrl } = request;
+  // Node has left out those beyond one more than are allowed.
+  if (raw.rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
   if (Number(headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
@@ -99,10 +110,70 @@ function refuseUnreadable(request: FastifyRequest): void {
     throw new Problem("malformed-request", "The address holds a '#'; write it as %23.");
 }
 
+export const headersTooLarge = () =>
+  new Problem(
+    "headers-too-large",
+    `Request line and headers have more than ${headerBytesMax} bytes, or more than ${headerLinesMax} lines.`,
+    { maximum: headerBytesMax },
+  );
+
 export const bodyTooLarge = () =>
   new Problem("content-too-large", `A request body may have ${bodyBytesMax} bytes at most.`, {
     maximum: bodyBytesMax,
   });
+
+/** Bodies that one client network may be sending at a time, in bytes. */
+const bodiesBytesMax = 16 * bodyBytesMax;
+/** What a body in chunks counts as: each may be one byte, and takes hundreds in memory. */
+const chunkedBodyBytes = 8 * bodyBytesMax;
+
+interface BodyBudget {
+  /** Called with each request as it arrives. Discards a body that no route reads; leaves one unread that is too large, or beyond the budget of the client's network. */
+  take(request: IncomingMessage, response: ServerResponse): void;
+  /** @throws Problem where the body of the request was beyond the budget. */
+  check(request: FastifyRequest): void;
+}
+
+/** Bounds the bodies that are held until they are complete, however slowly they come and however long their requests wait. */
+export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBudget {
+  const taken = new Map<string, number>();
+  const refused = new WeakSet<IncomingMessage>();
+  return {
+    take(request, response) {
+      const { headers, method } = request;
+      const { "content-length": length, "transfer-encoding": coding } = headers;
+      if (length === undefined && coding === undefined) return;
+      const bytes = coding === undefined ? Number(length) : chunkedBodyBytes;
+      const leave = () => {
+        response.shouldKeepAlive = false;
+        leaveUnread(request.socket);
+      };
+      // It is refused by its length.
+      if (Number(length ?? 0) > bodyBytesMax) return leave();
+      const network = clientNetwork(clientAddress(request, trustedProxies));
+      const sum = (taken.get(network) ?? 0) + bytes;
+      if (sum > bodiesBytesMax) {
+        refused.add(request);
+        return leave();
+      }
+      // Nobody reads it.
+      if (method !== "POST") request.resume();
+      taken.set(network, sum);
+      response.once("close", () => {
+        const left = taken.get(network)! - bytes;
+        if (left === 0) taken.delete(network);
+        else taken.set(network, left);
+      });
+    },
+    check(request) {
+      if (!refused.has(request.raw)) return;
+      throw new Problem("unavailable", "Too many bodies arrive from this network at once.", {
+        reason: "overloaded",
+        retry_after: 1,
+      });
+    },
+  };
+}
 
 /** What HTTP/1.0 expects is ignored (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>

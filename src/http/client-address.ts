@@ -43,18 +43,20 @@ export function clientAddress(
   trusted: BlockList | null,
 ): string {
   const peer = socket.remoteAddress ?? "unknown";
-  if (trusted === null || !isIn(trusted, peer)) return peer;
+  if (!isTrusted(trusted, peer)) return peer;
   const forwarded = headers["x-forwarded-for"];
   const hops = (Array.isArray(forwarded) ? forwarded.join(",") : (forwarded ?? "")).split(",");
   for (const hop of hops.toReversed()) {
     const address = hop.trim();
     if (isIP(address) === 0) break;
-    if (!isIn(trusted, address)) return address;
+    if (!isTrusted(trusted, address)) return address;
   }
   return peer;
 }
 
-function isIn(ranges: BlockList, address: string): boolean {
+/** Is it the address of a trusted proxy? */
+export function isTrusted(ranges: BlockList | null, address: string): boolean {
+  if (ranges === null) return false;
   const mapped = address.startsWith("::ffff:") ? address.slice(7) : address;
   const family = isIP(mapped);
   return family !== 0 && ranges.check(mapped, family === 4 ? "ipv4" : "ipv6");

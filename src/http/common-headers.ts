@@ -36,13 +36,11 @@ export const headerPairs = (lines: HeaderLines): [string, string][] =>
 const exposed = [
   "API-Version",
   "Dataset-Version",
-  "Deprecation",
   "ETag",
   "Link",
   "RateLimit",
   "RateLimit-Policy",
   "Retry-After",
-  "Sunset",
   "WWW-Authenticate",
   "X-Request-Id",
   "X-Total-Count",

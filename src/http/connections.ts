@@ -1,5 +1,4 @@
 /** Tracks the open connections, handles the requests of each one at a time, and closes them without losing responses. */
-import { once } from "node:events";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
@@ -24,9 +23,15 @@ export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
   /** Refused because too many were open. */
   droppedCount(): number;
+  /** Closed because their client sent too many requests ahead. */
+  overrunCount(): number;
   /** Responses whose connection closed before they were handed to the system. */
   abortedCount(): number;
 }
+
+/** Requests that may wait for the response to another: of one connection, and of all together. */
+export const waitingMax = 16;
+const waitingMaxOfAll = 512;
 
 /** Is the client still waiting for a response? */
 export const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
@@ -34,7 +39,8 @@ export const owes = ({ isAnswering, waiting }: Connection) => isAnswering || wai
 /**
  * Puts itself between a server and its handler. However many requests a client pipelines, each turn of the event loop
  * handles one of them, so it delays nobody else, and at most one unread response is buffered. While some wait, no more
- * are read from the connection.
+ * are read from the connection. One read can hold thousands: beyond `waitingMax` the connection ends with the response
+ * to the last that was accepted (RFC 9112 §9.3.2).
  * @param lingerMilliseconds how long a client has to read the last response and close its side.
  */
 export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
@@ -43,6 +49,8 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   const ready = new Set<Connection>();
   let dropped = 0;
   let aborted = 0;
+  let overrun = 0;
+  let waitingOfAll = 0;
 
   const begin = (connection: Connection, [request, response]: Connection["waiting"][number]) => {
     connection.isAnswering = true;
@@ -54,6 +62,10 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     });
     handle(request, response);
   };
+  const forget = ({ waiting }: Connection) => {
+    waitingOfAll -= waiting.length;
+    waiting.length = 0;
+  };
   const soon = (connection: Connection) => {
     ready.add(connection);
     if (ready.size === 1) setImmediate(beginNext);
@@ -62,9 +74,10 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     const connections = [...ready];
     ready.clear();
     for (const connection of connections) {
-      if (connection.socket.writableEnded) connection.waiting.length = 0;
+      if (connection.socket.writableEnded) forget(connection);
       const next = connection.waiting.shift();
       if (next === undefined) continue;
+      waitingOfAll--;
       if (connection.waiting.length === 0) connection.socket.resume();
       begin(connection, next);
     }
@@ -74,29 +87,43 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     const connection: Connection = { socket, isAnswering: false, waiting: [], latest: undefined };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
+    stopParsing(server, socket, () => {
+      // Arrived after the last response of the connection.
+      if (socket.writableEnded) return true;
+      const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
+      if (!isFull || !owes(connection)) return false;
+      overrun++;
+      const { response } = connection.latest!;
+      // The head of one that is being sent may have promised more.
+      if (response.headersSent) response.once("close", () => socket.destroySoon());
+      else response.shouldKeepAlive = false;
+      return true;
+    });
     // Node resumes the socket after each response, even one that we paused; after the last response that is right.
     socket.on("resume", () => {
-      if (connection.waiting.length > 0 && !socket.writableEnded) socket.pause();
+      const isEarly = connection.waiting.length > 0 || unread.has(socket);
+      if (isEarly && !socket.writableEnded) socket.pause();
     });
     socket.once("close", () => {
-      connection.waiting.length = 0;
+      forget(connection);
       open.delete(socket);
     });
   });
   server.on("request", (request, response) => {
     const connection = open.get(request.socket)!;
     connection.latest = { request, response, before: connection.latest?.response };
-    // Arrived after the last response of the connection.
-    if (request.socket.writableEnded) {
-      request.resume();
-      return dropWhatComes(request.socket);
-    }
     if (!owes(connection)) return begin(connection, [request, response]);
     connection.waiting.push([request, response]);
+    waitingOfAll++;
     request.socket.pause();
   });
   server.on("drop", () => dropped++);
-  return { open, droppedCount: () => dropped, abortedCount: () => aborted };
+  return {
+    open,
+    droppedCount: () => dropped,
+    overrunCount: () => overrun,
+    abortedCount: () => aborted,
+  };
 }
 
 function takeHandler(server: Server): RequestListener {
@@ -122,22 +149,49 @@ function closeLingering(socket: Socket, milliseconds: number): void {
   };
 }
 
+/** Members of Node's sockets and requests that its types leave out. */
+interface ParsedSocket extends Socket {
+  parser: { onIncoming(request: ParsedRequest, keepAlive: boolean): number };
+}
+interface ParsedRequest extends IncomingMessage {
+  upgrade: boolean;
+}
+
+/** The parser then leaves the rest of what was read alone, as after a request for another protocol. */
+const leaveRest = 2;
+
 const drop = () => {};
 
-/** Stops parsing: one turn could otherwise handle a hundred thousand requests sent after the last response. */
-function dropWhatComes(socket: Socket): void {
+const unread = new WeakSet<Socket>();
+
+/** Leaves unread all that follows the request that is being parsed, its body included; it is discarded once the last response is sent. */
+export function leaveUnread(socket: Socket): void {
+  unread.add(socket);
+  if (!socket.writableEnded) socket.pause();
   socket.removeAllListeners("data");
   // With this listener Node no longer passes the bytes to the parser.
   socket.on("data", drop);
-  socket.resume();
 }
 
-/** Resolves when what is being answered now has been sent, or after the time that a drain has. */
-export async function settle({ open }: Connections): Promise<void> {
-  const responses = [...open.values()].filter(owes).flatMap(({ latest }) => latest?.response ?? []);
-  const late = AbortSignal.timeout(patienceMilliseconds);
-  const sent = responses.map((response) => once(response, "close", { signal: late }));
-  await Promise.allSettled(sent);
+/**
+ * Stops parsing at the first request for which `isEnough`, or that leaves the rest unread, in the middle of what was read with
+ * it: one read could otherwise become thousands of requests before any is handled.
+ */
+function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): void {
+  const { parser } = socket as ParsedSocket;
+  const { onIncoming } = parser;
+  parser.onIncoming = (request, keepAlive) => {
+    const isOver = isEnough();
+    if (!isOver && request.method !== "CONNECT") {
+      const whatFollows = onIncoming(request, keepAlive);
+      return unread.has(socket) ? leaveRest : whatFollows;
+    }
+    // Node would copy all that it has read for whoever takes the connection over.
+    request.upgrade = false;
+    leaveUnread(socket);
+    if (!isOver) server.emit("connect", request, socket);
+    return leaveRest;
+  };
 }
 
 /** Connections still open then are destroyed: with the final writes and mails, the process ends within five seconds, if its stores answer. */

@@ -5,7 +5,6 @@ import type { Api } from "#api/ask.ts";
 import type { Config } from "#config.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { ChangesSource } from "#operations/changes.ts";
-import type { Deprecation } from "#operations/deprecations.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AfterCommit } from "./commit-barrier.ts";
@@ -16,7 +15,6 @@ import type { RequestMetrics } from "./request-metrics.ts";
 export interface HttpDependencies {
   config: Config;
   operations: readonly Operation[];
-  deprecations: readonly Deprecation[];
   api: Api;
   /** The dataset that is served; null while there is none. */
   model(): ReadModel | null;

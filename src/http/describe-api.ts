@@ -1,12 +1,6 @@
 /** The OpenAPI 3.1 description, generated from the declarations that the service runs on. */
 import { csvTable } from "#csv.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
-import {
-  type Deprecation,
-  deprecations,
-  deprecationSentence,
-  findDeprecated,
-} from "#operations/deprecations.ts";
 import { hintCodes } from "#operations/hints.ts";
 import {
   type FilterName,
@@ -39,16 +33,8 @@ const records = { Gp, Principal, Signal, Project };
 const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
 
-/**
- * @param pageSizeMax the operator's largest page.
- * @param deprecated what is marked so; its paths are those of versions.
- */
-export function describeApi(
-  operations: readonly Operation[],
-  pageSizeMax: number,
-  deprecated: readonly Deprecation[] = deprecations,
-): object {
-  const describe = (operation: Operation) => describeOperation(operation, pageSizeMax, deprecated);
+/** @param pageSizeMax the operator's largest page. */
+export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
   return {
     openapi: "3.1.1",
     info: {
@@ -74,16 +60,14 @@ export function describeApi(
     security: [{ apiKey: [] }],
     paths: {
       ...Object.fromEntries(
-        operations.map((operation) => [operation.path, { get: describe(operation) }]),
+        operations.map((operation) => [
+          operation.path,
+          { get: describeOperation(operation, pageSizeMax) },
+        ]),
       ),
       [vocabularyPath]: { get: vocabulary },
       ...exportsPaths,
       ...describeChanges(describePaging(pageSizeMax)),
-      ...Object.fromEntries(
-        deprecated.flatMap((one) =>
-          [...operations.map(describe), vocabulary].flatMap((get) => pathsOf(one, get)),
-        ),
-      ),
     },
     components: {
       securitySchemes: {
@@ -109,27 +93,7 @@ export function describeApi(
   };
 }
 
-/** The path of an operation under a version that is deprecated; none of a parameter. */
-function pathsOf(
-  deprecation: Deprecation,
-  get: { operationId: string; description: string },
-): [string, object][] {
-  if ("parameter" in deprecation) return [];
-  const { version } = deprecation;
-  const marked = {
-    ...get,
-    operationId: `${version}-${get.operationId}`,
-    deprecated: true,
-    description: `${deprecationSentence(deprecation)} ${get.description}`,
-  };
-  return [[`/${version}/${get.operationId}`, { get: marked }]];
-}
-
-function describeOperation(
-  operation: Operation,
-  pageSizeMax: number,
-  deprecated: readonly Deprecation[],
-) {
+function describeOperation(operation: Operation, pageSizeMax: number) {
   const recordName = Object.entries(records).find(([, schema]) => schema === operation.record)![0];
   return {
     operationId: operation.name,
@@ -137,10 +101,8 @@ function describeOperation(
     summary: operation.summary,
     description: operation.description,
     parameters: [
-      ...[
-        ...filtersOf(operation).map((name) => describeFilter(name, operation)),
-        ...describePaging(pageSizeMax),
-      ].map((parameter) => markDeprecated(parameter, operation, deprecated)),
+      ...filtersOf(operation).map((name) => describeFilter(name, operation)),
+      ...describePaging(pageSizeMax),
       ifNoneMatch,
     ],
     responses: {
@@ -246,21 +208,9 @@ interface DescribedParameter {
   in: "query";
   description: string;
   required?: boolean;
-  deprecated?: boolean;
   style?: "form";
   explode?: boolean;
   schema: object;
-}
-
-function markDeprecated(
-  parameter: DescribedParameter,
-  operation: Operation,
-  deprecated: readonly Deprecation[],
-): DescribedParameter {
-  const found = findDeprecated(deprecated, operation.name, parameter.name);
-  if (found === undefined) return parameter;
-  const description = `${deprecationSentence(found)} ${parameter.description}`;
-  return { ...parameter, description, deprecated: true };
 }
 
 function describeFilter(name: FilterName, operation: Operation): DescribedParameter {

@@ -55,18 +55,8 @@ const headers: Readonly<Record<string, Header>> = {
   ),
   "X-Total-Count": number("How many records satisfy the query.", 0, 42, [200]),
   Link: text(
-    "On 200 the `first`, `prev`, `next` and `last` page, as far as they exist (RFC 8288); beside `Deprecation` the `deprecation`, the `sunset` and the `successor-version`.",
+    "On 200 the `first`, `prev`, `next` and `last` page, as far as they exist (RFC 8288).",
     '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
-    counted,
-  ),
-  Deprecation: text(
-    "Since when something that the request uses is deprecated (RFC 9745); only on answers to such requests. `Link` leads to what to do.",
-    "@1795132800",
-    counted,
-  ),
-  Sunset: text(
-    "When what is deprecated ends (RFC 8594), at least twelve months later.",
-    "Sun, 21 Nov 2027 00:00:00 GMT",
     counted,
   ),
   "WWW-Authenticate": text(

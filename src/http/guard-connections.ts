@@ -1,35 +1,75 @@
-/** Limits the number of connections, and how long an unread response is kept. */
-import type { Socket } from "node:net";
+/** Limits the number of connections, also of one client network, and how long an unread response is kept. */
+import type { Server, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
+import type { Config } from "#config.ts";
+import { clientNetwork } from "#limits/client-network.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/open-files.ts";
+import { isTrusted } from "./client-address.ts";
 import { type Connection, type Connections, owes, watchConnections } from "./connections.ts";
 
 export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
 }
 
-/**
- * @param connectionsMax null for what the limit of open files allows.
- * @param lingerMilliseconds how long a client has to read the last response and close its side.
- */
+/** @param lingerMilliseconds how long a client has to read the last response and close its side. */
 export function guardConnections(
   app: FastifyInstance,
-  connectionsMax: number | null,
+  config: Config,
   lingerMilliseconds: number,
 ): GuardedConnections {
   const { server } = app;
-  server.maxConnections = connectionsMax ?? connectionsMaxFor(openFilesMax());
+  server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
   const connections = watchConnections(server, lingerMilliseconds);
+  const perClientMax = config.connectionsPerClientMax ?? shareOf(server.maxConnections);
+  const refusedCount = boundClients(server, perClientMax, config.trustedProxies);
   const slowReaders = watchSlowReaders(connections.open, () => performance.now());
   const timer = setInterval(slowReaders.look, slowReaderBounds.lookEveryMilliseconds);
   timer.unref();
   app.addHook("onClose", async () => clearInterval(timer));
-  return { ...connections, metrics: metricsOf(connections, slowReaders, server.maxConnections) };
+  const metrics = metricsOf(connections, slowReaders, server.maxConnections);
+  metrics.push(
+    counter(
+      "gp_records_client_connections_dropped_total",
+      "Connections refused because their client network had too many open",
+      refusedCount,
+    ),
+  );
+  return { ...connections, metrics };
+}
+
+/** The default limit of one client network: what many people behind one address need. */
+const shareOf = (connectionsMax: number) => Math.max(256, Math.floor(connectionsMax / 4));
+
+/** Closes connections of a client network that has too many; a trusted proxy's stand for many clients. @returns how many it closed so far. */
+function boundClients(
+  server: Server,
+  perClientMax: number,
+  trustedProxies: Config["trustedProxies"],
+): () => number {
+  const open = new Map<string, number>();
+  let refused = 0;
+  server.on("connection", (socket: Socket) => {
+    const address = socket.remoteAddress ?? "unknown";
+    if (isTrusted(trustedProxies, address)) return;
+    const network = clientNetwork(address);
+    const count = open.get(network) ?? 0;
+    if (count === perClientMax) {
+      refused++;
+      return void socket.destroy();
+    }
+    open.set(network, count + 1);
+    socket.once("close", () => {
+      const left = open.get(network)! - 1;
+      if (left === 0) open.delete(network);
+      else open.set(network, left);
+    });
+  });
+  return () => refused;
 }
 
 function metricsOf(
-  { open, droppedCount, abortedCount }: Connections,
+  { open, droppedCount, overrunCount, abortedCount }: Connections,
   { cutCount }: SlowReaders,
   connectionsMax: number,
 ): Metric[] {
@@ -40,6 +80,11 @@ function metricsOf(
       "gp_records_connections_dropped_total",
       "Connections refused because too many were open",
       droppedCount,
+    ),
+    counter(
+      "gp_records_overruns_cut_total",
+      "Connections ended because their client sent too many requests ahead",
+      overrunCount,
     ),
     counter(
       "gp_records_slow_readers_cut_total",

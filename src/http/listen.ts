@@ -11,7 +11,7 @@ export interface PassedSockets {
 }
 
 /** As many as the system allows (net.core.somaxconn): the queue of the socket is as long as who listened last has asked for. */
-const queueMax = 65_535;
+export const queueMax = 65_535;
 
 /**
  * Resolves to the address of the socket.

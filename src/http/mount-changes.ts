@@ -16,7 +16,7 @@ import {
   type StepPart,
 } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
-import type { Query } from "#operations/operation.ts";
+import type { Operation, Query } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
@@ -69,7 +69,7 @@ function planRefusal({ caller }: FastifyRequest): Problem | undefined {
 }
 
 interface List extends SentBody {
-  operation: { path: string };
+  operation: { path: string; filters: Operation["filters"] };
   query: Query;
   total: number;
 }
@@ -91,7 +91,7 @@ function findList(http: HttpDependencies, request: FastifyRequest): Found<List> 
   if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
   const page = publicationPage(publications, parts, query);
   const answer = {
-    operation: { path: changesPath },
+    operation: { path: changesPath, filters: {} },
     query,
     total: publications.length,
     tag,
@@ -188,7 +188,7 @@ function sendPart(
     link:
       limit === null
         ? descriptionLink(publicUrl)
-        : pageLinks({ operation: { path }, query, total }, publicUrl),
+        : pageLinks({ operation: { path, filters: {} }, query, total }, publicUrl),
   });
   const isEmpty = request.method === "HEAD" || start === end;
   sendAnswer(http, request, reply, {

@@ -98,7 +98,8 @@ function write(content: string | Buffer): Written {
 
 function formFor({ headers }: FastifyRequest, forms: readonly Form[]): Form {
   const available = forms.map(({ accept }) => accept);
-  const type = preferredType(headers.accept, available);
+  // HTML stands first for clients that name nothing; a client that names another form as well can read that.
+  const type = preferredType(headers.accept, available, available.toReversed());
   const form = forms.find(({ accept }) => accept === type);
   if (form === undefined) throw notAcceptable(available);
   return form;

@@ -57,19 +57,34 @@ async function serve(
   try {
     sendAnswer(http, request, reply, await result.answer());
   } catch (error) {
-    refuse(http, request, reply, problemOf(error, http), error);
+    refuse(http, request, reply, problemOf(error, http, request), error);
   }
 }
 
 /** What is being made when the service stops is not made. */
-function problemOf(error: unknown, { state }: HttpDependencies): Problem {
+function problemOf(
+  error: unknown,
+  { state, log }: HttpDependencies,
+  { id }: FastifyRequest,
+): Problem {
   if (error instanceof Problem) return error;
+  if ((error as { kind?: unknown }).kind === "full") {
+    log.error({ err: error, request_id: id }, "the disk has no room for an export");
+    return noRoom();
+  }
   if (state() === "running") return internalError();
   return new Problem("unavailable", "The service is about to stop.", {
     reason: "draining",
     retry_after: 1,
   });
 }
+
+const noRoom = () =>
+  new Problem(
+    "unavailable",
+    "The disk of this service has no room for the file. Its operator has to free some; until then read the records page by page.",
+    { reason: "store_down", retry_after: 60 },
+  );
 
 function indexAnswer(
   http: HttpDependencies,

@@ -9,27 +9,22 @@ import { filterText, pageQuery } from "#operations/parameters.ts";
 import { maskKeys } from "#problems.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { routesOf } from "./deprecated-uses.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 import { refuse, sendAnswer } from "./send-answer.ts";
 
-/** Under its own path, and under `/v1` and versions that are deprecated with identical answers. */
+/** Serves it under its own path, and under `/v1` with identical answers. */
 export function mountOperation(
   app: FastifyInstance,
   http: HttpDependencies,
   operation: Operation,
 ): void {
-  for (const { url, noteUse } of routesOf(http, operation.name))
+  for (const url of [operation.path, `/v1${operation.path}`])
     app.route({
       method: answeredMethods,
       url,
       config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: operation.name }),
-      handler:
-        noteUse === null
-          ? (request, reply) => serve(http, operation, request, reply)
-          : (request, reply) =>
-              serve(http, operation, request, reply, noteUse(request, queryText(request))),
+      handler: (request, reply) => serve(http, operation, request, reply),
     });
 }
 
@@ -38,7 +33,6 @@ function serve(
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
-  deprecationHeaders: HeaderLines = "",
 ): void | Promise<void> {
   const outcome = http.api.ask({
     caller: request.caller!,
@@ -48,10 +42,8 @@ function serve(
     knownTags: request.headers["if-none-match"],
   });
   return outcome instanceof Promise
-    ? outcome.then((settled) =>
-        sendOutcome(http, settled, answerHeaders, request, reply, deprecationHeaders),
-      )
-    : sendOutcome(http, outcome, answerHeaders, request, reply, deprecationHeaders);
+    ? outcome.then((settled) => sendOutcome(http, settled, answerHeaders, request, reply))
+    : sendOutcome(http, outcome, answerHeaders, request, reply);
 }
 
 /** The query as it was sent, without the `?`. */
@@ -67,20 +59,16 @@ function acceptedFormat({ headers }: FastifyRequest): Format | undefined {
   return formats.find(({ mediaType }) => mediaType === preferred);
 }
 
-/**
- * @param headersOf the headers of a 200 that are the same for every client; they are kept with the answer.
- * @param deprecationHeaders as `routesOf` gives them for the request.
- */
+/** @param headersOf the headers of a 200 that are the same for every client; they are kept with the answer. */
 export function sendOutcome<A extends SentBody>(
   http: HttpDependencies,
   { asker, counted, result }: Outcome<A>,
   headersOf: (http: HttpDependencies, answer: A) => HeaderLines,
   request: FastifyRequest,
   reply: FastifyReply,
-  deprecationHeaders: HeaderLines = "",
 ): void | Promise<void> {
   request.asker = asker;
-  if (counted !== null) request.quotaHeaders = quotaHeaders(counted) + deprecationHeaders;
+  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
   switch (result.kind) {
     case "problem":
       return refuse(http, request, reply, result.problem, result.cause);
@@ -127,7 +115,7 @@ function sendEncoded(
 }
 
 /** The headers of an answer that are the same for every client. */
-export const answerHeaders = ({ config }: HttpDependencies, answer: Answer): HeaderLines =>
+const answerHeaders = ({ config }: HttpDependencies, answer: Answer): HeaderLines =>
   headerLines({
     ...validators(answer),
     "content-type": answer.format.contentType,
@@ -141,13 +129,15 @@ export function pageLinks(
     operation,
     query,
     total,
-  }: Pick<Answer, "query" | "total"> & { operation: { readonly path: string } },
+  }: Pick<Answer, "query" | "total"> & {
+    operation: Pick<Operation, "filters"> & { readonly path: string };
+  },
   publicUrl: string | null,
 ): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
   // A key that was put into the query by mistake must not be sent back. Masked value by value, links stay well-formed.
-  const filter = filterText(query.filter, maskKeys);
+  const filter = filterText(operation, query.filter, maskKeys);
   const to = (target: number, rel: string) =>
     `<${base}${operation.path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;
   const links = [to(0, "first")];

@@ -9,23 +9,21 @@ import { vocabularyOf, vocabularyPath as path } from "#operations/vocabulary.ts"
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { routesOf } from "./deprecated-uses.ts";
 import { descriptionLink, queryText, sendOutcome, validators } from "./mount-operation.ts";
 import { preferredType } from "./negotiate.ts";
 import { answeredMethods, routeConfig } from "./routes.ts";
 
-/** Under its own path, and under `/v1` and versions that are deprecated with identical answers. */
+/** Serves it under its own path, and under `/v1` with identical answers. */
 export function mountVocabulary(app: FastifyInstance, http: HttpDependencies): void {
   const written = new WeakMap<DatasetParts, SentBody>();
-  for (const { url, noteUse } of routesOf(http, "vocabulary"))
+  for (const url of [path, `/v1${path}`])
     app.route({
       method: answeredMethods,
       url,
       config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: "vocabulary" }),
       async handler(request, reply) {
-        const deprecationHeaders = noteUse === null ? "" : noteUse(request, queryText(request));
         const outcome = await http.api.count(request.caller!, () => find(http, written, request));
-        return sendOutcome(http, outcome, headersOf, request, reply, deprecationHeaders);
+        return sendOutcome(http, outcome, headersOf, request, reply);
       },
     });
 }

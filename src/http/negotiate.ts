@@ -2,10 +2,24 @@
 import Negotiator from "negotiator";
 import { compress, encodedBytesMin, type Encoding, encodings } from "#api/answer-cache.ts";
 
-/** The best available type, or undefined where the client accepts none of them. */
+/** Most characters of a header that are read: 15 KB of `Accept` took 3.8 ms, and what programs send is far shorter. */
+const readMax = 1024;
+
+/** The elements of a list that end within the characters that are read. */
+const readPart = (header: string) =>
+  header.length <= readMax
+    ? header
+    : header.slice(0, Math.max(0, header.lastIndexOf(",", readMax)));
+
+/**
+ * Returns the best available type, or undefined where the client accepts none of them.
+ * @param available the first is for clients without a preference.
+ * @param order decides among types of equal `q` that are named alike.
+ */
 export function preferredType<T extends string>(
   accept: string | undefined,
   available: readonly T[],
+  order: readonly T[] = available,
 ): T | undefined {
   if (accept === undefined || accept === "*/*" || accept === available[0]) return available[0];
   const exact = available.find((type) => type === accept);
@@ -13,10 +27,17 @@ export function preferredType<T extends string>(
   // Some proxies blank headers instead of removing them, and RFC 9110 §12.5.1 gives an empty list no meaning of its own.
   if (!/[^ \t,]/.test(accept)) return available[0];
   // No type served here has a quoted parameter, and parsing an unclosed quotation takes quadratic time.
-  const unquoted = accept.replaceAll('"', "");
+  const unquoted = readPart(accept).replaceAll('"', "");
   // Everything is UTF-8 and every CSV has its header row, so asking for that excludes nothing.
   const served = unquoted.replaceAll(/;\s*(?:charset=[^;,]*|header=present)/gi, "");
-  return new Negotiator({ headers: { accept: served } }).mediaType([...available]) as T | undefined;
+  // Of equal elements Negotiator takes the one that the client wrote first.
+  const placeOf = (element: string) => {
+    const [range] = /^[^;*]*/.exec(element)!;
+    return order.findIndex((type) => type.startsWith(range.trim().toLowerCase()));
+  };
+  const inOrder = served.split(",").toSorted((a, b) => placeOf(a) - placeOf(b));
+  const negotiator = new Negotiator({ headers: { accept: inOrder.join(",") } });
+  return negotiator.mediaType([...available]) as T | undefined;
 }
 
 /** Negotiator 1.0 takes the server's preference, which its published types lack. */
@@ -30,13 +51,13 @@ const knownMax = 200;
 /** Longer than any that browsers and libraries send. */
 const knownLengthMax = 100;
 
-/** The encoding to use, or null to send the body as it is. */
+/** Returns the encoding to use, of equal `q` the first of the service, or null to send the body as it is. */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined) return null;
   let encoding = known.get(acceptEncoding);
   if (encoding !== undefined) return encoding;
   const negotiator: ByPreference = new Negotiator({
-    headers: { "accept-encoding": acceptEncoding },
+    headers: { "accept-encoding": readPart(acceptEncoding) },
   });
   const best = negotiator.encodings([...encodings, "identity"], { preferred: [...encodings] })[0];
   encoding = best === "br" || best === "gzip" ? best : null;

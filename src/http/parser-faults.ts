@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
+import { headersTooLarge } from "./check-request.ts";
 import { commonHeaders, headerLines } from "./common-headers.ts";
 import type { Connections, Exchange } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -10,9 +11,6 @@ import { logUnrouted } from "./log-requests.ts";
 import { makeRequestId } from "./request-id.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import { problemAnswer } from "./send-answer.ts";
-
-/** Node's default, which we keep: request line and headers together. */
-export const headerBytesMax = 16_384;
 
 export function answerParserFaults(
   server: Server,
@@ -83,13 +81,7 @@ const isAnsweredAnyway = ({ request, response }: Exchange) =>
 function problemOf(code: string | undefined): Problem {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
-      return new Problem(
-        "headers-too-large",
-        `Request line and headers have more than ${headerBytesMax} bytes, or too many lines.`,
-        {
-          maximum: headerBytesMax,
-        },
-      );
+      return headersTooLarge();
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Problem("request-timeout", "The request was not complete in time.");
     default:

@@ -21,7 +21,7 @@ export type PublicTexts = ReturnType<typeof openPublicTexts>;
 
 /** HTML where nothing else is said; the landing page and its index tell of the dataset served at the time. */
 export function openPublicTexts(http: HttpDependencies) {
-  const { deprecations, operations } = http;
+  const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;
   const quotas = windows.map(({ name, seconds }) => ({
     name,
@@ -36,7 +36,6 @@ export function openPublicTexts(http: HttpDependencies) {
       docsPage({
         publicUrl,
         pageSizeMax,
-        deprecations,
         quotas,
         formats: formats.map(({ mediaType }) => mediaType),
         ...keyFactsOf(http),
@@ -46,11 +45,11 @@ export function openPublicTexts(http: HttpDependencies) {
     mcp: () => mcpPage(publicUrl),
     errors: errorsPage,
     error: errorPage,
-    changelog: () => changelogPage(apiVersions, deprecations),
+    changelog: () => changelogPage(apiVersions),
     /** Plain text. */
     llms: () => llmsText(publicUrl, quotas),
     /** JSON: the OpenAPI description. */
-    description: () => JSON.stringify(describeApi(operations, pageSizeMax, deprecations)),
+    description: () => JSON.stringify(describeApi(operations, pageSizeMax)),
     markdownOf,
   };
 }

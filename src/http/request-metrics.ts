@@ -2,14 +2,13 @@
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { windows } from "#limits/policy.ts";
 import { mcpMessages } from "#limits/quota-problem.ts";
-import type { DeprecatedName } from "#operations/deprecations.ts";
 import { type ReadName, readNames } from "#operations/reads.ts";
 import type { Problem } from "#problems.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
 
 /** Pages, health, unknown paths, and what could not be read. */
 export const otherPaths = "other";
-export type CountedOperation = ReadName | DeprecatedName | typeof otherPaths;
+export type CountedOperation = ReadName | typeof otherPaths;
 
 export interface RequestMetrics {
   metrics: readonly Metric[];

@@ -196,6 +196,7 @@ function isForPeople({ operation, isPrivate, headers }: FastifyRequest): boolean
 
 const endConnection: ReadonlySet<ProblemCode> = new Set([
   "content-too-large",
+  "headers-too-large",
   "malformed-request",
   "unsupported-media-type",
 ]);

@@ -2,12 +2,14 @@
 import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
+import { mayBeInUs, stateMembers, usStates } from "#records/us-states.ts";
 import { clean, comparable } from "./cells.ts";
 import { type Cells, compileField, type MappingContext, sourcesOf } from "./compile-source.ts";
 import { isoFormats } from "./dates.ts";
 import { type Field, fieldsOf, idField, namesField, writtenFields } from "./mapping-fields.ts";
 import type { Condition, Mapping, NamedGps, RecordBlock } from "./mapping.ts";
-import { Unreadable } from "./unreadable.ts";
+import { nearestFinder } from "./nearest.ts";
+import { quoted, Unreadable } from "./unreadable.ts";
 
 export interface CompiledMapping {
   /** Columns the file must have, in the order in which `read` expects their cells. */
@@ -34,6 +36,7 @@ export function compileMapping(mapping: Mapping): CompiledMapping {
     },
     missing: new Set(["", ...(mapping.missing ?? []).map(comparable)]),
     dates: mapping.dates ?? isoFormats,
+    ...(mapping.decimal && { decimal: mapping.decimal }),
   };
   const blocks = mapping.records.map((block) => compileBlock(block, context));
   const readNamedGps = mapping.named_gps && compileNamedGps(mapping.named_gps, context);
@@ -77,6 +80,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     const record: Record<string, unknown> = { record: block.record, id };
     for (const [path, readField] of readers)
       set(record, path, orFault(path, readField(cells), faults));
+    if (faults.length === 0) codeStates(record, faults);
     if (block.record !== "gp" && namedGps.length > 0)
       record["gps"] = [
         ...new Set([...((record["gps"] as string[]) ?? []), ...namedGps.map(({ id }) => id)]),
@@ -85,10 +89,32 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
   };
 }
 
+const codeOfState = new Map(
+  Object.entries(usStates).flatMap(([code, name]) => [
+    [fold(code), code],
+    [fold(name), code],
+  ]),
+);
+const nearestState = nearestFinder(Object.values(usStates));
+
+/** Writes states of the US, named or in another case, as their USPS codes. Elsewhere they stay as they are. */
+function codeStates(record: Record<string, unknown>, faults: RecordFault[]): void {
+  for (const [state, country] of stateMembers) {
+    const text = record[state];
+    if (typeof text !== "string" || !mayBeInUs(record[country])) continue;
+    const code =
+      codeOfState.get(fold(text)) ??
+      new Unreadable(
+        `must be a state of the US, unless ${country} names another country; it is ${quoted(text)}${nearestState(text)}`,
+      );
+    record[state] = orFault(state, code, faults);
+  }
+}
+
 /** The value, or undefined and one fault more. */
 function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[]): V | undefined {
   if (!(value instanceof Unreadable)) return value;
-  faults.push({ field, reason: value.reason });
+  faults.push({ field, reason: value.reason, isOfCell: true });
   return undefined;
 }
 

@@ -3,7 +3,8 @@ import { fold } from "#records/fold.ts";
 import { clean, cleanParagraphs, comparable, titleCase } from "./cells.ts";
 import { type DateFormat, readDate } from "./dates.ts";
 import type { Field } from "./mapping-fields.ts";
-import type { SourceOfField, Written } from "./mapping.ts";
+import type { DecimalMark, SourceOfField, Written } from "./mapping.ts";
+import { nearestFinder } from "./nearest.ts";
 import { fillTemplate, parseTemplate } from "./template.ts";
 import { quoted, Unreadable } from "./unreadable.ts";
 
@@ -16,6 +17,7 @@ export interface MappingContext {
   /** Comparable forms of cells that count as missing. */
   missing: ReadonlySet<string>;
   dates: readonly DateFormat[];
+  decimal?: DecimalMark;
 }
 
 /** A list where the field is a list; undefined where the value is missing. */
@@ -115,16 +117,19 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
     Object.entries(source.values ?? {}).map(([word, value]) => [comparable(word), value]),
   );
   const missing = missingOf(source, context);
-  const dates = source.dates ?? context.dates;
   const onlyListed = source.values !== undefined && source.otherwise !== "keep";
+  const nearestWords = nearestFinder(onlyListed ? Object.keys(source.values ?? {}) : field.choices);
+  const choiceOf = new Map(field.choices.map((choice) => [wordKey(choice), choice]));
+  const options = { ...context, ...source, choiceOf };
 
   const read = (text: string): readonly unknown[] | Unreadable => {
     const found = onlyListed
       ? new Unreadable("has no meaning in `values` of the mapping")
-      : convert(text, field, source, dates);
+      : convert(text, field, options);
     if (!(found instanceof Unreadable)) return [found];
     if (source.otherwise_value !== undefined) return [source.otherwise_value];
-    return source.otherwise === "missing" ? [] : found;
+    if (source.otherwise === "missing") return [];
+    return new Unreadable(found.reason + nearestWords(clean(text)));
   };
   const known = (text: string): readonly unknown[] | undefined => {
     const word = comparable(text);
@@ -146,65 +151,106 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
   };
 }
 
+interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
+  dates: readonly DateFormat[];
+  /** Words of the closed list by their keys. */
+  choiceOf: ReadonlyMap<string, string>;
+}
+
 /** @param text not empty; its white space is tidied here. */
 function convert(
   text: string,
   field: Field,
-  source: SourceOfField,
-  dates: readonly DateFormat[],
+  options: ReadingOptions,
 ): string | number | Unreadable {
   switch (field.kind) {
     case "paragraphs":
       return cleanParagraphs(text);
     case "date":
-      return readDate(clean(text), dates);
+      return readDate(clean(text), options.dates);
     case "link":
       return readWebAddress(clean(text));
     case "decimal":
     case "whole":
     case "money":
-      return readNumber(clean(text), field.kind, source.multiply_by);
+      return readNumber(clean(text), field.kind, options);
     case "choice":
-      return readChoice(clean(text), field.choices);
+      return readChoice(text, field, options);
     case "text":
-      return readText(clean(text), source);
+      return readText(clean(text), options);
   }
 }
 
-function readChoice(text: string, choices: readonly string[]): string | Unreadable {
-  return choices.includes(text) ? text : new Unreadable(`must be one of ${choices.join(", ")}`);
-}
+const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptions) =>
+  choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
 
-function readText(text: string, source: SourceOfField): string | Unreadable {
+/** The form in which words of a closed list are compared; between digits a separator counts: `5_10` is not `510`. */
+const wordKey = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[\s_\p{Pd}]+/gu, "_")
+    .replace(/(?<!\d)_|_(?!\d)/g, "");
+
+function readText(text: string, source: ReadingOptions): string | Unreadable {
   if (source.fold === true) return fold(text) || new Unreadable("must hold a letter or a digit");
   return source.case === "title" ? titleCase(text) : text;
 }
 
-const amount = /^-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
-
 /** Any number, a whole one, or dollars, which are rounded to whole ones. */
 export type NumberKind = "decimal" | "whole" | "money";
 
+const amounts: Readonly<Record<DecimalMark, RegExp>> = {
+  ".": /^-?(?:\d+|[1-9]\d{0,2}([, '’])\d{3}(?:\1\d{3})*)(?:\.(?<fraction>\d+))?$/,
+  ",": /^-?(?:\d+|[1-9]\d{0,2}([. '’])\d{3}(?:\1\d{3})*)(?:,(?<fraction>\d+))?$/,
+};
+const couldBeEither = /^-?[1-9]\d{0,2}[.,]\d{3}$/;
+const centsOrNone = /^(?:0*|\d\d)$/;
+
 /**
- * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `$1,234`, `-5`, `(123)` for minus 123,
- * `4.0`. What is ambiguous is refused.
- * @param multiplyBy for columns in thousands or millions.
+ * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)` for
+ * minus 123, `4.0`. Refuses what can be read in two ways: without a declared decimal mark `1,234`, and without
+ * `multiply_by` a fraction of a dollar that is not cents. Coordinates and the like have no thousands.
  */
-export function readNumber(text: string, kind: NumberKind, multiplyBy = 1): number | Unreadable {
-  const { digits, sign } = unwrap(text);
-  if (!amount.test(digits)) return new Unreadable(numberWords(kind, digits));
-  const value = sign * exactProduct(Number(digits.replaceAll(",", "")), multiplyBy);
+export function readNumber(
+  text: string,
+  kind: NumberKind,
+  { decimal, multiply_by: multiplyBy }: Pick<SourceOfField, "decimal" | "multiply_by"> = {},
+): number | Unreadable {
+  const { digits, sign } = unwrap(text, kind);
+  if (decimal === undefined && kind !== "decimal" && couldBeEither.test(digits))
+    return new Unreadable(
+      `could be ${digits.replace(",", ".")} or ${digits.replace(/[.,]/, "")}; say "decimal": "." or "decimal": "," in the mapping`,
+    );
+  const mark = decimal ?? ".";
+  const found = amounts[mark].exec(digits);
+  if (found === null || (kind === "decimal" && found[1] !== undefined))
+    return new Unreadable(numberWords(kind, digits, decimal));
+  if (
+    kind === "money" &&
+    multiplyBy === undefined &&
+    !centsOrNone.test(found.groups!["fraction"] ?? "")
+  )
+    return new Unreadable(
+      "is neither whole dollars nor cents; say in multiply_by what one stands for: 1 for dollars, 1000000 for millions",
+    );
+  const plain = digits.replaceAll(mark === "." ? /[, '’]/g : /[. '’]/g, "").replace(",", ".");
+  const value = sign * exactProduct(Number(plain), multiplyBy ?? 1);
   if (kind === "decimal") return value + 0;
   const whole = kind === "money" ? Math.sign(value) * Math.round(Math.abs(value)) : value;
-  if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits));
+  if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits, decimal));
   if (!Number.isSafeInteger(whole)) return new Unreadable("must be a number below 2^53");
   return whole + 0;
 }
 
-function unwrap(text: string): { digits: string; sign: 1 | -1 } {
+/** Takes off parentheses and, from money, the sign or code of the dollar. */
+function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 } {
   const inParentheses = /^\(([^()-]*)\)$/.exec(text.trim());
-  const bare = (inParentheses?.[1] ?? text).trim().replace(/^(-?) ?(?:US)?\$ ?/, "$1");
-  return { digits: bare, sign: inParentheses === null ? 1 : -1 };
+  const bare = (inParentheses?.[1] ?? text).trim();
+  const digits =
+    kind === "money"
+      ? bare.replace(/^(-?) ?(?:US ?\$|\$|USD) ?/i, "$1").replace(/ ?(?:US ?\$|\$|USD)$/i, "")
+      : bare;
+  return { digits, sign: inParentheses === null ? 1 : -1 };
 }
 
 /** 1.1 million is 1,100,000 and not a hair more, as binary fractions would have it. */
@@ -212,10 +258,15 @@ function exactProduct(value: number, multiplyBy: number): number {
   return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
 }
 
-function numberWords(kind: NumberKind, digits: string): string {
-  if (/^-?\d+(?:\.\d+)?e[+-]?\d+$/i.test(digits))
+function numberWords(kind: NumberKind, digits: string, decimal: DecimalMark | undefined): string {
+  if (/^-?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(digits))
     return "must be a number with all its digits; a spreadsheet has shortened this one";
-  return kind === "whole" ? "must be a whole number" : "must be a number such as 1,234.50";
+  if (decimal === undefined && amounts[","].test(digits))
+    return 'is written with a decimal comma; if that is meant, say "decimal": "," in the mapping';
+  if (kind === "whole") return "must be a whole number";
+  const mark = decimal ?? ".";
+  const example = kind === "decimal" ? `37${mark}775` : `1${mark === "." ? "," : "."}234${mark}50`;
+  return `must be a number such as ${example}`;
 }
 
 const withScheme = /^(https?):\/\/([^/?#\s]+)([^\s]*)$/i;

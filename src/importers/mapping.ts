@@ -13,6 +13,14 @@ const dates = Type.Array(oneOf("A way to write dates.", dateFormats), {
   description: "How dates are written, the first format that fits decides. Without it: ISO 8601.",
 });
 
+/** What may stand before the decimals of a number; the other one may then stand between thousands. */
+const decimalMarks = [".", ","] as const;
+export type DecimalMark = (typeof decimalMarks)[number];
+const decimal = oneOf(
+  "What stands before the decimals of numbers. Without it a point, and a number such as 1,234 or 1.234 is refused.",
+  decimalMarks,
+);
+
 /** A value as it is in the record. */
 const value = (description: string) =>
   Type.Unsafe<string | number>({ type: ["string", "number"], description });
@@ -61,6 +69,7 @@ export const SourceOfField = Type.Object(
       Type.String({ minLength: 1, description: "Cuts a cell into several values." }),
     ),
     dates: optional(dates),
+    decimal: optional(decimal),
     multiply_by: optional(
       Type.Number({ exclusiveMinimum: 0, description: "For numbers in thousands or millions." }),
     ),
@@ -140,6 +149,7 @@ export const Mapping = Type.Object(
       words("Cells that say nothing, in every column: `N/A`, `-`. A blank one never does."),
     ),
     dates: optional(dates),
+    decimal: optional(decimal),
     records: Type.Array(Type.Unsafe<RecordBlock>({ type: "object" }), { minItems: 1 }),
     named_gps: optional(Type.Unsafe<NamedGps>({ type: "object" })),
   },

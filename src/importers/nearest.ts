@@ -1,5 +1,6 @@
 /** Finds the names most similar to an unknown one, for messages. */
 import { fold } from "#records/fold.ts";
+import { quoted } from "./unreadable.ts";
 
 const likenessMin = 0.5;
 const suggestionsMax = 3;
@@ -12,6 +13,26 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .sort((a, b) => b.likeness - a.likeness)
     .slice(0, suggestionsMax)
     .map(({ name }) => name);
+}
+
+/** Texts for which the nearest name is looked for. A report lists no more faults. */
+const soughtMax = 1000;
+
+/** Characters of such a text. */
+const soughtLengthMax = 100;
+
+/** Returns a function that words which of `names` is most similar to a text; empty where none is. */
+export function nearestFinder(names: readonly string[]): (text: string) => string {
+  const found = new Map<string, string>();
+  return (text) => {
+    if (names.length === 0 || text.length > soughtLengthMax) return "";
+    const known = found.get(text);
+    if (known !== undefined || found.size === soughtMax) return known ?? "";
+    const [name] = nearest(text, names);
+    const words = name === undefined ? "" : `; the nearest is ${quoted(name)}`;
+    found.set(text, words);
+    return words;
+  };
 }
 
 /** Trigrams capture what is adjacent; the letters, numbered by occurrence, tolerate transpositions. */

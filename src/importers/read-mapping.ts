@@ -177,6 +177,7 @@ const origins = ["column", "columns", "template", "constant"] as const;
 /** Options that apply only to some kinds of field. */
 const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
   ["dates", "dates", ["date"]],
+  ["decimal", "numbers", ["whole", "money", "decimal"]],
   ["multiply_by", "numbers", ["whole", "money", "decimal"]],
   ["case", "texts", ["text"]],
   ["fold", "texts", ["text"]],

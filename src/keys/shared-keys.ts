@@ -1,7 +1,6 @@
 /** All keys of a store across the network in memory: whatever becomes of the store, a key that was read is answered at once. */
 import { Problem } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
-import { MovedAway } from "#store/move-mark.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
 import { digestBytes } from "./api-key.ts";
 import type { KnownKeys } from "./key-verifier.ts";
@@ -15,8 +14,6 @@ interface SharedKeysOptions {
   connect(onChange: () => void): Promise<SharedKeySource>;
   /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
   onFault: (fault: Error | null) => void;
-  /** Told once when the installation that the keys are of is being moved. */
-  onMoved?: (reason: MovedAway) => void;
 }
 
 /** How late a change is seen of which no notification came. */
@@ -27,11 +24,7 @@ const rowsInAPart = 1000;
 const lookupsMax = 64;
 
 /** @throws DomainError where the store cannot be read now: a server that knows no key at all need not start. */
-export async function openSharedKeys({
-  connect,
-  onFault,
-  onMoved = () => {},
-}: SharedKeysOptions): Promise<KnownKeys> {
+export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): Promise<KnownKeys> {
   let keys = new Map<string, KnownKey>();
   /** All keys, while they are being read anew. */
   let reading: Map<string, KnownKey> | null = null;
@@ -117,8 +110,7 @@ export async function openSharedKeys({
       if (source?.isOver) source = null;
       refuseLookups(storeDown);
       if (isClosed) return;
-      if (error instanceof MovedAway) onMoved(error);
-      else setFault(error as Error);
+      setFault(error as Error);
     }
   };
   /** Does what there is to do, unless that is being done; then it is done after it. */

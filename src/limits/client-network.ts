@@ -1,4 +1,4 @@
-/** The network of an address: one for counting wrong keys, and a coarser one to show people. */
+/** The network of an address: one for counting wrong keys, and a coarser one to show people and to count sites by. */
 import { isIP } from "node:net";
 
 /**

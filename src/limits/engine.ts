@@ -1,7 +1,7 @@
 /** The server that counts for several instances: what it is asked in one turn of the event loop, and what it answers. */
 import type { QuotaStatus } from "./counters.ts";
 import { type Quotas, windows } from "./policy.ts";
-import { dayMicroseconds, quotaStatus, windowStatus } from "./sliding-log.ts";
+import { quotaStatus, windowStatus } from "./sliding-log.ts";
 
 export interface Engine {
   /** As a URL without user and password, for messages; of a cluster it also says that it is one. */
@@ -19,23 +19,8 @@ export interface Engine {
   /** Accounts with the same number are charged together. */
   partOf(account: number): number;
   charge(charge: Charge): Promise<void>;
-  /** What stands behind the place: one server, or each one of a cluster. Changes nothing. */
-  inspect(): Promise<EngineServer[]>;
-  /** What is counted of these accounts, in their order. */
-  read(accounts: readonly number[]): Promise<CountedAges[]>;
-  /** Has just this counted of these accounts, whatever was before. */
-  replace(counted: readonly CountedAges[]): Promise<void>;
   /** Drops the connection; whatever was asked is rejected. */
   disconnect(): void;
-}
-
-export interface EngineServer {
-  /** Such as `Redis 7.0.15`. */
-  program: string;
-  /** How far its clock is ahead of that of this machine. */
-  aheadMilliseconds: number;
-  /** Whether its counts are there again after a restart; null where it does not tell. */
-  keepsCounts: boolean | null;
 }
 
 /** Requests that an instance admitted by itself, to be counted now. Accounts are of one part, in ascending order. */
@@ -46,38 +31,6 @@ export interface Charge {
   part: number;
   /** How long ago each request was, in µs, the oldest first. */
   accounts: readonly { account: number; ages: readonly number[] }[];
-}
-
-/** The requests of a day of one account, by how long ago each was, in µs, the oldest first. */
-interface CountedAges {
-  account: number;
-  ages: readonly number[];
-}
-
-/** How requests are stored: 5 bytes each, the µs modulo 2^40, which 12.7 days are; the newest one makes it a whole time. */
-const slotBytes = 5;
-const wrap = 2 ** 40;
-
-/**
- * @param slots of requests, the oldest first.
- * @param newest the time of the last one, in µs, as `now`.
- */
-export function agesFrom(slots: Buffer, newest: number, now: number): number[] {
-  const ages: number[] = [];
-  for (let at = 0; at < slots.length; at += slotBytes) {
-    const time = newest - ((newest - slots.readUIntBE(at, slotBytes)) % wrap);
-    const age = Math.max(0, now - time);
-    if (age < dayMicroseconds) ages.push(age);
-  }
-  return ages;
-}
-
-/** @returns the slots, and the time of the newest. */
-export function slotsFrom(ages: readonly number[], now: number): { slots: Buffer; newest: number } {
-  const slots = Buffer.alloc(slotBytes * ages.length);
-  for (const [i, age] of ages.entries())
-    slots.writeUIntBE((now - age) % wrap, slotBytes * i, slotBytes);
-  return { slots, newest: now - (ages.at(-1) ?? 0) };
 }
 
 /** Requests of one account that are decided together, at one moment: one after the other, or as a whole. */

@@ -9,7 +9,7 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   dir: string | null;
 }
 
-export interface MemoryCounters extends Counters {
+interface MemoryCounters extends Counters {
   take(account: number, quotas: Quotas, requests?: number): QuotaStatus;
   look(account: number, quotas: Quotas): QuotaStatus;
   /** Counts a request that was admitted elsewhere, whatever the quotas are; without writing it to the journal. */

@@ -3,7 +3,7 @@ import type { PostgresPlace } from "#store/postgres.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters } from "./counters.ts";
 import { openMemoryCounters } from "./memory-counters.ts";
-import type { OutageMode, Patience, SharedCounters } from "./shared-counters.ts";
+import type { ChosenPatience, OutageMode, SharedCounters } from "./shared-counters.ts";
 
 /** Who counts: this process alone, a server for several instances, or what is done while that is away. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
@@ -20,10 +20,12 @@ interface CountersOrder {
   /** Of a Valkey or Redis that counts in place of the database. */
   countersUrl: string | null;
   outage: OutageMode;
-  patience?: Patience | undefined;
+  patience: ChosenPatience;
   clock: Clock;
   /** As the options of either kind of counters say. */
   onFault: (fault: Error | null) => void;
+  /** Called when a Valkey or Redis has lost all counts. */
+  onEmptied: () => void;
 }
 
 /** @throws StoreFault where the server that counts must be set up first. */
@@ -31,6 +33,7 @@ export async function openCounters({
   dataDir,
   database,
   countersUrl,
+  onEmptied,
   ...options
 }: CountersOrder): Promise<OpenedCounters> {
   if (database === null) {
@@ -41,7 +44,7 @@ export async function openCounters({
   const engine =
     countersUrl === null
       ? (await import("./postgres-engine.ts")).openPostgresEngine(database)
-      : await (await import("./valkey-engine.ts")).openValkeyEngine(countersUrl);
+      : await (await import("./valkey-engine.ts")).openValkeyEngine(countersUrl, { onEmptied });
   const counters: SharedCounters = await openSharedCounters({ engine, ...options });
   return { counters, mode: counters.mode };
 }

@@ -7,7 +7,7 @@ import {
   type PostgresSession,
   type PreparedStatement,
 } from "#store/postgres.ts";
-import { agesFrom, decisionFrom, type Engine, signedRequests, slotsFrom } from "./engine.ts";
+import { decisionFrom, type Engine, signedRequests } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
@@ -80,45 +80,6 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         arrayOf(accounts.flatMap(({ ages }) => ages)),
       ]);
     },
-    async inspect() {
-      if (session === null) throw new Error("there is no connection");
-      const begun = Date.now();
-      const [row] = await session.query<{ version: string; fsync: string; now: number }>(
-        `select split_part(current_setting('server_version'), ' ', 1) as version,
-           current_setting('fsync') as fsync, quota_now() as now`,
-      );
-      const { version, fsync, now } = row!;
-      return [
-        {
-          program: `PostgreSQL ${version}`,
-          aheadMilliseconds: now / 1000 - (begun + Date.now()) / 2,
-          keepsCounts: fsync === "on",
-        },
-      ];
-    },
-    async read(accounts) {
-      const found = await rows<StoredCounts>(readSql, [arrayOf(accounts)]);
-      const byAccount = new Map(found.map((row) => [row.account, row]));
-      return accounts.map((account) => {
-        const row = byAccount.get(account);
-        if (row === undefined) return { account, ages: [] };
-        const slots = row.times.subarray(row.times.length - 5 * row.day);
-        return { account, ages: agesFrom(slots, row.newest, row.now) };
-      });
-    },
-    async replace(counted) {
-      const [time] = await rows<{ now: number }>("select quota_now() as now");
-      const { now } = time!;
-      const some = counted.filter(({ ages }) => ages.length > 0);
-      const stored = some.map(({ ages }) => slotsFrom(ages, now));
-      await rows(replaceSql, [
-        arrayOf(counted.map(({ account }) => account)),
-        arrayOf(some.map(({ account }) => account)),
-        arrayOf(stored.map(({ newest }) => newest)),
-        arrayOf(some.map(({ ages }) => ages.length)),
-        stored.map(({ slots }) => slots),
-      ]);
-    },
     disconnect() {
       attempt++;
       session?.close();
@@ -138,10 +99,7 @@ const sessionSettings = {
   jit: "off",
 };
 
-/**
- * A standby would answer what a request would meet, and refuse each request. Counts of an installation that was moved away
- * are read still, and this is no change that its mark forbids.
- */
+/** A standby would answer what a request would meet, and refuse each request. */
 const writeNothing = "select from quota_count where false for update";
 
 const statements = {
@@ -149,27 +107,5 @@ const statements = {
   add: { name: "quota_add", text: "select quota_add($1, $2, $3, $4) is null" },
   forget: { name: "quota_forget", text: "select quota_forget() is null" },
 };
-
-interface StoredCounts {
-  account: number;
-  newest: number;
-  day: number;
-  times: Buffer;
-  now: number;
-}
-
-const readSql = `select account, newest, day, times, quota_now() as now from quota_count
-  where account = any($1::bigint[])`;
-
-/** The counts of the windows are at most what is stored; the next request finds how many they are. */
-const replaceSql = `
-  with gone as (
-    delete from quota_count where account = any($1::bigint[]) and account <> all($2::bigint[])
-  )
-  insert into quota_count (account, newest, minute, hour, day, times)
-  select account, newest, count, count, count, times
-  from unnest($2::bigint[], $3::bigint[], $4::integer[], $5::bytea[]) as given (account, newest, count, times)
-  on conflict (account) do update set newest = excluded.newest, minute = excluded.minute, hour = excluded.hour,
-    day = excluded.day, times = excluded.times`;
 
 const arrayOf = (numbers: readonly number[]) => `{${numbers.join(",")}}`;

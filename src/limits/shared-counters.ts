@@ -1,6 +1,5 @@
 /** The counters that several instances share, in PostgreSQL or Valkey, and what one instance does while those are away. */
 import { StoreFault } from "#store/domain-error.ts";
-import { MovedAway } from "#store/move-mark.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { openDebts } from "./debts.ts";
@@ -27,11 +26,11 @@ interface SharedCountersOptions {
    * somebody has to mend; with null when they are shared again. Never after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
-  patience?: Patience | undefined;
+  patience: ChosenPatience;
 }
 
 /** How long an instance waits, in ms. */
-export interface Patience {
+interface Patience {
   /** For an answer, before it counts by itself. */
   answer: number;
   /** For a connection. */
@@ -42,7 +41,10 @@ export interface Patience {
   retry: number;
 }
 
-const usualPatience: Patience = { answer: 50, connection: 500, charge: 1000, retry: 250 };
+/** The wait for an answer is a setting, so that it has no usual value here. */
+export type ChosenPatience = Pick<Patience, "answer"> & Partial<Patience>;
+
+const usualPatience: Omit<Patience, "answer"> = { connection: 500, charge: 1000, retry: 250 };
 
 /**
  * Connects once, and counts as the outage mode says until that works.
@@ -53,8 +55,9 @@ export async function openSharedCounters({
   outage,
   clock,
   onFault,
-  patience = usualPatience,
+  patience: chosen,
 }: SharedCountersOptions): Promise<SharedCounters> {
+  const patience: Patience = { ...usualPatience, ...chosen };
   // What this instance admitted, whoever counted it: during an outage no window of it may admit more than its quota.
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
@@ -67,8 +70,6 @@ export async function openSharedCounters({
   let reported: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  let isMoved = false;
-  const mustDeny = () => outage === "deny" || isMoved;
 
   /** A request that counts several is a group by itself. */
   const askWhole = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
@@ -110,7 +111,6 @@ export async function openSharedCounters({
       (decisions) => {
         if (sent !== batch) return;
         sent = null;
-        isMoved = false;
         for (const [i, group] of batch.entries()) {
           for (let counted = 0; counted < decisions[i]!.admitted; counted++)
             own.count(group.account);
@@ -127,8 +127,6 @@ export async function openSharedCounters({
 
   /** Counts what waits for an answer by itself, and so whatever comes, until the engine is there again. */
   const lose = (fault: Error) => {
-    // Those who count there now are not told of what is counted here.
-    isMoved ||= fault instanceof MovedAway;
     if (state === "away") return;
     state = "away";
     engine.disconnect();
@@ -144,7 +142,7 @@ export async function openSharedCounters({
   const answerAlone = ({ account, quotas, requests, isWhole, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
       if (requests === 0) resolve(own.look(account, quotas));
-      else if (mustDeny()) reject(new CountersAway());
+      else if (outage === "deny") reject(new CountersAway());
       else resolve(takeAlone(account, quotas, isWhole === true ? requests : 1));
   };
 
@@ -226,7 +224,7 @@ export async function openSharedCounters({
       if (requests !== 1) assertRequests(requests, quotas);
       if (state !== "away")
         return requests === 1 ? ask(account, quotas, false) : askWhole(account, quotas, requests);
-      if (mustDeny()) return Promise.reject(new CountersAway());
+      if (outage === "deny") return Promise.reject(new CountersAway());
       return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {

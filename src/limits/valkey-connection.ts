@@ -2,12 +2,7 @@
 import { type LookupAddress, promises } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { StoreFault } from "#store/domain-error.ts";
-import {
-  type CountersSetting,
-  connectMilliseconds,
-  dropped,
-  faultInWords,
-} from "./valkey-faults.ts";
+import { connectMilliseconds, dropped, faultInWords } from "./valkey-faults.ts";
 import { probeScript } from "./valkey-scripts.ts";
 
 /** Keys with the same text in braces are on one node of a cluster, where only those may be in one call. */
@@ -15,7 +10,7 @@ export const parts = 64;
 
 export type Argument = string | Buffer;
 
-export interface Server {
+interface Server {
   sendCommand(command: readonly Argument[]): Promise<unknown>;
 }
 
@@ -27,7 +22,7 @@ interface Connection {
   servers(): Promise<Server[]>;
 }
 
-interface ValkeyConnection extends Connection {
+interface ValkeyConnection extends Pick<Connection, "send"> {
   /** As a URL without user and password, and that it is a cluster, once that is known. */
   place(): string;
   /** As `Engine` has them. */
@@ -39,13 +34,9 @@ interface ValkeyConnection extends Connection {
 
 /**
  * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
- * @param setting that has it, for errors: sentences without a full stop, to follow the place; a StoreFault is a whole
- * one. None has the password.
+ * @throws sentences without a full stop, to follow the place; a StoreFault is a whole one. None has the password.
  */
-export async function openValkeyConnection(
-  url: string,
-  setting: CountersSetting,
-): Promise<ValkeyConnection> {
+export async function openValkeyConnection(url: string): Promise<ValkeyConnection> {
   const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
@@ -85,7 +76,7 @@ export async function openValkeyConnection(
     }) as const;
 
   const worded = (fault: Error) =>
-    faultInWords(fault, { place: place(), setting, tls, password: account.password });
+    faultInWords(fault, { place: place(), tls, password: account.password });
   const inWords = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -174,12 +165,6 @@ export async function openValkeyConnection(
       }
     },
     send: (key, command) => inWords(Promise.try(() => current().send(key, command))),
-    async servers() {
-      const servers = await inWords(Promise.try(() => current().servers()));
-      return servers.map((server) => ({
-        sendCommand: (command) => inWords(server.sendCommand(command)),
-      }));
-    },
     disconnect,
   };
 }
@@ -219,7 +204,7 @@ const toCluster = <Node>(cluster: Cluster<Node>): Droppable => ({
   destroy: () => cluster.destroy(),
 });
 
-export const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
+const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
 
 /** An evicted account would have its whole quota again. Managed services hide the configuration, but not this line. */
 function refuseEviction(info: string, place: string): void {

@@ -1,33 +1,24 @@
 /** Counts in Valkey or Redis, by a script for all requests of a turn. */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
-  agesFrom,
   type Charge,
   type Decision,
   decisionFrom,
   decisionNumbers,
   type Engine,
-  type EngineServer,
   type Group,
   signedRequests,
-  slotsFrom,
 } from "./engine.ts";
-import {
-  type Argument,
-  infoOf,
-  openValkeyConnection,
-  parts,
-  type Server,
-} from "./valkey-connection.ts";
-import type { CountersSetting } from "./valkey-faults.ts";
-import { chargeScript, takeScript } from "./valkey-scripts.ts";
+import { type Argument, openValkeyConnection, parts } from "./valkey-connection.ts";
+import { chargeScript, markScript, takeScript } from "./valkey-scripts.ts";
 
 /** Accounts in one call. */
 const callMax = 128;
+const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
-  /** That has the URL, for errors. */
-  setting?: CountersSetting;
+  /** Called when all counts of a server are gone, as after FLUSHALL or a restart of one that keeps nothing. */
+  onEmptied?: () => void;
   /** Lua that sets `clock`, for tests. */
   readClock?: string;
 }
@@ -35,14 +26,11 @@ interface ValkeyOptions {
 /** @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`. */
 export async function openValkeyEngine(
   url: string,
-  { setting = "COUNTERS_URL", readClock }: ValkeyOptions = {},
+  { onEmptied, readClock }: ValkeyOptions = {},
 ): Promise<Engine> {
   const take = scriptOf(takeScript(readClock));
   const charge = scriptOf(chargeScript(readClock));
-  const { place, connect, disconnect, send, servers, takesAnyKeys } = await openValkeyConnection(
-    url,
-    setting,
-  );
+  const { place, connect, disconnect, send, takesAnyKeys } = await openValkeyConnection(url);
 
   const call = async (
     script: Script,
@@ -57,6 +45,25 @@ export async function openValkeyEngine(
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
       return send(keys[0]!, ["EVAL", script.text, ...given]);
     }
+  };
+  const mark = scriptOf(markScript);
+  let seenMarks: string | null = null;
+  let lookedAt = 0;
+  /** Each part has a mark that no server loses alone; where it is gone, another one is set. */
+  const lookAtMarks = async () => {
+    lookedAt = performance.now();
+    const own = randomUUID();
+    const marked = Array.from({ length: takesAnyKeys() ? 1 : parts }, (_, part) =>
+      call(mark, [`q:{${part}}:mark`], [own]),
+    );
+    const marks = (await Promise.all(marked)).join();
+    if (seenMarks !== null && marks !== seenMarks) onEmptied!();
+    seenMarks = marks;
+  };
+  const lookSometimes = () => {
+    if (onEmptied === undefined || performance.now() - lookedAt < lookEveryMilliseconds) return;
+    // A connection that fails is noticed by what is asked with it.
+    lookAtMarks().catch(() => {});
   };
   const decideCall = async (called: readonly Group[]): Promise<Decision[]> => {
     const keys = called.map(({ account }) => keyOf(account));
@@ -74,11 +81,15 @@ export async function openValkeyEngine(
     get place() {
       return place();
     },
-    connect,
+    async connect(onLost) {
+      await connect(onLost);
+      if (onEmptied !== undefined) await lookAtMarks();
+    },
     disconnect,
     groupsMax: 1024,
     partOf: (account) => account % parts,
     async decide(groups) {
+      lookSometimes();
       if (takesAnyKeys() && groups.length <= callMax) return decideCall(groups);
       const decisions: Decision[] = [];
       const decideApart = async (places: readonly number[]) => {
@@ -96,44 +107,6 @@ export async function openValkeyEngine(
         [String(number), ...accounts.map(({ ages }) => bytesOfDoubles(ages))],
       );
     },
-    async inspect() {
-      return Promise.all((await servers()).map(inspectServer));
-    },
-    async read(accounts) {
-      const now = await readTime((await servers())[0]!);
-      const keys = accounts.map(keyOf);
-      const stored = await Promise.all(keys.map((key) => send(key, ["GET", key])));
-      return accounts.map((account, i) => ({
-        account,
-        ages: agesOf(stored[i] as Buffer | null, now),
-      }));
-    },
-    async replace(counted) {
-      const now = await readTime((await servers())[0]!);
-      await Promise.all(
-        counted.map(({ account, ages }) => {
-          const key = keyOf(account);
-          return ages.length === 0
-            ? send(key, ["EXPIRE", key, "0"])
-            : send(key, ["SET", key, storedOf(ages, now), "EX", String(keptSeconds)]);
-        }),
-      );
-    },
-  };
-}
-
-async function inspectServer(server: Server): Promise<EngineServer> {
-  const info = await infoOf(server);
-  const begun = Date.now();
-  const now = await readTime(server);
-  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
-  // Valkey tells the version of Redis that it is compatible with under the old name.
-  const valkey = field("valkey_version");
-  const appendOnly = field("aof_enabled");
-  return {
-    program: valkey === undefined ? `Redis ${field("redis_version")}` : `Valkey ${valkey}`,
-    aheadMilliseconds: now / 1000 - (begun + Date.now()) / 2,
-    keepsCounts: appendOnly === undefined ? null : appendOnly === "1",
   };
 }
 
@@ -148,41 +121,6 @@ const scriptOf = (text: string): Script => ({
 });
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
-
-/** In µs since 1970. */
-async function readTime(server: Server): Promise<number> {
-  const [seconds, microseconds] = (await server.sendCommand(["TIME"])) as Argument[];
-  return Number(seconds) * 1e6 + Number(microseconds);
-}
-
-/** As the scripts lay it out: valkey-scripts.ts. */
-const headBytes = 24;
-const slotBytes = 5;
-/** As the scripts have it: an hour or two after the newest request has left the day. */
-const keptSeconds = 90_000;
-
-function agesOf(stored: Buffer | null, now: number): number[] {
-  if (stored === null) return [];
-  const newest = stored.readDoubleBE(0);
-  const next = stored.readUInt32BE(8);
-  const day = stored.readUInt32BE(20);
-  const ring = stored.subarray(headBytes);
-  const slots = ring.length / slotBytes;
-  const ordered = Array.from({ length: day }, (_, i) => {
-    const slot = (next - day + i + slots) % slots;
-    return ring.subarray(slotBytes * slot, slotBytes * (slot + 1));
-  });
-  return agesFrom(Buffer.concat(ordered), newest, now);
-}
-
-function storedOf(ages: readonly number[], now: number): Buffer {
-  const { slots, newest } = slotsFrom(ages, now);
-  const head = Buffer.alloc(headBytes);
-  head.writeDoubleBE(newest, 0);
-  for (const at of [8, 12, 16, 20]) head.writeUInt32BE(ages.length, at);
-  const room = Math.floor(ages.length / 8) + 4;
-  return Buffer.concat([head, slots, Buffer.alloc(slotBytes * room)]);
-}
 
 /** Places of the groups of one call each: of one part unless they may be mixed, and not too many. */
 function calls(groups: readonly Group[], takesAnyKeys: boolean): number[][] {

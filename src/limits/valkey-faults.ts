@@ -1,17 +1,14 @@
 /** What a Valkey or Redis that fails is told as: sentences for whoever runs the service. */
 import { StoreFault } from "#store/domain-error.ts";
 
-/** That names the server, for errors. */
-export type CountersSetting = "COUNTERS_URL" | "COPY_COUNTERS_TO";
-
 /** As long as a connection may take, and as its faults say. */
 export const connectMilliseconds = 500;
 
 export const dropped = "the connection was given up";
 
 /**
- * What servers, Node and the package say, and what that means: `$&` is what they say, and SETTING the name of the
- * setting. A script's error may have it further on.
+ * What servers, Node and the package say, and what that means: `$&` is what they say. A script's error may
+ * have it further on.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
@@ -30,7 +27,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [
     /^Hostname\/IP does not match .+/,
-    "its certificate is for another host than the one that SETTING names",
+    "its certificate is for another host than the one that COUNTERS_URL names",
   ],
   [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
   [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
@@ -39,7 +36,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
     "it does not know the command $1, as Valkey and Redis 6.2 or later do",
   ],
   [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
-  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; SETTING has to name the primary"],
+  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
   [/.*\bMISCONF .*/s, "it cannot write to its disk, and so takes no counts; its log says why"],
   [
     /.*\bNOREPLICAS .*/s,
@@ -55,23 +52,25 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
     /^ERR AUTH\b.*|^ERR Client sent AUTH.*/s,
-    "refuses user or password of SETTING: none is set for its default user",
+    "refuses user or password of COUNTERS_URL: none is set for its default user",
   ],
-  [/^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s, "refuses user or password of SETTING: $&"],
+  [
+    /^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s,
+    "refuses user or password of COUNTERS_URL: $&",
+  ],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
-    "does not give the user of SETTING all rights that docs/running.md lists",
+    "does not give the user of COUNTERS_URL all rights that docs/running.md lists",
   ],
-  [/^ERR DB index is out of range$/, "does not have the database that SETTING names"],
+  [/^ERR DB index is out of range$/, "does not have the database that COUNTERS_URL names"],
   [
     /^ERR SELECT is not allowed in cluster mode$/,
-    "is a cluster, which has the database 0 alone; leave the number out of SETTING",
+    "is a cluster, which has the database 0 alone; leave the number out of COUNTERS_URL",
   ],
 ];
 
 interface Asked {
   place: string;
-  setting: CountersSetting;
   tls: boolean;
   password: string | undefined;
 }
@@ -80,15 +79,11 @@ interface Asked {
  * @returns an error whose message follows the place; a StoreFault, which names it, where somebody has to mend something. Neither
  * has the password.
  */
-export function faultInWords(fault: Error, { place, setting, tls, password }: Asked): Error {
+export function faultInWords(fault: Error, { place, tls, password }: Asked): Error {
   if (fault instanceof StoreFault) return fault;
   const { message } = fault;
   const said = (found: readonly [RegExp, string] | undefined) => {
-    if (found !== undefined)
-      return message
-        .replace(...found)
-        .replace("SETTING", setting)
-        .trim();
+    if (found !== undefined) return message.replace(...found).trim();
     // Whatever is not listed is told as it came: that may be what was sent.
     return (password === undefined ? message : message.replaceAll(password, "***")).trim();
   };

@@ -170,6 +170,16 @@ call('SET', KEYS[1], ARGV[1], 'EX', 90000)
 return 1
 `;
 
+/** KEYS[1]: a mark. Answers its text, which becomes ARGV[1] where there is none. */
+export const markScript = `
+local mark = redis.call('GET', KEYS[1])
+if not mark then
+  mark = ARGV[1]
+  redis.call('SET', KEYS[1], mark)
+end
+return mark
+`;
+
 /** KEYS: any. Does whatever the other scripts do, so that a server which refuses a part of it is not asked to count. Leaves nothing. */
 export const probeScript = `
 redis.call('TIME')

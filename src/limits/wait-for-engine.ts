@@ -1,19 +1,23 @@
 /** How an engine is waited for, and what is said of one that fails. */
 import { DomainError } from "#store/domain-error.ts";
 
+/** Parts of a wait, so that one turn of the event loop uses up no more than one of them. */
+const waitParts = 5;
+
 /**
- * Rejects after this many ms. A timer that is due at once with the answer, as after a long turn of the event loop, must
- * not win: the answer that has already arrived is read first.
+ * Rejects after this many ms. A busy machine keeps this process from running, too, with the answer unread or the question
+ * unsent: however long a turn of the event loop takes, it counts as one part, and sockets are read once more after the last.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    setImmediate(() => late.reject(new TooSlow(milliseconds)));
-  }, milliseconds);
+  let left = waitParts;
+  const timer = setInterval(() => {
+    if (--left === 0) setImmediate(() => late.reject(new TooSlow(milliseconds)));
+  }, milliseconds / waitParts);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
     late.promise.catch(() => {});
     promise.catch(() => {});
   }

@@ -170,18 +170,22 @@ const describe = ({ name, title, description, inputSchema, outputSchema }: Tool)
 
 function resultOf({ result }: Outcome<ToolAnswer>, requestId: string): object {
   switch (result.kind) {
-    case "answer":
-      return result.answer.datasetVersion === null
-        ? failure({
-            code: "invalid-parameters",
-            detail: faultsDetail(result.answer.faults),
-            request_id: requestId,
-            errors: result.answer.faults,
-          })
-        : {
-            content: [{ type: "text", text: asText(result.answer.content) }],
-            structuredContent: JSON.parse(result.answer.content) as object,
-          };
+    case "answer": {
+      const { answer } = result;
+      if (answer.datasetVersion !== null)
+        return {
+          content: [{ type: "text", text: asText(answer.content) }],
+          structuredContent: JSON.parse(answer.content) as object,
+        };
+      const { faults, faultCount = faults.length } = answer;
+      return failure({
+        code: "invalid-parameters",
+        detail: faultsDetail(faults, faultCount),
+        request_id: requestId,
+        errors: faults,
+        ...(faultCount > faults.length && { errors_total: faultCount }),
+      });
+    }
     case "problem":
       return failure(problemBody(result.problem, requestId));
     case "unchanged":

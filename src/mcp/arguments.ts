@@ -44,6 +44,8 @@ interface Reading {
   values: Readonly<Record<string, ArgumentValue>>;
   /** In the order of the arguments, missing ones last; at most `listedMax`. */
   faults: readonly ArgumentFault[];
+  /** Number of all faults. */
+  faultCount: number;
 }
 
 /** @param given an object of any values, as it came. */
@@ -56,35 +58,43 @@ export function readArguments(
   const allowed = Object.keys(properties);
   const values: Record<string, ArgumentValue> = {};
   const faults: ArgumentFault[] = [];
+  let faultCount = 0;
+  /** Only faults that are listed are described: finding a suggestion costs more than reading a name. */
+  const add = (describe: () => ArgumentFault) => {
+    if (faultCount++ < listedMax) faults.push(describe());
+  };
   for (const [name, { default: byDefault }] of Object.entries<TextSchema | WholeSchema>(
     properties as Record<string, TextSchema | WholeSchema>,
   ))
     if (byDefault !== undefined) values[name] = byDefault;
   for (const [name, value] of Object.entries(given)) {
-    if (faults.length === listedMax) break;
-    const rule = Object.hasOwn(properties, name) ? properties[name]! : undefined;
+    if (!Object.hasOwn(properties, name)) {
+      add(() => unknown(tool, name, allowed));
+      continue;
+    }
     // Some programs send null for what they leave out.
-    if (rule !== undefined && value === null) continue;
-    const fault = rule === undefined ? unknown(tool, name, allowed) : faultOf(name, value, rule);
-    if (fault !== undefined) faults.push(fault);
+    if (value === null) continue;
+    const fault = faultOf(name, value, properties[name]!);
+    if (fault !== undefined) add(() => fault);
     else values[name] = value as ArgumentValue;
   }
   for (const name of required)
     if ((given[name] ?? null) === null)
-      faults.push({
+      add(() => ({
         parameter: name,
         code: "missing",
         detail: `Required: ${meaningOf(properties[name]!)}`,
-      });
-  return { values, faults };
+      }));
+  return { values, faults, faultCount };
 }
 
 const meaningOf = ({ description = "see the tool." }: { description?: string }) => description;
 
-/** The faults in one sentence each, as the `detail` of an error. */
-export function faultsDetail(faults: readonly ArgumentFault[]): string {
-  const count = faults.length === 1 ? "1 problem" : `${faults.length} problems`;
-  return `${count}: ${faults.map(({ parameter, detail }) => `'${parameter}': ${detail}`).join(" ")}`;
+/** Returns the faults that are listed in one sentence each, as the `detail` of an error. */
+export function faultsDetail(faults: readonly ArgumentFault[], count: number): string {
+  const problems = count === 1 ? "1 problem" : `${count} problems`;
+  const first = faults.length < count ? `, of which these are the first ${faults.length}` : "";
+  return `${problems}${first}: ${faults.map(({ parameter, detail }) => `'${parameter}': ${detail}`).join(" ")}`;
 }
 
 function unknown(tool: string, name: string, allowed: readonly string[]): ArgumentFault {

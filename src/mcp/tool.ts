@@ -25,7 +25,12 @@ export interface ToolDependencies {
 /** What a tool found: its structured content as JSON, or what is wrong with its arguments. */
 export type ToolAnswer =
   | { datasetVersion: string; content: string }
-  | { datasetVersion: null; faults: readonly ArgumentFault[] };
+  | {
+      datasetVersion: null;
+      faults: readonly ArgumentFault[];
+      /** Number of all, where more are wrong than are listed. */
+      faultCount?: number;
+    };
 
 export interface Tool {
   name: string;
@@ -80,11 +85,11 @@ export function makeTool(
     inputSchema,
     outputSchema: pageSchema(item),
     async call(caller, given) {
-      const { values, faults } = readArguments(name, inputSchema, given);
-      if (faults.length === 0) return answer(caller, values);
+      const { values, faults, faultCount } = readArguments(name, inputSchema, given);
+      if (faultCount === 0) return answer(caller, values);
       return api.count<ToolAnswer>(caller, () => ({
         kind: "answer",
-        answer: { datasetVersion: null, faults },
+        answer: { datasetVersion: null, faults, faultCount },
       }));
     },
   };

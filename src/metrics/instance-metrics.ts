@@ -1,10 +1,12 @@
 /** Metrics of what an instance shares with others: who counts, how far behind it is, its pool and its jobs. */
-import { gauge, type Metric } from "./metric.ts";
+import { counter, gauge, type Metric } from "./metric.ts";
 
 interface Shared {
   /** All modes of counters, and the one there is now. */
   countersModes: readonly string[];
   countersMode(): string;
+  /** Null without a Valkey or Redis. */
+  countersEmptied(): number | null;
   /** Null without shared datasets. */
   behindSeconds(): number | null;
   /** Of the account pages; null without a database. */
@@ -24,6 +26,11 @@ export const instanceMetrics = (shared: Shared): Metric[] => [
         value: Number(mode === shared.countersMode()),
       })),
   },
+  counter(
+    "gp_records_counters_emptied_total",
+    "How often the Valkey or Redis that counts was found to have lost all counts",
+    () => shared.countersEmptied(),
+  ),
   gauge(
     "gp_records_dataset_behind_seconds",
     "How long this server has not known that it serves what all servers are to serve",

@@ -13,9 +13,12 @@ interface Filter {
   lengthMax: number;
   /** May it be given several times, any of them being enough? */
   isRepeatable: boolean;
+  /** What of the search it fills: a list where it is repeatable, else a text. */
+  member: keyof GpFilter;
 }
 
-const facet = (meaning: string): Filter => ({
+const facet = (member: FacetName, meaning: string): Filter => ({
+  member,
   meaning: `${meaning} Repeated: any of them.`,
   lengthMax: 100,
   isRepeatable: true,
@@ -31,10 +34,14 @@ export const filters: Readonly<Record<FilterName, Filter>> = {
       "Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.",
     lengthMax: 200,
     isRepeatable: false,
+    member: "name",
   },
-  tag: facet("A tag, strategy or property type of the GP, as a whole value."),
-  theme: facet("A theme of the GP, as a whole value."),
-  market: facet("A market of the GP: its title, one of its cities, or a city and a state."),
+  tag: facet("tag", "A tag, strategy or property type of the GP, as a whole value."),
+  theme: facet("theme", "A theme of the GP, as a whole value."),
+  market: facet(
+    "market",
+    "A market of the GP: its title, one of its cities, or a city and a state.",
+  ),
 };
 
 export const filterNames = Object.keys(filters) as readonly FilterName[];

@@ -1,6 +1,5 @@
 /** Query text → a query whose parameters are all valid, or its faults at once. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
-import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import { nearest } from "./edit-distance.ts";
 import {
@@ -63,7 +62,7 @@ export function readQuery(
   for (const name of filtersOf(operation))
     if (operation.filters[name]!.isRequired && !read.has(name)) add(() => missing(name, operation));
   if (faultCount > 0) throw invalidParameters(operation.path, faults, faultCount);
-  return queryFrom(values, limitDefault);
+  return queryFrom(operation, values, limitDefault);
 }
 
 /**
@@ -81,36 +80,48 @@ export function refuseParameters(path: string, text: string, all: readonly Opera
 }
 
 function queryFrom(
+  operation: TakesParameters,
   values: ReadonlyMap<ParameterName, readonly string[]>,
   limitDefault: number,
 ): Query {
-  const listOf = (name: FacetName) =>
-    [...new Set(values.get(name)?.map((value) => value.normalize()))].toSorted();
+  const textsOf = (name: FilterName) =>
+    (values.get(name) ?? []).map((value) => ownText(name, value).normalize());
   const numberOf = (name: PageParameter, byDefault: number) =>
     Number(values.get(name)?.[0] ?? byDefault);
-  const filter: GpFilter = { name: values.get("gp_name")?.[0]?.trim().normalize() };
-  for (const name of facetNames) filter[name] = listOf(name);
+  const asked = filtersOf(operation).map((name) => [
+    filters[name].member,
+    isRepeatable(name) ? [...new Set(textsOf(name))].toSorted() : textsOf(name)[0],
+  ]);
   return {
-    filter,
+    filter: Object.fromEntries(asked) as GpFilter,
     limit: numberOf("limit", limitDefault),
     offset: numberOf("offset", 0),
   };
 }
 
 /** The query as text: the same for every way to ask the same. */
-export const canonicalQuery = ({ filter, limit, offset }: Query): string =>
-  pageQuery(filterText(filter), limit, offset);
+export const canonicalQuery = (
+  operation: Pick<Operation, "filters">,
+  { filter, limit, offset }: Query,
+): string => pageQuery(filterText(operation, filter), limit, offset);
 
 /** @param filter as `filterText` gives it. */
 export const pageQuery = (filter: string, limit: number, offset: number): string =>
   `${filter}${filter === "" ? "" : "&"}limit=${limit}&offset=${offset}`;
 
-/** @param change what becomes of each value. */
-export function filterText(filter: GpFilter, change = (value: string) => value): string {
+/**
+ * Writes every filter that the operation takes, so that none is left out of links and entity tags.
+ * @param change what becomes of each value.
+ */
+export function filterText(
+  operation: Pick<Operation, "filters">,
+  filter: GpFilter,
+  change = (value: string) => value,
+): string {
   const pairs = new URLSearchParams();
-  if (filter.name !== undefined) pairs.append("gp_name", change(filter.name));
-  for (const name of facetNames)
-    for (const value of filter[name] ?? []) pairs.append(name, change(value));
+  for (const name of filtersOf(operation))
+    for (const value of [filter[filters[name].member] ?? []].flat())
+      pairs.append(name, change(value));
   return pairs.toString();
 }
 
@@ -193,9 +204,7 @@ function faultOfText(
 ): ParameterFault | undefined {
   const { lengthMin } = operation.filters[name]!;
   const { lengthMax } = filters[name];
-  // Spaces around a name are no part of it; a whole value is compared as it is.
-  const given = name === "gp_name" ? value.trim() : value;
-  const length = [...given.normalize()].length;
+  const length = [...ownText(name, value).normalize()].length;
   const detail = `Must have ${lengthMin} to ${lengthMax} characters.`;
   if (length === 0) return { parameter: name, code: "empty_value", detail };
   if (length < lengthMin) return { parameter: name, code: "too_short", detail, minimum: lengthMin };
@@ -203,6 +212,9 @@ function faultOfText(
     ? { parameter: name, code: "too_long", detail, maximum: lengthMax }
     : undefined;
 }
+
+/** Spaces around a name are no part of it; a whole value is compared as it is. */
+const ownText = (name: FilterName, value: string) => (isRepeatable(name) ? value : value.trim());
 
 const tooMany = (name: ParameterName): ParameterFault => ({
   parameter: name,

@@ -44,13 +44,13 @@ export function agentSettings({ base, key }: Service): readonly AgentSettings[] 
     },
     {
       name: "Claude Desktop, and others that start a program",
-      place: "claude_desktop_config.json; gp-records has to be installed on the same machine",
+      place: "claude_desktop_config.json; mcp-remote is a bridge from npm that needs Node",
       text: settings({
         mcpServers: {
           "gp-records": {
-            command: "gp-records",
-            args: ["mcp"],
-            env: { GP_RECORDS_URL: base, GP_RECORDS_KEY: key },
+            command: "npx",
+            args: ["-y", "mcp-remote", url, "--header", "x-api-key:${GP_RECORDS_KEY}"],
+            env: { GP_RECORDS_KEY: key },
           },
         },
       }),

@@ -18,7 +18,7 @@ const contentTypes = {
   "page.js": "text/javascript; charset=utf-8",
   "account.js": "text/javascript; charset=utf-8",
   "docs.js": "text/javascript; charset=utf-8",
-  "explorer.js": "text/javascript; charset=utf-8",
+  "suggest.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",
 } as const;
 

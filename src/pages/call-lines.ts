@@ -10,7 +10,7 @@ interface Call {
   key?: string;
 }
 
-export interface CallLines {
+interface CallLines {
   curl: string;
   /** For a file `.env`, from which TypeScript and Python read the key: keys in code end up in repositories. */
   environment: string;

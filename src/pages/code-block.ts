@@ -2,7 +2,7 @@
 import { bodyText, html, type Html, type Part } from "./html.ts";
 
 /** The block scrolls, never the page; it is focusable, so that the keyboard can scroll it. */
-export const codeBlock = (label: string, content: Part): Html =>
+const codeBlock = (label: string, content: Part): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}"><code>${content}</code></pre>`;
 
 /** The same with a button that copies it; without script there is no button. */
@@ -12,7 +12,7 @@ export const copyBlock = (label: string, content: Part): Html =>
   </div>`;
 
 /** Indented JSON, with lists of plain values on one line. */
-export const jsonText = (value: unknown): string =>
+const jsonText = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(
     /\[\n\s+([^[\]{}]+?)\n\s+\]/g,
     (_, list: string) => `[${list.replace(/\n\s+/g, " ")}]`,

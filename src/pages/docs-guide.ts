@@ -175,9 +175,8 @@ export const quotaSection = (windows: readonly QuotaWindow[]): Html =>
     })}
     <p>
       The windows slide: no interval of that length, wherever it begins, admits more. Every request
-      with a valid key counts 1, whatever the answer, also 304, 400 and <code>HEAD</code>, and so
-      does every call from the explorer of the account pages. A 429, 401, 403, a preflight, the
-      public pages and looking at account pages do not count.
+      with a valid key counts 1, whatever the answer, also 304, 400 and <code>HEAD</code>. A 429,
+      401, 403, a preflight, the public pages and looking at account pages do not count.
     </p>
     ${windows.slice(0, 1).map(headerTable)}
   </section>`;

@@ -1,5 +1,4 @@
 /** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
-import { type Deprecation, deprecationSentence, findDeprecated } from "#operations/deprecations.ts";
 import {
   isRepeatable,
   type Operation,
@@ -20,7 +19,6 @@ import { anchorOf } from "./value-lists.ts";
 interface OperationFacts {
   pageSizeMax: number;
   publicUrl: string | null;
-  deprecations: readonly Deprecation[];
 }
 
 export function operationSection(operation: Operation, facts: OperationFacts): Html {
@@ -47,10 +45,7 @@ export function operationSection(operation: Operation, facts: OperationFacts): H
   </section>`;
 }
 
-const parameterTable = (
-  operation: Operation,
-  { pageSizeMax, deprecations }: OperationFacts,
-): Html =>
+const parameterTable = (operation: Operation, { pageSizeMax }: OperationFacts): Html =>
   table({
     label: `Parameters of ${operation.path}`,
     columns: ["Parameter", "Needed", "Takes", "Meaning"].map((label) => ({ label, isPlain: true })),
@@ -58,18 +53,9 @@ const parameterTable = (
       html`<code>${name}</code>`,
       parameterNeed(name, operation),
       parameterRule(name, operation, pageSizeMax),
-      html`${deprecatedNote(operation, name, deprecations)}${prose(parameterMeanings[name])}`,
+      prose(parameterMeanings[name]),
     ]),
   });
-
-function deprecatedNote(
-  operation: Operation,
-  name: ParameterName,
-  deprecations: readonly Deprecation[],
-): Part {
-  const found = findDeprecated(deprecations, operation.name, name);
-  return found !== undefined && html`<strong>${prose(deprecationSentence(found))}</strong> `;
-}
 
 /** The members of a record: name, type, whether it may be null, meaning. */
 const memberTable = (label: string, record: Operation["record"]): Html =>

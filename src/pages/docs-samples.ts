@@ -40,8 +40,8 @@ const copySection = (): Html =>
   html`<section>
     <h2 id="copy">A copy of everything</h2>
     <p>
-      The clients for TypeScript and Python that come with gp-records have a mirror: it reads
-      everything once, and later only what changed. By hand it goes like this:
+      Read everything once, and later only what changed. <code>examples/mirror.ts</code> and
+      <code>examples/mirror.py</code>, which come with gp-records, do it like this:
     </p>
     <ul>
       <li>

@@ -1,5 +1,4 @@
 /** The page at `/docs`: the reference, generated from the operations, records and errors. */
-import type { Deprecation } from "#operations/deprecations.ts";
 import { operations } from "#operations/index.ts";
 import { docsLayout } from "./docs-frame.ts";
 import {
@@ -23,7 +22,6 @@ export interface DocsFacts extends KeyFacts {
   publicUrl: string | null;
   /** Largest `limit`. */
   pageSizeMax: number;
-  deprecations: readonly Deprecation[];
   /** Default quotas, shortest window first. */
   quotas: readonly QuotaWindow[];
   /** Media types the operations answer in, the default first. */
@@ -33,7 +31,6 @@ export interface DocsFacts extends KeyFacts {
 export const docsPage = ({
   publicUrl,
   pageSizeMax,
-  deprecations,
   quotas,
   formats,
   ...keyFacts
@@ -53,9 +50,7 @@ export const docsPage = ({
       ${authenticationSection(keyFacts)}
       <section>
         <h2 id="operations">Operations</h2>
-        ${operations.map((operation) =>
-          operationSection(operation, { pageSizeMax, publicUrl, deprecations }),
-        )}
+        ${operations.map((operation) => operationSection(operation, { pageSizeMax, publicUrl }))}
       </section>
       ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
       ${formatSection(formats)} ${errorSection()}

@@ -203,10 +203,6 @@ const examples: Examples = {
   ],
   "not-acceptable": [`This path answers in ${formatTypes.join(", ")}.`, { available: formatTypes }],
   "request-timeout": ["The request was not complete in time."],
-  "version-retired": [
-    "Version 1 was retired on 2031-03-31.",
-    { successor: "/v2", sunset: "2031-03-31T00:00:00Z" },
-  ],
   "content-too-large": ["A request body may have 65536 bytes at most.", { maximum: 65_536 }],
   "uri-too-long": ["The address has 9310 bytes; 8192 are allowed.", { maximum: 8192 }],
   "unsupported-media-type": [

@@ -23,6 +23,16 @@ const entities: Readonly<Record<string, string>> = {
 const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
+/** What can change the direction of the text around it: letters written from right to left, and controls. */
+const bidirectional =
+  /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+/** The end of markup where no element may begin: inside an attribute, or an element that holds text alone. */
+const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*$/;
+
+/** Keeps the direction of a text inside its place. Isolates of its own would end ours, and are left out. */
+const isolated = (text: string): string =>
+  `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
+
 /** Templates without their indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
@@ -39,14 +49,16 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   }
   let markup = texts[0]!;
   parts.forEach((part, i) => {
-    markup += markupOf(part) + texts[i + 1]!;
+    markup += markupOf(part, markup) + texts[i + 1]!;
   });
   return new Html(markup);
 }
 
-function markupOf(part: Part): string {
+/** @param before the markup of the template so far. */
+function markupOf(part: Part, before: string): string {
   if (part instanceof Html) return part.markup;
   if (part === null || part === undefined || part === false) return "";
-  if (typeof part === "object") return part.map(markupOf).join("");
-  return escapeText(String(part));
+  if (typeof part === "object") return part.map((one) => markupOf(one, before)).join("");
+  const text = String(part);
+  return bidirectional.test(text) && !textAlone.test(before) ? isolated(text) : escapeText(text);
 }

@@ -41,7 +41,19 @@ function treeOf(markup: string): Element {
 }
 
 const skipped = new Set(["button", "nav", "noscript", "fieldset", "script"]);
-const inline = new Set(["a", "abbr", "b", "br", "code", "em", "span", "strong", "time", "wbr"]);
+const inline = new Set([
+  "a",
+  "abbr",
+  "b",
+  "bdi",
+  "br",
+  "code",
+  "em",
+  "span",
+  "strong",
+  "time",
+  "wbr",
+]);
 
 /** Paragraphs, headings, lists, tables and blocks of code, to be separated by blank lines. */
 function blocksOf({ children }: Element): string[] {

@@ -26,8 +26,6 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
     "The `Accept` header excludes every format this path can answer in. Leave it out, or name one of `available`.",
   "request-timeout":
     "The connection was open but the request was not complete in time. Send the whole request at once.",
-  "version-retired":
-    "The version in the path was retired on the date in `sunset`. Use the version in `successor`; the changelog says what differs.",
   "content-too-large":
     "The operations take no request body: send the parameters in the query string; a body of up to `maximum` bytes is ignored. Forms of the account pages are shorter than that.",
   "uri-too-long":
@@ -45,7 +43,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, string>> = {
   "internal-error":
     "The service made a mistake. Try again; if it happens again, give the operator the `request_id`.",
   unavailable:
-    "`reason` says why: `starting` and `draining` pass within seconds, `overloaded` and `timeout` when the load does, `no_dataset` when the operator has published records, `store_down` when a store is reachable again. Try again after `retry_after` seconds.",
+    "`reason` says why: `starting` and `draining` pass within seconds, `overloaded` and `timeout` when the load does, `no_dataset` when the operator has published records, `store_down` when a store is reachable, or its disk has room, again. Try again after `retry_after` seconds.",
 };
 
 /** Backticks mark code. */
@@ -99,7 +97,6 @@ export const problemAdvice: Readonly<Record<ProblemCode, ProblemAdvice>> = {
   "method-not-allowed": { again: changed, counted: notCounted },
   "not-acceptable": { again: changed, counted: countedOne },
   "request-timeout": { again: "Yes, on a new connection.", counted: notCounted },
-  "version-retired": { again: "No. Use the successor.", counted: notCounted },
   "content-too-large": { again: "No. Send it without a body.", counted: notCounted },
   "uri-too-long": { again: changed, counted: notCounted },
   "unsupported-media-type": { again: changed, counted: notCounted },

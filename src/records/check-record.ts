@@ -3,6 +3,7 @@ import { canonicalSchemas, canonicalValidators } from "./canonical.ts";
 import { type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import type { RecordFault } from "./source-entry.ts";
+import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
 /** The part of a validator's finding that the words are made from. */
 interface Finding {
@@ -138,7 +139,8 @@ function isFaultless(
   return (
     (isPlain || isPlainJson(JSON.stringify(record))) &&
     dateMembers[kind].every((name) => dayFault(record[name]) === undefined) &&
-    foldedMembers[kind].every((name) => foldFault(record[name]) === undefined)
+    foldedMembers[kind].every((name) => foldFault(record[name]) === undefined) &&
+    stateFaults(record).length === 0
   );
 }
 
@@ -146,7 +148,7 @@ function isFaultless(
 const isPlainJson = (json: string) =>
   !json.includes("\x7f") && (!json.includes("\\") || !/\\[bfu]/.test(json));
 
-/** What a schema cannot express: days that exist, text that can be searched and sent. */
+/** What a schema cannot express: days that exist, text that can be searched and sent, states of the US. */
 function valueFaults(record: Readonly<Record<string, unknown>>): RecordFault[] {
   const faults: RecordFault[] = [];
   for (const [field, value] of Object.entries(record)) {
@@ -156,8 +158,19 @@ function valueFaults(record: Readonly<Record<string, unknown>>): RecordFault[] {
       (isFoldedMember(field) ? foldFault(value) : undefined);
     if (reason !== undefined) faults.push({ field, reason });
   }
-  return faults;
+  return [...faults, ...stateFaults(record)];
 }
+
+const stateFaults = (record: Readonly<Record<string, unknown>>): RecordFault[] =>
+  stateMembers
+    .filter(([state, country]) => isUnknownState(record[state]) && mayBeInUs(record[country]))
+    .map(([field, country]) => ({
+      field,
+      reason: `must be a USPS code such as TX, unless ${country} names another country`,
+    }));
+
+const isUnknownState = (state: unknown) =>
+  typeof state === "string" && !Object.hasOwn(usStates, state);
 
 function textFault(value: unknown): string | undefined {
   if (typeof value === "string") {

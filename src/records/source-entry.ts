@@ -6,6 +6,8 @@ import type { RecordKind } from "./kinds.ts";
 export interface RecordFault {
   field: string;
   reason: string;
+  /** Set where the reason holds the cell of a table, so that equal faults of several rows are one. */
+  isOfCell?: true;
 }
 
 /** A record by the source's own id. */

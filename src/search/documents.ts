@@ -27,7 +27,7 @@ export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">
   ownLengths.length;
 
 /** Total size in bytes. */
-export const documentBytes = ({ starts }: DocumentPlaces) => starts.at(-1)!;
+const documentBytes = ({ starts }: DocumentPlaces) => starts.at(-1)!;
 
 /**
  * @param lengths bytes of UTF-8 of each document.

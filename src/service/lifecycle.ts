@@ -1,4 +1,4 @@
-/** The states of a server, and the order in which it ends: when it is stopped, or when its installation is being moved. */
+/** The states of a server, and the order in which it ends. */
 import type { Logger } from "pino";
 import type { ServiceState } from "#http/dependencies.ts";
 
@@ -7,16 +7,12 @@ interface Lifecycle {
   readonly state: ServiceState;
   /** Has queries answered from now on, unless it ends already. */
   run(): void;
-  /** Refuses requests and lets go of all that is stored. The process goes on, so that clients and proxies are told, until somebody ends it. */
-  leave(reason: Error): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** What a server ends, in the order that `openLifecycle` knows. */
 interface Endings {
   log: Logger;
-  /** Resolves when what is being answered has been sent. */
-  settle(): Promise<void>;
   /** Resolves when the last connection is closed. */
   drain(): Promise<void>;
   /** Each of the following is called once, whichever way it ends. */
@@ -37,15 +33,6 @@ export function openLifecycle(endings: Endings): Lifecycle {
   return Object.assign(life, {
     run() {
       if (life.state === "starting") life.state = "running";
-    },
-    async leave(reason: Error) {
-      if (life.state !== "closing") life.state = "draining";
-      endings.log.warn(`requests are refused from now on: ${reason.message}`);
-      await endings.settle();
-      await closeStores();
-      // Last, as `copy` takes an instance that has signed off for one that writes nothing more.
-      await closeDatasets();
-      releaseLock();
     },
     async stop() {
       if (life.state !== "draining") life.state = "closing";

@@ -21,6 +21,8 @@ interface Parts {
   recording: Recording;
   failing: Metric;
   countersMode(): string;
+  /** Null without a Valkey or Redis. */
+  countersEmptied(): number | null;
   /** Null where there is no other server. */
   shared: { poolUse(): { used: number; idle: number; waiting: number } } | null;
   accountWorker: { jobs(): Readonly<Record<string, boolean>> };
@@ -40,6 +42,7 @@ export const metricsOf = (parts: Parts): Metric[] => [
   ...instanceMetrics({
     countersModes,
     countersMode: parts.countersMode,
+    countersEmptied: parts.countersEmptied,
     behindSeconds: parts.datasets.behindSeconds,
     pool: () => parts.shared?.poolUse() ?? null,
     jobs: () => (parts.shared === null ? {} : parts.accountWorker.jobs()),

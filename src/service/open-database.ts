@@ -3,15 +3,8 @@ import { openSharedKeys } from "#keys/shared-keys.ts";
 import { makeGateMemory, makePoolMemory, openGate, readPool } from "#store/postgres.ts";
 import { connectKeys } from "#store/watch-postgres.ts";
 
-/**
- * @param onMoved called once when the installation in it is being moved.
- * @throws DomainError where it cannot be used.
- */
-export async function openDatabase(
-  url: string,
-  onFault: (fault: Error | null) => void,
-  onMoved: (reason: Error) => void,
-) {
+/** @throws DomainError where it cannot be used. */
+export async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
   const [gateMemory, poolMemory] = [makeGateMemory(), makePoolMemory()];
   const place = { url, gate: openGate(gateMemory) };
   const connect = (onChange: () => void) => connectKeys(place, onChange);
@@ -19,7 +12,7 @@ export async function openDatabase(
     place,
     /** What other threads take to connect. */
     forThreads: { url, gateMemory, poolMemory },
-    keys: await openSharedKeys({ connect, onFault, onMoved }),
+    keys: await openSharedKeys({ connect, onFault }),
     /** Of the account pages. */
     poolUse: () => readPool(poolMemory),
   };

@@ -4,7 +4,7 @@
 export const datasetTables = `
   create table dataset (
     version text collate "C" primary key,
-    -- Format and fold, such as 2.1: what a program has to know to read the file.
+    -- Format and fold, such as 3.1: what a program has to know to read the file.
     format text not null,
     hash text not null,
     sha256 text not null,

@@ -1,6 +1,5 @@
 /** The schema of a PostgreSQL database: which steps it has had, and how it takes those it lacks. */
 import { DomainError, StoreFault } from "./domain-error.ts";
-import { type MoveMark, refuseMarked } from "./move-mark.ts";
 import {
   connectPostgres,
   placeName,
@@ -56,8 +55,7 @@ export async function readSchema(
 }
 
 /**
- * @throws DomainError `conflict` for a schema that is behind, or so new that this program cannot work with it; MovedAway where the
- *   installation is being moved.
+ * @throws DomainError `conflict` for a schema that is behind, or so new that this program cannot work with it.
  */
 export async function refuseUnready(
   session: Pick<PostgresSession, "query">,
@@ -70,27 +68,6 @@ export async function refuseUnready(
       "conflict",
       `${place} lacks ${missing.length} of the ${postgresSteps.length} steps of the schema: it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
     );
-  refuseMarked(await readPostgresMark(session), place);
-}
-
-/** The mark of the installation in the database. */
-export async function readPostgresMark(
-  session: Pick<PostgresSession, "query">,
-): Promise<MoveMark | null> {
-  const [mark] = await session.query<MoveMark>(
-    'select id, side, other, begun_at as "begunAt", done_at as "doneAt" from move',
-  );
-  return mark ?? null;
-}
-
-/** @throws MovedAway where the installation in the database is marked, StoreFault where it cannot be read. */
-export async function refuseMovedDatabase(database: PostgresPlace): Promise<void> {
-  const session = await connectPostgres(database);
-  try {
-    refuseMarked(await readPostgresMark(session), placeName(database.url));
-  } finally {
-    session.close();
-  }
 }
 
 const tooNew = (place: string, step: string) =>

@@ -1,6 +1,5 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
 import { datasetTables, publicationTables } from "./dataset-tables.ts";
-import { moveTables } from "./move-mark.ts";
 import { postgresCountsSql, postgresWholesSql } from "./postgres-counts-sql.ts";
 import { postgresUsageSql } from "./postgres-usage-sql.ts";
 
@@ -174,7 +173,6 @@ export const postgresSteps: readonly PostgresStep[] = [
   { name: "0002-counts", isAdditive: true, sql: postgresCountsSql },
   { name: "0003-datasets", isAdditive: true, sql: datasetTables },
   { name: "0004-usage", isAdditive: true, sql: postgresUsageSql },
-  { name: "0005-move", isAdditive: true, sql: moveTables },
   { name: "0006-weights", isAdditive: true, sql: postgresWholesSql },
   { name: "0007-changes", isAdditive: true, sql: planChanges + publicationTables },
 ];

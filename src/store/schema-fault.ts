@@ -19,8 +19,8 @@ interface Column {
 
 /**
  * @param database after every migration.
- * @returns the end of a sentence that begins with the file: the first table, column, index or trigger that is missing or
- *   different; undefined where there is none. Tables that no migration makes are ignored.
+ * @returns the end of a sentence that begins with the file: the first table, column, index, trigger or view that is missing,
+ *   different, or made by no migration; undefined where there is none.
  */
 export async function schemaFault(
   database: DatabaseSync,
@@ -30,26 +30,31 @@ export async function schemaFault(
   const kysely = new Kysely<unknown>({ dialect: nodeSqliteDialect(model, ":memory:") });
   try {
     await migrate(kysely, migrations[store]);
-    for (const { type, name } of objectsIn(model)) {
-      if (!objectsIn(database).some((one) => one.type === type && one.name === name))
-        return `has no ${type} "${name}"`;
-      if (type !== "table") continue;
-      const fault = columnFault(columnsOf(model, name), columnsOf(database, name));
-      if (fault !== undefined) return `has a table "${name}" ${fault}`;
+    const expected = objectsIn(model);
+    const found = objectsIn(database);
+    for (const { type, name, sql } of expected) {
+      const same = found.find((one) => one.type === type && one.name === name);
+      if (same === undefined) return `has no ${type} "${name}"`;
+      const fault =
+        type === "table" && columnFault(columnsOf(model, name), columnsOf(database, name));
+      if (fault) return `has a table "${name}" ${fault}`;
+      if (same.sql !== sql) return `has another ${type} "${name}" than this version makes`;
     }
-    return undefined;
+    const other = found.find(({ name }) => !expected.some((one) => one.name === name));
+    return other && `has a ${other.type} "${other.name}" that no gp-records made`;
   } finally {
     await kysely.destroy();
   }
 }
 
-/** Without those of SQLite and Kysely, which may differ between their versions. */
+/** Lists all but what SQLite and Kysely make for themselves, which may differ between their versions. */
 const objectsIn = (database: DatabaseSync) =>
   database
     .prepare(
-      "select type, name from sqlite_schema where name not glob 'sqlite_*' and name not glob 'kysely_*'",
+      `select type, name, sql from sqlite_schema where sql is not null and not (type = 'table'
+         and (name glob 'sqlite_stat?' or name in ('kysely_migration', 'kysely_migration_lock')))`,
     )
-    .all() as unknown as { type: string; name: string }[];
+    .all() as unknown as { type: string; name: string; sql: string }[];
 
 const columnsOf = (database: DatabaseSync, table: string) =>
   database

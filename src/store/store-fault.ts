@@ -1,6 +1,5 @@
 /** Turns the errors of both engines, SQLite and PostgreSQL, into faults that name the place and say what to do. */
 import { DomainError, StoreFault } from "./domain-error.ts";
-import { MovedAway, movedState } from "./move-mark.ts";
 
 /** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
 export const sqliteCodes = {
@@ -129,10 +128,6 @@ export function postgresFault(error: unknown, place: string): unknown {
       return fault(
         "unusable",
         `${place} refuses this: ${message}. docs/scaling.md says which role may do what.`,
-      );
-    case movedState:
-      return new MovedAway(
-        `${place} was moved to another place and changes no more. Name the new one with DATABASE_URL or DATA_DIR.`,
       );
     case "42P01":
     case "42703":

@@ -3,7 +3,6 @@ import type { ControlTables } from "./control-tables.ts";
 import { controlFile, usageFile } from "./files.ts";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
 import { openStore, type Store } from "./open-store.ts";
-import { refuseMovedFolder } from "./move-mark.ts";
 import type { PostgresPlace } from "./postgres.ts";
 import type { UsageTables } from "./usage-tables.ts";
 
@@ -22,8 +21,7 @@ interface StoreOptions {
 /**
  * Accounts, people and keys. A committed revocation survives a power failure. A file is created and migrated if needed; a
  * database is not, as servers of another version may be working with it.
- * @throws StoreFault as `openStore` does; DomainError `conflict` for a database whose schema has to be migrated; MovedAway, also from
- *   each `write`.
+ * @throws StoreFault as `openStore` does; DomainError `conflict` for a database whose schema has to be migrated.
  */
 export async function openControl(
   dataDir: string,
@@ -33,32 +31,13 @@ export async function openControl(
     const { openReadyStore } = await import("./open-postgres.ts");
     return openReadyStore({ url: databaseUrl });
   }
-  refuseMovedFolder(dataDir);
-  const store = await openControlFile(dataDir, busyMilliseconds);
-  return {
-    ...store,
-    write: (work) =>
-      store.write((transaction) => {
-        // Under the write lock: whoever marks the folder and then gets the lock knows that nothing changes any more.
-        refuseMovedFolder(dataDir);
-        return work(transaction);
-      }),
-  };
-}
-
-const openControlFile = (dataDir: string, busyMilliseconds: number): Promise<ControlStore> =>
-  openStore({
+  return openStore({
     file: controlFile(dataDir),
     migrations: controlMigrations,
     synchronous: "full",
     busyMilliseconds,
     erasesDeleted: true,
   });
-
-/** Makes both files, or brings them up to date, for a copy, to which a mark of a move is no obstacle. @throws as `openStore`. */
-export async function makeStores(dataDir: string): Promise<void> {
-  await (await openControlFile(dataDir, busyMillisecondsDefault)).close();
-  await (await openUsage(dataDir)).close();
 }
 
 /**

@@ -1,16 +1,12 @@
 /** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
 import { type KeyRow, keyRows } from "./control-watch.ts";
-import { refuseMarked } from "./move-mark.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
-import { readPostgresMark, refuseUnready } from "./postgres-schema.ts";
+import { refuseUnready } from "./postgres-schema.ts";
 import { refuseUnfit } from "./refuse-unfit.ts";
 
 /** One connection: a call waits for the one before it. Each rejects with a DomainError where the store cannot be read. */
 export interface SharedKeySource {
-  /**
-   * What changed since the count `since`: the accounts whose keys did, or null where it may be any.
-   * @throws MovedAway where the installation is being moved.
-   */
+  /** What changed since the count `since`: the accounts whose keys did, or null where it may be any. */
   changes(since: number): Promise<{ count: number; accounts: number[] | null }>;
   /** Keys in the order of their ids, from the first one after `after`. */
   list(after: string, max: number): Promise<KeyRow[]>;
@@ -48,11 +44,10 @@ export async function connectKeys(
   }
   return {
     async changes(since) {
-      const rows = await session.query<{ account: number; count: number; moves: boolean }>(
-        "select account, count, exists (select from move) as moves from key_change where account = $1 or count > $2",
+      const rows = await session.query<{ account: number; count: number }>(
+        "select account, count from key_change where account = $1 or count > $2",
         [allChanges, since],
       );
-      if (rows[0]?.moves === true) refuseMarked(await readPostgresMark(session), place);
       const count = rows.find(({ account }) => account === allChanges)?.count ?? 0;
       const accounts = rows.map(({ account }) => account).filter((one) => one !== allChanges);
       // A count that went back is that of a database put in the place of the other.

@@ -123,7 +123,7 @@ async function removeRecent(query: Query, startAt: number): Promise<boolean> {
 }
 
 /** Within a transaction. @returns whether there was such a group. */
-export async function removeGroup(query: Query, number: number): Promise<boolean> {
+async function removeGroup(query: Query, number: number): Promise<boolean> {
   const [group] = await query<{ last: number }>(
     "delete from request_group where number = $1 returning last",
     [number],

@@ -3,14 +3,11 @@ import { packOwnId, randomBytes } from "#store/own-request-id.ts";
 import { emptyColumns, type RequestColumns } from "#store/request-columns.ts";
 import { openTuples } from "./tuples.ts";
 
-/** In place of the id of a key, for calls made in the explorer of the account pages. */
-export const explorerKey = "explorer";
-
 /** A request that was answered. */
 export interface AnsweredRequest {
   /** Number of the account. */
   account: number;
-  /** Id of the key, or `explorerKey`. */
+  /** Id of the key. */
   key: string;
   operation: string;
   status: number;

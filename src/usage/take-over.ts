@@ -1,4 +1,4 @@
-/** Takes the request log, and the totals that wait to be added up, over from one installation to another; a file or a database either way. */
+/** Takes the totals that wait to be added up, and the request log, over into a backup or out of one; a file or a database either way. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "#store/domain-error.ts";
@@ -11,94 +11,51 @@ import {
 } from "#store/request-columns.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import { openGroups, orderByNumber } from "./groups.ts";
-import { addGroup, readBlocks, removeGroup } from "./postgres-retention.ts";
+import { addGroup, readBlocks } from "./postgres-retention.ts";
 import type { RecentSums } from "./recent-sums.ts";
 import { inTransaction } from "./writes.ts";
 
 /** A connection to `usage.sqlite`, or a session of the database. */
-export type UsageConnection = { file: DatabaseSync } | PostgresSession;
+type UsageConnection = { file: DatabaseSync } | PostgresSession;
 
-interface TakeOver {
-  /** Takes over the groups that there are, while more are written. @param onTaken told how many requests there were so far. */
-  takeGroups(onTaken: (requests: number) => void): Promise<void>;
-  /**
-   * Takes over what came since, and what is in no group yet; the source must not change.
-   * @returns how many requests were taken over in all.
-   */
-  finish(): Promise<number>;
-}
-
-/** Whatever a copy before it left of the log is removed: to begin anew costs seconds. */
-export async function openUsageTakeOver(
+/**
+ * Whatever the target has is removed. Nobody may write to either side meanwhile.
+ * @param hasRequests false for the totals alone.
+ */
+export async function takeOverUsage(
   source: UsageConnection,
   target: UsageConnection,
-): Promise<TakeOver> {
+  hasRequests: boolean,
+): Promise<void> {
   const from = sideOf(source);
   const to = sideOf(target);
   await to.clear();
-  /** Which group of the target has the requests of a group of the source, and how many. */
-  const taken = new Map<string, { number: number; requests: number }>();
-  const count = () => taken.values().reduce((sum, { requests }) => sum + requests, 0);
   let next = 1;
-
-  /** @returns null where there is nothing in it. */
-  const take = async (
-    columns: RequestColumns,
-  ): Promise<{ number: number; requests: number } | null> => {
-    const requests = columns.count;
-    if (requests === 0) return null;
+  const take = async (columns: RequestColumns) => {
+    if (columns.count === 0) return;
     next = renumber(columns, next);
     const sum = sumOf(columns);
     const number = await to.add(columns);
     const added = (await to.list()).find((one) => one.number === number)!;
     const readBack = await to.read(added);
     if (sumOf(readBack) !== sum)
-      throw new StoreFault(
-        "unusable",
-        `Requests of the log that were copied are not what they were. Run \`gp-records copy\` again.`,
-      );
+      throw new StoreFault("unusable", "Requests that were copied are not what they were.");
     freeColumns(readBack);
     freeColumns(columns);
-    return { number, requests };
   };
-  const takeNew = async (onTaken: (requests: number) => void) => {
-    const present = await from.list();
-    for (const group of present) {
-      const name = nameOf(group);
-      if (taken.has(name)) continue;
-      const added = await take(await from.read(group));
-      // None where it was removed meanwhile.
-      if (added !== null) taken.set(name, added);
-      onTaken(count());
-    }
-    const names = new Set(present.map(nameOf));
-    for (const [name, { number }] of taken)
-      if (!names.has(name)) {
-        await to.remove((await to.list()).find((one) => one.number === number)!);
-        taken.delete(name);
-      }
-  };
-  return {
-    takeGroups: takeNew,
-    async finish() {
-      await takeNew(() => {});
-      const recent = await take(await from.recent());
-      await to.settle(await from.sums(), await from.startAt(), next - 1);
-      return count() + (recent?.requests ?? 0);
-    },
-  };
+  if (hasRequests) {
+    for (const group of await from.list()) await take(await from.read(group));
+    await take(await from.recent());
+  }
+  await to.settle(await from.sums(), await from.startAt(), next - 1);
 }
 
-/** A group, or what has its place: the same requests have the same facts, whoever put them in order. */
 interface Group {
   number: number;
   last: number;
   firstAt: number;
   lastAt: number;
 }
-
-const nameOf = ({ number, last, firstAt, lastAt }: Group) =>
-  JSON.stringify([number, last, firstAt, lastAt]);
 
 interface Side {
   list(): Promise<Group[]>;
@@ -111,7 +68,6 @@ interface Side {
   clear(): Promise<void>;
   /** @returns the number of the group. */
   add(columns: RequestColumns): Promise<number>;
-  remove(group: Group): Promise<void>;
   /** @param last number of a request. */
   settle(sums: readonly RecentSums[], startAt: number, last: number): Promise<void>;
 }
@@ -151,9 +107,6 @@ function inFile(file: DatabaseSync): Side {
     async add(columns) {
       return inTransaction(file, () => groups.add(columns, orderByNumber(columns)));
     },
-    async remove(group) {
-      inTransaction(file, () => groups.remove(group));
-    },
     async settle(sums, startAt) {
       const insert = file.prepare(
         "insert into usage_recent (batch, hour, accounts, sums) values (1, ?, ?, ?)",
@@ -190,7 +143,6 @@ function inDatabase({ query, inTransaction }: PostgresSession): Side {
         for (const table of logTables) await query(`delete from ${table}`);
       }),
     add: (columns) => inTransaction(() => addGroup(query, columns)),
-    remove: ({ number }) => inTransaction(async () => void (await removeGroup(query, number))),
     settle: (sums, startAt, last) =>
       inTransaction(async () => {
         await query("delete from usage_recent");

@@ -44,7 +44,6 @@ test("an account worker mails due notices without a request, and closes once the
   const accountWorker = openAccountWorker({
     settings: () => settings,
     counters: () => counters,
-    answerCall: () => assert.fail("no explorer in this test"),
     reportError: (error) => void errors.push(error),
   });
   t.after(() => accountWorker.close());

@@ -193,7 +193,6 @@ test("looking at records uses up nothing of the quota, and a quota that is used 
     [`/account/browse/gp/${mintId("gp", "own", "northwind")}`]: 200,
     "/account/browse/gp/gp_0000000000000000": 404,
     "/account/browse?mrket=dallas": 400,
-    "/account/explorer": 200,
     "/account/usage": 200,
   };
   const lookAtAll = async () => {
@@ -220,7 +219,7 @@ test("neither a suspended account nor somebody who is not signed in sees records
     for (const { id } of await listAccounts(control))
       await suspendAccount(control, id, service.clock.now());
   });
-  for (const path of ["/account/browse", "/account/explorer"]) {
+  for (const path of ["/account/browse", "/account/browse/signals"]) {
     const { status, text } = await user.get(path);
     assert.equal(status, 403, path);
     assert.doesNotMatch(text, /Northwind/);

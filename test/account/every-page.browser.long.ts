@@ -22,7 +22,7 @@ interface World {
 }
 
 /** Not for eyes: JSON and a file to download. */
-const notPages = ["/account/explorer/suggest", "/account/requests.csv", "/account/usage/quota"];
+const notPages = ["/account/browse/suggest", "/account/requests.csv", "/account/usage/quota"];
 const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
 
 /** A person with a key that was used well and badly, and every page there is. */
@@ -58,8 +58,6 @@ async function openWorld(t: TestContext): Promise<World> {
     ada,
     inside: [
       ...pages.filter((path) => !outside.includes(path)).map(shown),
-      "/account/explorer?operation=fetch-gp&gp_name=kkr",
-      "/account/explorer?operation=fetch-gp&gp_name=k",
       "/account/requests?status=4xx",
       "/account/nowhere",
     ],

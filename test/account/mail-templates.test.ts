@@ -20,20 +20,6 @@ const words = [
   messages.addressChangedMail({ to }),
   messages.passwordChangedMail({ to, url }),
   messages.keyExpiresMail({ to, url, expiresAt, accountName, keyName: "n", hint: "gpr_R7mQ" }),
-  messages.deprecatedMail({
-    to,
-    url,
-    accountName,
-    requests: 3,
-    deprecation: {
-      id: "v0",
-      version: "v0",
-      successor: "v1",
-      since: "2026-01-01",
-      sunset: "2027-01-01",
-      advice: "Use `/v1`.",
-    },
-  }),
   messages.quotaMail({ to, url, accountName, used: 8001, quota: 10_000 }),
 ];
 
@@ -56,5 +42,5 @@ test("every message is plain text to one person, with a subject of its own", () 
 
 test("names that people chose appear in a message unchanged", () => {
   assert.match(links[2]!.text, /the account "Grüße & Söhne <b>"/);
-  assert.equal(words[5]!.subject, "Grüße & Söhne <b> has used 80 % of its day");
+  assert.equal(words[4]!.subject, "Grüße & Söhne <b> has used 80 % of its day");
 });

@@ -126,7 +126,7 @@ test("after 120 page views in a minute a person gets a page that says so, and ot
   assert.match((await bob.get("/account/members")).text, /2 members/);
   assert.equal((await ada.get("/account/sign-in")).status, 200);
   assert.equal((await ada.get("/account/usage/quota")).status, 200);
-  assert.equal((await ada.get("/account/explorer/suggest?name=gp_name&text=kkr")).text, '["KKR"]');
+  assert.equal((await ada.get("/account/browse/suggest?name=gp_name&text=kkr")).text, '["KKR"]');
   const form = { name: "Acme" };
   assert.equal((await ada.post("/account/settings/name", form)).status, 303);
   service.clock.advance(40);
@@ -154,6 +154,6 @@ test("the requests of a page's script are limited too", async (t) => {
   const refused = await gauges();
   assert.equal(refused.status, 429);
   assert.equal(refused.headers.get("retry-after"), "60");
-  assert.equal((await ada.get("/account/explorer/suggest?name=gp_name&text=kkr")).status, 429);
+  assert.equal((await ada.get("/account/browse/suggest?name=gp_name&text=kkr")).status, 429);
   assert.equal((await ada.get("/account/usage")).status, 200);
 });

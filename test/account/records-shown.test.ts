@@ -54,15 +54,11 @@ test("the content of records is shown as text", async (t) => {
   ];
   const { user } = await openPages(t, { records });
   const gp = await user.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
-  const asked = `/account/explorer?operation=fetch-gp&gp_name=alert&tag=${encodeURIComponent(hostile)}`;
   const pages = [
     gp,
     await user.get("/account/browse"),
     await user.get("/account/browse/signals"),
     await user.get(`/account/browse?market=${encodeURIComponent(hostile)}`),
-    await user.get("/account/explorer"),
-    await user.get(asked),
-    await user.get(`${asked}&limit=${encodeURIComponent(hostile)}`),
   ];
   for (const { status, text } of pages) {
     assert.ok(status === 200 || status === 400);
@@ -139,7 +135,4 @@ test("a page stays small whatever its records hold, has the true totals, and lea
   await assertSmall(user, "/account/browse");
   await assertSmall(user, `/account/browse?${chosen}`);
   await assertSmall(user, "/account/browse/signals");
-  await assertSmall(user, "/account/explorer");
-  await assertSmall(user, `/account/explorer?operation=fetch-gp&gp_name=${id}`);
-  await assertSmall(user, `/account/explorer?operation=fetch-signals&limit=100`);
 });

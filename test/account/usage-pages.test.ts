@@ -182,36 +182,33 @@ test("the usage of an account, on its pages", async (t) => {
   );
 });
 
-test("the quota in use, the sums and the log say the same: calls with a key and from the explorer, no pages", async (t) => {
+test("the quota in use, the sums and the log say the same: calls with a key, no pages", async (t) => {
   const service = await startService(t, { settings: { USAGE_LOG_PARAMETERS: "on" } });
   const ada = await signedIn(service);
   const { id: keyId, key } = await createKey(ada);
   const { number: account } = await accountOf(service, "ada@example.org");
   await setMinuteQuota(service, 8);
   const withKey = (path: string) => service.get(path, { "x-api-key": key });
-  const explore = (query: string) => ada.get(`/account/explorer?operation=${query}`);
-  const idOn = ({ text }: { text: string }) =>
-    /X-Request-Id<\/dt>\s*<dd class="mono">(req_\w{26})</.exec(text)![1]!;
+  const idOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id")!;
 
-  const explored: [status: number, id: string, query: string][] = [];
-  for (const [query, status] of [
-    ["fetch-gp&gp_name=kkr&tag=", 200],
-    ["fetch-signals&limit=1", 200],
-    ["fetch-gp&gp_name=k", 400],
+  const asked: [status: number, id: string, query: string][] = [];
+  for (const [path, status] of [
+    ["/fetch-gp?gp_name=kkr", 200],
+    ["/fetch-signals?limit=1", 200],
+    ["/fetch-gp?gp_name=k", 400],
   ] as const) {
-    const page = await explore(query);
-    assert.equal(page.status, status);
-    explored.push([status, idOn(page), query.replace(/^[^&]*&/, "").replace("&tag=", "")]);
+    const answer = await withKey(path);
+    assert.equal(answer.status, status);
+    asked.push([status, idOf(answer), path.split("?")[1]!]);
     await ada.get("/account/browse");
-    await explore("fetch-gp");
   }
   for (const path of ["/fetch-projects", "/fetch-gp", "/fetch-signals?limit=1", "/fetch-projects"])
     await withKey(path);
-  const admitted = explored.length + 4;
-  assert.equal((await explore("fetch-projects&limit=1")).status, 200);
-  const refused = await explore("fetch-projects&limit=2");
+  const admitted = asked.length + 4;
+  assert.equal((await withKey("/fetch-projects?limit=1")).status, 200);
+  const refused = await withKey("/fetch-projects?limit=2");
   assert.equal(refused.status, 429);
-  explored.push([429, idOn(refused), "limit=2"]);
+  asked.push([429, idOf(refused), "limit=2"]);
   const counted = admitted + 1;
   const all = counted + 1;
 
@@ -226,28 +223,26 @@ test("the quota in use, the sums and the log say the same: calls with a key and 
     words,
     new RegExp(`${all} requests in the last 24 hours, 1 of them beyond the quota`),
   );
-  assert.match(words, /Explorer 5 3 0 2 0 1 /);
-  assert.match(words, /first 4 3 0 1 0 0 /);
-  assert.match(text, /href="\/account\/requests\?key=explorer"/);
+  assert.match(words, /first 9 6 0 3 0 1 /);
+  assert.ok(text.includes(`href="/account/requests?key=${keyId}"`));
 
   const { requests } = await logged();
   assert.equal(requests.length, all);
   assert.equal(requests.filter(({ status }) => status !== 429).length, counted);
-  assert.deepEqual(new Set(requests.map((one) => one.key)), new Set([keyId, "explorer"]));
-  for (const [status, id, query] of explored) {
+  assert.deepEqual(new Set(requests.map((one) => one.key)), new Set([keyId]));
+  for (const [status, id, query] of asked) {
     const found = requests.find(({ requestId }) => requestId === id)!;
     assert.equal(found.status, status);
     assert.equal(found.query, query);
     const line = service.log.map((one) => JSON.parse(one)).find((one) => one.request_id === id);
     assert.deepEqual(
       [line.msg, line.key, line.path, line.status, line.bytes],
-      ["request", "explorer", `/${found.operation}`, status, found.bytes],
+      ["request", keyId, `/${found.operation}`, status, found.bytes],
     );
     const page = await ada.get(`/account/requests?id=${id}`);
     assert.ok(page.text.includes(id));
-    assert.match(page.text, /<a class="name" href="\/account\/explorer">Explorer<\/a>/);
+    assert.ok(page.text.includes(`<a class="name" href="/account/keys/${keyId}">first</a>`));
   }
-  const filtered = await ada.get("/account/requests?key=explorer");
-  assert.equal(filtered.text.match(/<code class="long">req_/g)!.length, explored.length + 1);
-  assert.match(filtered.text, /<option value="explorer" selected>\s*Explorer\s*<\/option>/);
+  const filtered = await ada.get(`/account/requests?key=${keyId}`);
+  assert.equal(filtered.text.match(/<code class="long">req_/g)!.length, all);
 });

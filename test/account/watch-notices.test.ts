@@ -8,26 +8,17 @@ import { insertMember } from "#accounts/membership.ts";
 import { insertPerson } from "#accounts/people.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import type { Deprecation } from "#operations/deprecations.ts";
 import type { Role } from "#store/control-tables.ts";
-import { openUsage } from "#store/stores.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
-import { deprecatedTheme, deprecatedVersion } from "../support/deprecations.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { quotaRpcOver } from "../support/inside-worker.ts";
-import { putRequests, request } from "../support/usage.ts";
+import { lookOver } from "../support/inside-worker.ts";
 import { fixedClock } from "../support/service.ts";
 
 const base = "https://records.example";
 
 /** An account with two owners and a member, and the messages that were sent to them. */
-async function watched(
-  t: TestContext,
-  { isOff = false, deprecations = [] as readonly Deprecation[] } = {},
-) {
-  const { control, account, issue, place } = await controlWithAccount(t);
-  const usage = await openUsage(place.dataDir, place);
-  t.after(() => usage.close());
+async function watched(t: TestContext, { isOff = false } = {}) {
+  const { control, account, issue } = await controlWithAccount(t);
   const add = (address: string, role: Role) =>
     control.write(async (transaction) => {
       const order = { address: readAddress(address), password: "$argon2id$", now: noon };
@@ -39,7 +30,7 @@ async function watched(
   await add("cem@example.org", "member");
   const clock = fixedClock(noon);
   const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
-  const quotaRpc = quotaRpcOver(counters);
+  const lookAtQuota = lookOver(counters);
   const messages: Mail[] = [];
   const mailer = {
     isOff,
@@ -49,7 +40,7 @@ async function watched(
   /** One round, and who was sent what in it. */
   const round = async (now: number) => {
     messages.length = 0;
-    const services = { control, usage, quotaRpc, mailer, deprecations, base };
+    const services = { control, lookAtQuota, mailer, base };
     await watchNotices(services, now, new AbortController().signal);
     return messages.map(({ to, subject }) => `${to}: ${subject}`).toSorted();
   };
@@ -57,7 +48,7 @@ async function watched(
     for (let i = 0; i < count; i++)
       counters.take(account.number, { minute: 1e6, hour: 1e6, day: 1e6 });
   };
-  return { control, account, issue, place, clock, messages, round, use };
+  return { control, account, issue, clock, messages, round, use };
 }
 
 test("owners are mailed 14 days and 3 days before a key expires, once each, and nobody else is", async (t) => {
@@ -101,34 +92,6 @@ test("owners are mailed once that 80 % of the day's quota is used, and again onl
   assert.deepEqual(await round(clock.now()), []);
   use(9000);
   assert.equal((await round(clock.now())).length, 2);
-});
-
-test("owners of an account that uses something deprecated are mailed once, and once more shortly before its end", async (t) => {
-  const ended = { ...deprecatedVersion, since: "2025-01-01", sunset: "2026-11-01" };
-  const deprecations = [deprecatedTheme, ended];
-  const { place, account, round, messages } = await watched(t, { deprecations });
-  const used = (at: number, operation = "fetch-gp?theme") =>
-    putRequests(place, [request({ account: account.number, at, operation })]);
-  await used(noon, "fetch-gp");
-  await used(noon, "v0/fetch-gp");
-  assert.deepEqual(await round(noon + hour), []);
-  await used(noon + hour);
-  assert.deepEqual(await round(noon + 2 * hour), [
-    "ada@example.org: Acme uses something that ends on 2028-01-01",
-    "bob@example.org: Acme uses something that ends on 2028-01-01",
-  ]);
-  assert.match(
-    messages[0]!.text,
-    /1 requests? of the account "Acme" used the parameter theme of \/fetch-gp\. It is .+ ends on 2028-01-01\.\n\nUse tag, which finds themes too\./,
-  );
-  assert.ok(messages[0]!.text.endsWith(`\n${base}/changelog#deprecated-themes\n`));
-  assert.deepEqual(await round(noon + day), []);
-  const end = Date.parse(deprecatedTheme.sunset);
-  assert.deepEqual(await round(end - 20 * day), [], "it has not been used for months");
-  await used(end - 20 * day);
-  assert.equal((await round(end - 20 * day + hour)).length, 2);
-  assert.deepEqual(await round(end - 19 * day), []);
-  assert.deepEqual(await round(end + hour), []);
 });
 
 test("without a mail server no notice counts as sent", async (t) => {

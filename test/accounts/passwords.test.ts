@@ -61,6 +61,21 @@ test("two are hashed at a time, eight wait, and whoever comes then is refused at
   assert.equal(await inTurn(work), "done");
 });
 
+test("each step of trust has places in the queue that no lower one can take", async () => {
+  const { inTurn } = openPasswords({ ...cheap, runningMax: 1, waitingMax: 2 });
+  const gate = Promise.withResolvers<void>();
+  const turns = [inTurn(() => gate.promise)];
+  for (const trust of ["failed", "clean", "known"] as const) {
+    for (let place = 0; place < 2; place++) turns.push(inTurn(() => gate.promise, trust));
+    await assert.rejects(
+      inTurn(async () => assert.fail(), trust),
+      faultOf("busy"),
+    );
+  }
+  gate.resolve();
+  await Promise.all(turns);
+});
+
 test("a turn that fails gives its place to the next", async () => {
   const { inTurn } = openPasswords({ ...cheap, runningMax: 1, waitingMax: 5 });
   const turns = Array.from({ length: 6 }, (_, i) =>

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { type Client, networkOf } from "#accounts/client.ts";
 import { openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { confirmPassword, signIn } from "#accounts/sign-in.ts";
+import { admit } from "#accounts/throttle.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
@@ -71,18 +73,140 @@ test("a password hashed with old parameters is hashed anew by the next sign-in",
   await signIn(control, dearer, { ...order, password: goodPassword });
 });
 
+/** Passwords whose checks end only once `gate` is resolved. */
+function heldPasswords(passwords: Passwords) {
+  const held = { gate: Promise.withResolvers<void>() };
+  const inTurn: Passwords["inTurn"] = (work, trust) =>
+    passwords.inTurn(
+      (hasher) =>
+        work({
+          ...hasher,
+          async isPassword(password: string, stored: string | null) {
+            await held.gate.promise;
+            return hasher.isPassword(password, stored);
+          },
+        }),
+      trust,
+    );
+  return Object.assign(held, { inTurn });
+}
+
+/** Resolves once so many of the attempts are refused because too many wait. */
+const busyOf = (attempts: readonly Promise<unknown>[], count: number) =>
+  new Promise<void>((resolve) => {
+    let busy = 0;
+    for (const attempt of attempts)
+      attempt.catch((fault: unknown) => {
+        if (faultOf("busy")(fault) && ++busy === count) resolve();
+      });
+  });
+
 test("a flood of sign-ins is refused at once beyond ten, and counts nothing against those refused", async (t) => {
-  const { control, signUp, passwords } = await openPeople(t);
+  const { control, signUp, tryIn, passwords } = await openPeople(t);
   await signUp("ada@example.com");
-  const attempt = { address: "ada@example.com", password: goodPassword, now: noon };
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 100 }, () =>
-      signIn(control, passwords, { ...attempt, client: clientAt("10.3.3.3") }),
-    ),
-  );
+  const client = clientAt("10.3.3.3");
+  await assert.rejects(tryIn("ada@example.com", "wrong", noon, client), faultOf("refused"));
+  const attempt = { address: "ada@example.com", password: goodPassword, client, now: noon };
+  const held = heldPasswords(passwords);
+  const attempts = Array.from({ length: 100 }, () => signIn(control, held, attempt));
+  await busyOf(attempts, 90);
+  held.gate.resolve();
+  const outcomes = await Promise.allSettled(attempts);
   const kinds = outcomes.map((one) => (one.status === "rejected" ? one.reason.kind : "in"));
   assert.equal(kinds.filter((kind) => kind === "busy").length, 90);
-  await signIn(control, passwords, { ...attempt, client: clientAt("10.3.3.3") });
+  await signIn(control, passwords, attempt);
+});
+
+test("wrong passwords from hundreds of networks keep out no known browser and no clean address", async (t) => {
+  const { control, signUp, tryIn, passwords } = await openPeople(t);
+  const { browserToken } = await signUp("ada@example.com");
+  const attacker = (i: number) => clientAt(`2001:db8:${i.toString(16)}::1`);
+  const guess = tryIn("eve@example.com", "wrong", noon, attacker(0));
+  await assert.rejects(guess, faultOf("refused"));
+  await control.write(async (transaction) => {
+    for (let i = 1; i < 300; i++)
+      await admit(transaction, [{ kind: "network", of: networkOf(attacker(i)) }], noon);
+  });
+  const held = heldPasswords(passwords);
+  const kinds: Record<string, number> = {};
+  const note = async (who: string, attempt: Promise<unknown>) => {
+    const kind = await attempt.then(
+      () => "in",
+      (fault: DomainError) => fault.kind,
+    );
+    kinds[`${who}: ${kind}`] = (kinds[`${who}: ${kind}`] ?? 0) + 1;
+  };
+  for (let round = 0; round < 20; round++) {
+    held.gate = Promise.withResolvers();
+    const guesses = Array.from({ length: 15 }, (_, i) => round * 15 + i).map((i) =>
+      signIn(control, held, {
+        address: `${i}@example.net`,
+        password: "wrong",
+        client: attacker(i),
+        now: noon,
+      }),
+    );
+    await busyOf(guesses, 5);
+    const ada = (client: Client) =>
+      signIn(control, held, {
+        address: "ada@example.com",
+        password: goodPassword,
+        client,
+        now: noon,
+      });
+    const rightful = [
+      note("known browser", ada({ ...attacker(round), browserToken })),
+      note("clean address", ada(clientAt(`2001:db8:ffff:${round}::1`))),
+    ];
+    await note(
+      "another network of an attacker's site",
+      ada(clientAt(`2001:db8:0:${round + 1}::1`)),
+    );
+    held.gate.resolve();
+    await Promise.all([...rightful, ...guesses.map((guess) => note("attacker", guess))]);
+  }
+  assert.deepEqual(kinds, {
+    "known browser: in": 20,
+    "clean address: in": 20,
+    "another network of an attacker's site: busy": 20,
+    "attacker: busy": 100,
+    "attacker: refused": 200,
+  });
+});
+
+test("an unknown address costs what the password of its neighbour does, which lets nobody in", async (t) => {
+  const { control, signUp } = await openPeople(t);
+  for (const name of ["bob", "eve"]) await signUp(`${name}@example.com`);
+  const dearer = openPasswords({ ...cheap, passes: 2 });
+  let cost: string | undefined;
+  const watched: Passwords = {
+    inTurn: (work) =>
+      dearer.inTurn((hasher) =>
+        work({
+          ...hasher,
+          isPassword(password: string, stored: string | null) {
+            cost = stored?.split("$")[3];
+            return hasher.isPassword(password, stored);
+          },
+        }),
+      ),
+  };
+  const tryIn = (name: string) =>
+    signIn(control, watched, {
+      address: `${name}@example.com`,
+      password: goodPassword,
+      client: clientAt(`10.5.5.${name.length}`),
+      now: noon,
+    });
+  const costOf = async (name: string) => {
+    await assert.rejects(tryIn(name), faultOf("refused"));
+    return cost;
+  };
+  for (const name of ["ada", "carol", "zoe"]) assert.equal(await costOf(name), "m=8,t=1,p=1");
+  // Hashes Bob's password anew.
+  await tryIn("bob");
+  for (const name of ["ada", "ada", "zoe"]) assert.equal(await costOf(name), "m=8,t=2,p=1");
+  assert.equal(await costOf("carol"), "m=8,t=1,p=1");
 });
 
 test("a password changed while it was being checked lets nobody in with the old one", async (t) => {

@@ -48,6 +48,15 @@ test("a network has 20 tries in 15 minutes, whatever addresses it tries", async 
   assert.equal(await wait(noon + 15 * minute, [network]), 0);
 });
 
+test("the networks of one IPv6 site have 100 tries together in 15 minutes", async (t) => {
+  const { tryIn } = await openPeople(t);
+  const guess = (i: number, now = noon) =>
+    tryIn(`${i}@x.com`, "wrong", now, clientAt(`2001:db8:7:${i.toString(16)}::1`));
+  for (let i = 0; i < 100; i++) await assert.rejects(guess(i), faultOf("refused"));
+  await assert.rejects(guess(100), faultOf("too_often"));
+  await assert.rejects(guess(100, noon + 15 * minute), faultOf("refused"));
+});
+
 test("a try that one subject refuses is counted in none", async (t) => {
   const { wait } = await openThrottle(t);
   for (let i = 0; i < 5; i++) await wait(noon);

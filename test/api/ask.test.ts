@@ -6,11 +6,14 @@ import type { Client } from "#api/caller.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import type { Counters } from "#limits/counters.ts";
+import { pageLinks } from "#http/mount-operation.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { json } from "#operations/formats.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
+import { fetchSignals } from "#operations/fetch-signals.ts";
 import { operations } from "#operations/index.ts";
+import { filters, type Operation, optional, type Query } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf, openCurrent } from "../support/dataset.ts";
@@ -100,6 +103,36 @@ test("whatever is refused after the key still tells where the account stands", a
       ["not-acceptable", 0],
       ["quota-exceeded", 0],
     ],
+  );
+});
+
+test("a declared filter reaches the search, the links and the entity tag", async (t) => {
+  Object.assign(filters, { vintage: { ...filters.tag, member: "vintage" } });
+  t.after(() => Reflect.deleteProperty(filters, "vintage"));
+  const asked: Query["filter"][] = [];
+  const operation: Operation = {
+    ...fetchSignals,
+    filters: { ...fetchSignals.filters, vintage: optional } as Operation["filters"],
+    select(model, query) {
+      asked.push(query.filter);
+      return fetchSignals.select(model, query);
+    },
+  };
+  const { ask } = await openTestApi(t, { operations: [operation] });
+  const answerTo = async (text: string) => {
+    const caller = { account: { ...account, quotas: { ...account.quotas, minute: 9 } } };
+    const result = await resultOf(ask(text, { operation, caller }));
+    assert.ok(result.kind === "answer", codeOf(result));
+    return result.answer;
+  };
+  const tags = new Set<string>();
+  for (const text of ["", "vintage=2020", "vintage=2021", "vintage=2021&vintage=2020"])
+    tags.add((await answerTo(text)).tag);
+  assert.equal(tags.size, 4);
+  assert.deepEqual(asked.at(-1), { name: undefined, vintage: ["2020", "2021"] });
+  assert.match(
+    pageLinks(await answerTo("vintage=2020&gp_name=kkr"), null),
+    /^<\/fetch-signals\?gp_name=kkr&vintage=2020&limit=20&offset=0>; rel="first"/,
   );
 });
 

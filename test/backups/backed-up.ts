@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
 import { type MadeBackup, backupToFile } from "#backups/make-backup.ts";
-import { restoreBackup, type RestoreOrder } from "#backups/restore.ts";
+import { type FolderOrder, restoreBackup } from "#backups/restore.ts";
 import { readTar, writeTar } from "#backups/tar.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
@@ -65,12 +65,24 @@ export async function backedUp(t: TestContext) {
 }
 
 export const backup = (dataDir: string, file: string, isControlOnly = false): Promise<MadeBackup> =>
-  backupToFile({ dataDir, program: "1.2.3", now: noon, isControlOnly }, file, false);
+  backupToFile(
+    {
+      dataDir,
+      databaseUrl: null,
+      program: "1.2.3",
+      now: noon,
+      isControlOnly,
+      hasRequests: false,
+    },
+    file,
+    false,
+  );
 
-export const restore = (dataDir: string, file: string, options: Partial<RestoreOrder> = {}) =>
+export const restore = (dataDir: string, file: string, options: Partial<FolderOrder> = {}) =>
   restoreBackup({
     dataDir,
     archive: { name: file, read: () => createReadStream(file) },
+    former: { dataDir, databaseUrl: null },
     now: noon,
     mayReplace: false,
     undoesEndings: false,

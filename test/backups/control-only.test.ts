@@ -38,7 +38,7 @@ test("restored over the backup of the night, it brings what came since, and leav
   await restore(dataDir, file);
   const [version, usage] = [currentOf(dataDir), bytesOf(dataDir, "usage.sqlite")];
   const trial = await restore(dataDir, later, { mayReplace: true, isTrial: true });
-  assert.deepEqual([trial.isControlOnly, trial.dataset], [true, version]);
+  assert.deepEqual([trial.manifest.control_only, trial.dataset], [true, version]);
   const restored = await restore(dataDir, later, { mayReplace: true });
   assert.deepEqual([restored.keys, restored.dataset], [3, version]);
   assert.deepEqual(await keyStates(dataDir), afterAll);

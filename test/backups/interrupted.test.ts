@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { finishRestore } from "#backups/restore-folders.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { leftovers } from "#doctor/leftovers.ts";
+import { restoreLeftovers } from "#doctor/stores.ts";
 import { takeLock } from "#store/lock.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { outcomeOf } from "../support/command-line.ts";
@@ -61,7 +61,7 @@ test("a restore that ends at any point leaves the folder as it was, or is finish
     const old = await isOld(dataDir);
     outcomes.push(outcome === "done" ? outcome : old ? "old" : "new");
     assert.equal(currentOf(dataDir), old ? newer : version, `at ${n}`);
-    await finding("ok", leftovers, dataDir);
+    await finding("ok", restoreLeftovers, dataDir);
     const replaced = readdirSync(dataDir).filter((name) => name.startsWith("replaced-"));
     assert.equal(replaced.length, old ? 0 : 1, `at ${n}`);
     if (!old) assert.equal(currentOf(join(dataDir, replaced[0]!)), newer);
@@ -100,7 +100,7 @@ test("what a killed restore left is named, and the next command finishes it befo
   );
   assert.equal(exitCode, null);
   assert.ok(!existsSync(join(dataDir, "control.sqlite")));
-  const { found, mend } = await finding("warn", leftovers, dataDir);
+  const { found, mend } = await finding("warn", restoreLeftovers, dataDir);
   assert.match(found, /is a restore that was killed while it put its files in place/);
   assert.match(mend, /gp-records datasets list/);
   const keys = await allCommands(dataDir).json("keys", "list");

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { changePassword } from "#accounts/change-password.ts";
 import { closeAccount } from "#accounts/close-account.ts";
@@ -12,10 +11,7 @@ import { findPerson } from "#accounts/people.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
-import { readControlFacts } from "#backups/control-facts.ts";
 import { restoredText } from "#cli/restore.ts";
-import { up as firstStep } from "#store/migrations/control-0001-accounts-and-keys.ts";
-import { openStore } from "#store/open-store.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { noon } from "../support/control.ts";
 import { cheap, clientAt, faultOf, goodPassword } from "../support/people.ts";
@@ -166,24 +162,4 @@ test("what is restored says so in its audit log", async (t) => {
   );
   assert.equal(last?.action, "backup.restored");
   assert.equal(last?.subject, new Date(noon).toISOString());
-});
-
-test("a data folder from before there were people is read as one without any", async (t) => {
-  const file = join(temporaryFolder(t), "control.sqlite");
-  const store = await openStore({
-    file,
-    migrations: { "0001-accounts-and-keys": { up: firstStep } },
-    synchronous: "full",
-    busyMilliseconds: 50,
-  });
-  await store.close();
-  const database = new DatabaseSync(file);
-  database.exec(
-    "insert into account values (1, 'ac_a', 'Acme', 'acme', null, null, null, null, '2026-01-01')",
-  );
-  database.close();
-  const facts = readControlFacts(file);
-  assert.equal(facts.accounts.size, 1);
-  assert.equal(facts.accounts.get("ac_a")?.closedAt, null);
-  for (const none of [facts.people, facts.members, facts.deleted]) assert.equal(none.size, 0);
 });

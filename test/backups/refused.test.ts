@@ -17,7 +17,15 @@ async function refusals(t: TestContext) {
   const tampered = join(place, "tampered.tar");
   return {
     version: currentOf(dataDir)!,
-    place,
+    /** The same database after `sql`. */
+    altered: (name: string, sql: string) => (files: Contents) => {
+      const copy = join(place, name);
+      writeFileSync(copy, files.get(name)!);
+      const database = new DatabaseSync(copy);
+      database.exec(sql);
+      database.close();
+      files.set(name, readFileSync(copy));
+    },
     async refused(
       words: RegExp,
       change: (files: Contents) => void,
@@ -98,11 +106,16 @@ test("a manifest that names databases or files that no backup has is refused, wh
   );
 });
 
-test("a manifest of a newer format or schema is refused with the version that made it, whatever else it says", async (t) => {
+test("a manifest of another format, or a newer schema, is refused with the version that made it, whatever else it says", async (t) => {
   const { refused } = await refusals(t);
-  await refused(/has format 4; .* made by gp-records 1\.2\.3: restore/, unchanged, (sound) =>
-    JSON.stringify({ ...sound, backup_format: 4, schema: null, files: "elsewhere" }),
-  );
+  for (const backup_format of [1, 2, 3, 5])
+    await refused(
+      new RegExp(
+        `has format ${backup_format}; this program reads format 4 alone.* made by gp-records 1\\.2\\.3: restore`,
+      ),
+      unchanged,
+      (sound) => JSON.stringify({ ...sound, backup_format, schema: null, files: "elsewhere" }),
+    );
   await refused(/'9999-later'.* made by gp-records 1\.2\.3: restore/, unchanged, (sound) => {
     sound.schema["control.sqlite"].push("9999-later");
   });
@@ -111,7 +124,7 @@ test("a manifest of a newer format or schema is refused with the version that ma
 test("a backup of the control store alone that names more is refused", async (t) => {
   const { refused } = await refusals(t);
   await refused(/names more than control\.sqlite/, unchanged, (sound) => {
-    sound.backup_format = 2;
+    sound.control_only = true;
   });
   await refused(
     /names more than control\.sqlite/,
@@ -119,7 +132,7 @@ test("a backup of the control store alone that names more is refused", async (t)
       for (const path of files.keys()) if (path !== "usage.sqlite") files.delete(path);
     },
     (sound) => {
-      Object.assign(sound, { backup_format: 2, dataset: null, pinned: [] });
+      Object.assign(sound, { control_only: true, dataset: null, pinned: [] });
       delete sound.schema["control.sqlite"];
     },
   );
@@ -159,16 +172,7 @@ test("a backup whose current dataset is not the one of its manifest is refused",
 });
 
 test("a database that no gp-records made is refused before it is put in place", async (t) => {
-  const { refused, place } = await refusals(t);
-  /** The same database after `sql`. */
-  const altered = (name: string, sql: string) => (files: Contents) => {
-    const copy = join(place, name);
-    writeFileSync(copy, files.get(name)!);
-    const database = new DatabaseSync(copy);
-    database.exec(sql);
-    database.close();
-    files.set(name, readFileSync(copy));
-  };
+  const { refused, altered } = await refusals(t);
   const control = (words: RegExp, sql: string) =>
     refused(words, altered("control.sqlite", sql), (sound) => {
       if (/kysely_migration/.test(sql)) sound.schema["control.sqlite"] = [];
@@ -195,6 +199,31 @@ test("a database that no gp-records made is refused before it is put in place", 
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(0)), empty);
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.from("no")));
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(8192)));
+});
+
+test("a control store with anything that no gp-records made is refused", async (t) => {
+  const { refused, altered } = await refusals(t);
+  const control = (words: RegExp, sql: string) => refused(words, altered("control.sqlite", sql));
+  await control(
+    /control\.sqlite.* trigger "keep_keys"/,
+    "create trigger keep_keys before update of revoked_at on api_key begin select raise(ignore); end",
+  );
+  await control(
+    /control\.sqlite.* trigger "kysely_keys"/,
+    "create trigger kysely_keys after insert on account begin delete from plan; end",
+  );
+  await control(/control\.sqlite.* view "keys"/, "create view keys as select digest from api_key");
+  await control(/control\.sqlite.* table "copy"/, "create table copy as select * from api_key");
+  await control(/control\.sqlite.* index "by_name"/, "create index by_name on api_key (name)");
+  await control(
+    /control\.sqlite.* trigger "key_change_api_key_update"/,
+    `drop trigger key_change_api_key_update;
+     create trigger key_change_api_key_update after update on account begin select 1; end`,
+  );
+  await control(
+    /control\.sqlite.* index "api_key_form"/,
+    "drop index api_key_form; create index api_key_form on api_key (account, form)",
+  );
 });
 
 const empty = (sound: any) => {

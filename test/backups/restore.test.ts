@@ -13,11 +13,14 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import type { Migration } from "kysely/migration";
 import { rotateKey } from "#keys/rotate-key.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { pinVersion, prune } from "#datasets/prune.ts";
 import { takeLock } from "#store/lock.ts";
+import { controlMigrations } from "#store/migrations/index.ts";
+import { openStore } from "#store/open-store.ts";
 import { hour, noon } from "../support/control.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -421,11 +424,17 @@ test("a backup of a dataset of which something untrue is known is refused, and n
 
 test("a backup of an older schema is brought up to date", async (t) => {
   const dataDir = temporaryFolder(t);
-  // As it was before there were any steps.
-  new DatabaseSync(join(dataDir, "control.sqlite")).exec("create table t (a)");
+  const [[name, first]] = Object.entries(controlMigrations) as [[string, Migration]];
+  const older = await openStore({
+    file: join(dataDir, "control.sqlite"),
+    migrations: { [name]: first },
+    synchronous: "normal",
+    busyMilliseconds: 0,
+  });
+  await older.close();
   const file = join(temporaryFolder(t), "older.tar");
   const { manifest } = await backup(dataDir, file);
-  assert.deepEqual(manifest.schema, { "control.sqlite": [] });
+  assert.deepEqual(manifest.schema, { "control.sqlite": [name] });
   const restored = temporaryFolder(t);
   await restore(restored, file);
   assert.deepEqual(await keyStates(restored), {});

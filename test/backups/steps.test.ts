@@ -19,11 +19,11 @@ import { noon } from "../support/control.ts";
 import { importRecords } from "../support/dataset.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { backedUp, backup, restore, tamper } from "./backed-up.ts";
+import { backedUp, backup, type Contents, restore, tamper } from "./backed-up.ts";
 
 const birch = { record: "gp", id: "birch", name: "Birch Partners" };
 const cedar = { record: "gp", id: "cedar", name: "Cedar" };
-const packedPath = "datasets/changes.ndjson";
+const listPath = "datasets/changes/publications.json";
 
 /** The folder of `backedUp` after two publications and a roll-back, with a backup of it. */
 async function published(t: TestContext) {
@@ -55,11 +55,10 @@ const changesBelow = (dataDir: string) => {
 
 test("a backup brings the steps back byte for byte, and the next publication goes on from them", async (t) => {
   const { dataDir, file, manifest, target } = await published(t);
-  assert.deepEqual([manifest.backup_format, manifest.publications], [3, 4]);
+  assert.deepEqual([manifest.backup_format, manifest.publications], [4, 4]);
   await restore(target, file);
   assert.deepEqual(changesBelow(target), changesBelow(dataDir));
   assert.equal(Object.keys(changesBelow(target)).length, 3 * 2 + 1);
-  assert.ok(!existsSync(join(target, packedPath)));
 
   const before = openCatalogue(join(target, "datasets"));
   const current = before.currentVersion()!;
@@ -83,13 +82,13 @@ test("a backup from before a publication has the steps that lead to its own data
   assert.deepEqual([noted.length, noted.at(-1)!.version], [4, current]);
 });
 
-test("a backup from before steps were in it is restored as it was, and one of keys alone has none", async (t) => {
+test("a backup without steps is restored as it was, and one of keys alone has none", async (t) => {
   const { old, target, dataDir } = await published(t);
   const { manifest } = await restore(target, old);
-  assert.deepEqual([manifest.backup_format, manifest.publications], [1, undefined]);
+  assert.equal(manifest.publications, 0);
   assert.ok(!existsSync(join(target, "datasets", "changes")));
   const control = await backup(dataDir, `${old}.control`, true);
-  assert.equal(control.manifest.publications, undefined);
+  assert.equal(control.manifest.publications, 0);
 });
 
 test("a step that is gone, cut off or longer than it was is left out, and the backup is made all the same", async (t) => {
@@ -130,7 +129,7 @@ test("a list of publications that is damaged is no reason to have no backup, and
   for (const damage of ["", "[{", "null", "5"]) {
     writeFileSync(list, damage);
     const { manifest } = await backup(dataDir, `${file}.${damage.length}`);
-    assert.deepEqual([manifest.backup_format, manifest.publications], [1, undefined]);
+    assert.equal(manifest.publications, 0);
     rmSync(`${file}.${damage.length}`);
   }
   const warnings: string[] = [];
@@ -149,88 +148,103 @@ test("a list of publications that is damaged is no reason to have no backup, and
 test("steps in a backup that are not what gp-records writes are refused, and nothing is changed", async (t) => {
   const { file, target } = await published(t);
   const tampered = `${file}.tampered`;
-  const refused = async (expected: RegExp, change: (lines: string[]) => string[]) => {
-    await tamper(file, tampered, (files) => {
-      const lines = files.get(packedPath)!.toString().trimEnd().split("\n");
-      files.set(packedPath, Buffer.from(`${change(lines).join("\n")}\n`));
-    });
+  const refused = async (expected: RegExp, change: (files: Contents) => void) => {
+    await tamper(file, tampered, change);
     await assert.rejects(restore(target, tampered), expected);
     assert.deepEqual(
       readdirSync(target).filter((name) => !name.endsWith(".lock")),
       [],
     );
   };
-  const edited = (text: string, change: (value: any) => void) => {
-    const value = JSON.parse(text);
-    change(value);
-    return JSON.stringify(value);
+  const ofList = (change: (list: any) => unknown) => (files: Contents) => {
+    const list = JSON.parse(files.get(listPath)!.toString());
+    change(list);
+    files.set(listPath, Buffer.from(JSON.stringify(list)));
   };
-  const ofHead =
-    (change: (head: any) => void) =>
-    ([head, ...rest]: string[]) => [edited(head!, change), ...rest];
-  const ofList = (change: (list: any) => void) => (lines: string[]) => [
-    ...lines.slice(0, -1),
-    edited(lines.at(-1)!, change),
-  ];
-  const noList = /does not end with the list of the publications/;
-  await refused(noList, (lines) => lines.slice(0, -1).concat("[]"));
+  /** Changes the text of the first step. */
+  const ofStep = (change: (text: string) => string) => (files: Contents) => {
+    const path = [...files.keys()].find((name) => name.endsWith(".ndjson"))!;
+    files.set(path, Buffer.from(change(files.get(path)!.toString())));
+  };
+  const ofHead = (change: (head: any) => void) =>
+    ofStep((text) => {
+      const [head, ...rest] = text.split("\n");
+      const value = JSON.parse(head!);
+      change(value);
+      return [JSON.stringify(value), ...rest].join("\n");
+    });
+  const noList = /does not have the list of the publications/;
+  await refused(noList, (files) => files.set(listPath, Buffer.from("[]")));
+  await refused(noList, (files) => files.set(listPath, Buffer.from("[{")));
   await refused(
     noList,
-    ofList((list) => void list.pop()),
+    ofList((list) => list.pop()),
   );
   await refused(
     noList,
-    ofList((list) => void (list.at(-1).version = list[0].version)),
+    ofList((list) => (list.at(-1).version = list[0].version)),
   );
   await refused(
     noList,
-    ofList((list) => void (list[1].from = "../../../escaped")),
+    ofList((list) => (list[1].from = "../../../escaped")),
   );
   await refused(
     noList,
-    ofList((list) => void (list[1].published_at = "2026-13-45T00:00:00Z")),
+    ofList((list) => (list[1].published_at = "2026-13-45T00:00:00Z")),
   );
   await refused(
     noList,
-    ofList((list) => void (list[1].step.changes = -1)),
+    ofList((list) => (list[1].step.changes = -1)),
   );
   await refused(
-    /lacks the step /,
-    ofList((list) => void list[1].step.changes++),
+    /does not begin as one/,
+    ofList((list) => list[1].step.changes++),
   );
   await refused(
     /that its list does not name/,
-    ofList((list) => void (list[1].step = null)),
-  );
-  await refused(/does not begin as one/, (lines) => ["{}", ...lines]);
-  await refused(
-    /does not begin as one/,
-    ofHead((head) => void (head.to = "../../../escaped")),
+    ofList((list) => (list[1].step = null)),
   );
   await refused(
     /does not begin as one/,
-    ofHead((head) => void (head.changes = -1)),
+    ofStep((text) => `{}\n${text}`),
+  );
+  for (const change of [
+    (head: any) => (head.to = "../../../escaped"),
+    (head: any) => (head.changes = -1),
+    (head: any) => head.changes++,
+    (head: any) => {
+      head.changes = undefined;
+      head.more = "x".repeat(5000);
+    },
+  ])
+    await refused(/does not begin as one/, ofHead(change));
+  await refused(
+    /is not whole/,
+    ofStep((text) => text.slice(0, -1)),
   );
   await refused(
-    /is cut off/,
-    ofHead((head) => void (head.changes = 9e15)),
+    /is not whole/,
+    ofStep((text) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1)),
   );
   await refused(
-    /does not begin as one|is cut off/,
-    ofHead((head) => void head.changes++),
+    /is not whole/,
+    ofStep((text) => `${text}{"more":1}`),
   );
-  await refused(
-    /does not begin as one/,
-    ofHead((head) => void (head.more = "x".repeat(5000))),
-  );
+  await refused(/lacks the step /, (files) => {
+    files.delete([...files.keys()].find((name) => name.endsWith(".ndjson"))!);
+  });
 
   const said = async (expected: RegExp, change: (manifest: any) => void) => {
     await tamper(file, tampered, () => {}, change);
     await assert.rejects(restore(target, tampered), expected);
   };
   await said(noList, (manifest) => void (manifest.publications = 5));
-  await said(/"publications"/, (manifest) => void (manifest.publications = 0));
-  await said(/holds files that no backup/, (manifest) => void delete manifest.publications);
-  await tamper(file, tampered, (files) => void files.delete(packedPath));
-  await assert.rejects(restore(target, tampered), /lacks datasets\/changes\.ndjson/);
+  await said(/"publications"/, (manifest) => void (manifest.publications = -1));
+  await said(/"publications"/, (manifest) => void delete manifest.publications);
+  await said(/holds files that no backup/, (manifest) => void (manifest.publications = 0));
+  await refused(/holds files that no backup/, (files) =>
+    files.set("datasets/changes/changes-../escaped.ndjson", Buffer.from("{}\n")),
+  );
+  await tamper(file, tampered, (files) => void files.delete(listPath));
+  await assert.rejects(restore(target, tampered), /lacks datasets\/changes\/publications\.json/);
 });

@@ -169,6 +169,35 @@ suite(
       assert.equal((await get(path)).status, 200);
     });
 
+    for (const { keeps, args } of [
+      { keeps: true, args: [] },
+      { keeps: false, args: ["--appendonly", "no"] },
+    ])
+      test(`every instance tells of counts that are lost by FLUSHALL, ${keeps ? "but of no" : "or by a"} restart`, async (t) => {
+        const redis = await redisOf(t, args);
+        const start = await instancesOn(t, redis.url);
+        const instances = [await start({ hasOutages: true }), await start({ hasOutages: true })];
+        const { key } = await instances[0]!.newKey({ quotas: { minute: 100_000, hour: 100_000 } });
+        const assertTold = async (times: number) => {
+          for (const { get, becomes, metric, log } of instances) {
+            await becomes("shared");
+            await eventually(async () => {
+              assert.equal((await get(path, { "x-api-key": key })).status, 200);
+              assert.equal(await metric("gp_records_counters_emptied_total"), times);
+            });
+            const told = log.filter((line) => line.includes("has lost all counts"));
+            assert.equal(told.length, times);
+          }
+        };
+        await assertTold(0);
+        await redis.ask("FLUSHALL");
+        await assertTold(1);
+        await redis.end();
+        for (const { becomes } of instances) await becomes("local");
+        await redis.start();
+        await assertTold(keeps ? 1 : 2);
+      });
+
     test("C53 · a server that may evict counts is refused at the start, and what to set is said", async (t) => {
       const { url } = await redisOf(t, ["--maxmemory-policy", "allkeys-lru"]);
       const start = await instancesOn(t, url);

@@ -57,10 +57,8 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   "usage export": null,
   backup: null,
   // What it copies stays the same to the last row, this log among it.
-  copy: null,
   doctor: null,
   openapi: null,
-  mcp: null,
   export: null,
   vocabulary: null,
   "import ndjson": ({ text, records }) => text("import", "ndjson", records("a"), "--source", "own"),

@@ -292,25 +292,32 @@ test("restore refuses at once a folder that cannot be made", async () => {
   assert.match(err, /^error: \/proc\S* cannot be used .*name another folder with DATA_DIR\.\n$/);
 });
 
-test("with DATABASE_URL neither backup nor restore touches the files: both say where all is, and what saves it", async (t) => {
+test("with DATABASE_URL a backup is of the database, which is named without its password where it is away", async (t) => {
   const { dataDir, place, file, text } = await folders(t);
   await text("backup", file);
   const before = readdirSync(dataDir).toSorted();
-  const database = { DATABASE_URL: "postgres://u:geheim@db.example:5433/records" };
+  const database = { DATABASE_URL: "postgres://u:geheim@127.0.0.1:1/records" };
   const { refusal } = allCommands(dataDir, database);
   const other = join(place, "other.tar");
-  for (const [args, said] of [
-    [["backup", other], /usage and datasets are in .*pg_dump --format=custom/],
-    [["backup", other, "--control"], /people and the audit log are in .*pg_dump --format=custom/],
-    [["backup", "-"], /pg_dump/],
-    [["restore", file], /pg_restore .*unset DATABASE_URL/],
-    [["restore", file, "--dry-run"], /pg_restore/],
-  ] as const) {
-    const message = await refusal(exitCodes.conflict, ...args);
-    assert.match(message, said);
-    assert.match(message, /PostgreSQL at db\.example:5433\/records\. /);
+  const away = "postgres://u:geheim@127.0.0.1:1/other";
+  for (const args of [
+    ["backup", other],
+    ["backup", other, "--control"],
+    ["restore", file, "--to", away],
+  ]) {
+    const message = await refusal(exitCodes.busy, ...args);
+    assert.match(message, /PostgreSQL at 127\.0\.0\.1:1\/(?:records|other) cannot be reached/);
     assert.doesNotMatch(message, /geheim/);
   }
-  assert.ok(!existsSync(other));
+  for (const args of [
+    ["restore", file],
+    ["restore", file, "--dry-run"],
+  ])
+    assert.match(await refusal(exitCodes.usage, ...args), /Say where to: .*--to takes/);
+  assert.match(
+    await refusal(exitCodes.usage, "backup", other, "--control", "--requests"),
+    /Leave away either it or --requests/,
+  );
+  assert.deepEqual(readdirSync(place), ["backup.tar"]);
   assert.deepEqual(readdirSync(dataDir).toSorted(), before);
 });

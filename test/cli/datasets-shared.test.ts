@@ -258,7 +258,7 @@ test("instances lists the servers, and publishing what one of them cannot read i
   );
   assert.match(await other.text("instances"), /db-reader-3 +4711 +running .* 1\.1 +-/);
   const named =
-    /The server on db-reader-3, process 4711, runs gp-records 0\.0\.9, which reads datasets of format 1\.1 and not 2\.1/;
+    /The server on db-reader-3, process 4711, runs gp-records 0\.0\.9, which reads datasets of format 1\.1 and not 3\.1/;
   const file = other.records("gamma");
   for (const [advice, ...args] of [
     ["--stage", "import", "ndjson", file, "--source", "own"],

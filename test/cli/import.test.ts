@@ -97,6 +97,34 @@ test("every rejection is told with file, line, field and reason, and read is acc
   assert.deepEqual(await versions(), []);
 });
 
+test("the same fault of a cell is told once, with its number and the nearest value that is known", async (t) => {
+  const { write, start } = workplace(t);
+  const rows = ["1,Complet", "2,Sold", "3,Complet", "4,Complet"].join("\n");
+  const file = write("a.csv", `Ref,Stage\n${rows}\n`);
+  const values = { Complete: "completed", Design: "planned" };
+  const fields = { name: "Ref", status: { column: "Stage", values } };
+  const map = write(
+    "map.json",
+    JSON.stringify({ records: [{ record: "project", id: "Ref", fields }] }),
+  );
+  const args = ["import", "csv", file, "--source", "own", "--map", map];
+  const report = JSON.parse((await start(...args, "--json")).out);
+  const words = "has no meaning in `values` of the mapping";
+  assert.equal(report.rejected, 4);
+  assert.deepEqual(report.rejections, [
+    {
+      file,
+      line: 2,
+      field: "status",
+      reason: `${words}; the nearest is "Complete"; column "Stage" holds "Complet"`,
+      count: 3,
+    },
+    { file, line: 3, field: "status", reason: `${words}; column "Stage" holds "Sold"`, count: 1 },
+  ]);
+  const { out } = await start(...args);
+  assert.match(out, /^\S+a\.csv:2: status .* holds "Complet" \(3 times\)\n\S+a\.csv:3: .*"Sold"\n/);
+});
+
 test("--max-rejected publishes up to a number of lines or a share of them, and not one more", async (t) => {
   const { write, start, versions } = workplace(t);
   const file = write("a.ndjson", linesOf(acme, ada, { ...acme, id: "b" }, odd));

@@ -1,39 +1,18 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "../support/command-line.ts";
 import { holdSocket, passing } from "../support/held-socket.ts";
+import { oldNode } from "../support/old-node.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));
 
-const isOld = (version: string) => {
-  const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
-  return major !== undefined && minor !== undefined && (major < 24 || (major === 24 && minor < 15));
-};
-
-/** A Node of this machine that is too old to run gp-records by itself. */
-function findOldNode(): string | undefined {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/bin", "/usr/bin"];
-  return folders
-    .map((folder) => join(folder, "node"))
-    .filter((path) => existsSync(path))
-    .find((path) => isOld(spawnSync(path, ["--version"], { encoding: "utf8" }).stdout ?? ""));
-}
-
-const oldNode = findOldNode();
 const skip = oldNode === undefined && "there is no Node older than 24.15 on this machine";
 
 const platform = process.platform === "win32" ? "win" : process.platform;
@@ -189,6 +168,7 @@ test("a checkout below a folder named node_modules says in one line what to do i
     const { exitCode, out, err } = await outcomeOf(node, [bin, "--version"], process.env);
     assert.deepEqual({ exitCode, out }, { exitCode: 2, out: "" });
     assert.match(err, /^error: Node runs no TypeScript below .*node_modules.*npm ci.*\n$/);
+    assert.match(err, /`npm pack --ignore-scripts=false`/);
     assert.ok(err.includes(folder), err);
   }
 });

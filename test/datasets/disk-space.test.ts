@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -9,6 +7,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { smallDisk } from "../support/small-disk.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { filesOf, gp } from "./published.ts";
 
@@ -39,19 +38,6 @@ function importAfter(t: TestContext, setting: string, folder: string, count: num
   );
 }
 
-/** A data folder in a file system of two megabytes; skips the test where this user cannot make one. */
-function smallDisk(t: TestContext): string | null {
-  const folder = mkdtempSync(join(tmpdir(), "gp-records-disk-"));
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]);
-  t.after(() => {
-    if (mounted.status === 0) execFileSync("umount", [folder]);
-    rmdirSync(folder);
-  });
-  if (mounted.status === 0) return join(folder, "data");
-  t.skip("this user cannot mount a small disk");
-  return null;
-}
-
 test("an import for which the disk is certainly too small is refused before it begins, with both sizes", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const { bavail, bsize } = statfsSync(catalogue.folder);
@@ -72,8 +58,9 @@ test("an import for which the disk is certainly too small is refused before it b
 });
 
 test("a disk that fills up ends an import with 8, both sizes and the old dataset in place", async (t) => {
-  const folder = smallDisk(t);
-  if (folder === null) return;
+  const disk = smallDisk(t, "2m");
+  if (disk === null) return;
+  const folder = join(disk.folder, "data");
   const catalogue = openCatalogue(join(folder, "datasets"));
   await importRecords(catalogue, [gp("a")]);
   const files = filesOf(catalogue);

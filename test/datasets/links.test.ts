@@ -65,18 +65,21 @@ test("a link to a missing record rejects the line and says which", async (t) => 
       line: 2,
       field: "gps",
       reason: "names gp 'gone', which this source does not have",
+      count: 1,
     },
     {
       file: "records.ndjson",
       line: 3,
       field: "gps",
       reason: "names gp 'lost', which this source does not have",
+      count: 1,
     },
     {
       file: "records.ndjson",
       line: 4,
       field: "project_ids",
       reason: "names project 'none', which this source does not have",
+      count: 1,
     },
   ]);
   assert.deepEqual([collected.read, collected.accepted, collected.rejections.count], [4, 1, 3]);

@@ -146,7 +146,7 @@ test("the version and time that are served are those of the file", async (t) => 
 });
 
 test("an import builds on no file but the published one, so that damage is not carried over", async (t) => {
-  const changed = (path: string) => change(path, "update gp_name set name = 'x' where rowid = 1");
+  const changed = (path: string) => change(path, "update source set imported_at = 'x'");
   for (const damage of [...Object.values(damages), changed]) {
     const catalogue = temporaryCatalogue(t);
     await importRecords(catalogue, cast, { source: "other" });

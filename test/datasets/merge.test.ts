@@ -97,6 +97,7 @@ test("the same merge twice publishes nothing, though what it removes is not ther
       line: 2,
       field: "id",
       reason: "'b' names no gp of this source, so there is nothing to remove",
+      count: 1,
     },
   ]);
   assert.deepEqual(filesOf(catalogue), before);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fold } from "#records/fold.ts";
 import { openReadModel } from "#search/read-model.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
@@ -33,9 +34,7 @@ test("folded names compare by their UTF-8 bytes, also beyond the basic plane", a
     catalogue,
     letters.map((name, i) => gp(`g${i}`, { name })),
   );
-  const folded = rows(catalogue, "select folded from gp_name order by rowid").map(
-    (row) => row["folded"],
-  );
+  const folded = names(documents(catalogue, "gp")).map((name) => fold(name as string));
   assert.deepEqual(folded, folded.toSorted(byBytes));
   assert.equal(folded.at(-1), "\u{20000}");
   assert.ok(folded.indexOf("\u{10330}") > folded.indexOf("가"));

@@ -48,7 +48,7 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
   const { generations, current } = await other.remote.read();
   assert.equal(current, null);
   const [stored] = generations;
-  assert.deepEqual(stored, { ...stored, ...generation, status: "staged", format: "2.1" });
+  assert.deepEqual(stored, { ...stored, ...generation, status: "staged", format: "3.1" });
   assert.match(stored!.publisher, new RegExp(`^process ${process.pid} on `));
   const pulled = await other.remote.pull(stored!);
   assert.equal(pulled, other.cache.catalogue.pathOf(generation.version));

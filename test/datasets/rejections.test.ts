@@ -20,6 +20,7 @@ test("a repeated id names both lines, and the first stays", async (t) => {
       line: 2,
       field: "id",
       reason: "'a' is the id of the gp at one.ndjson:1 too",
+      count: 1,
     },
   ]);
   assert.deepEqual(
@@ -96,7 +97,7 @@ test("what the importer could not read is rejected with its reason", async (t) =
   }));
   const { collected } = await importEntries(temporaryCatalogue(t), entries);
   assert.deepEqual(collected.rejections.listed, [
-    { file: "records.ndjson", line: 1, field: "line", reason: "is not JSON" },
+    { file: "records.ndjson", line: 1, field: "line", reason: "is not JSON", count: 1 },
   ]);
 });
 

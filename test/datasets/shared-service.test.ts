@@ -96,7 +96,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
   for (const one of instances) {
     assert.ok(one.isLive);
     assert.equal(one.pid, process.pid);
-    assert.deepEqual(one.formats, ["2.1"]);
+    assert.deepEqual(one.formats, ["3.1"]);
   }
   await services[0]!.stop();
   assert.equal((await importer.remote.instances.list()).length, 1);

@@ -5,8 +5,9 @@ import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { readConfig } from "#config.ts";
-import { drain } from "#http/connections.ts";
+import { drain, waitingMax } from "#http/connections.ts";
 import { openHttpServer } from "../support/http-server.ts";
+import { statusesIn } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";
 
 const brief = { headers: 60, request: 60, keepAlive: 60, checkEvery: 10, linger: 20 };
@@ -31,11 +32,19 @@ const request = (id: number | string, path = "/health") =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nx-request-id: ${id}\r\n\r\n`;
 const idsIn = (text: string) => [...text.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id);
 
-test("requests sent ahead are all answered, in their order", async (t) => {
-  const { port } = await openHttpServer(t);
-  const ids = Array.from({ length: 1000 }, (_, i) => String(i));
-  const { text } = await sendRaw(port, ids.map((id) => request(id)).join(""));
+test("sixteen requests sent ahead are all answered, in their order, again and again", async (t) => {
+  const { port, connections } = await openHttpServer(t);
+  const socket = await open(t, port);
+  let text = "";
+  socket.on("data", (part) => (text += String(part)));
+  const ids = Array.from({ length: 20 * waitingMax }, (_, i) => String(i));
+  for (let sent = 0; sent < ids.length;) {
+    const next = ids.slice(sent, (sent += waitingMax));
+    socket.write(next.map((id) => request(id)).join(""));
+    while (idsIn(text).length < sent) await once(socket, "data");
+  }
   assert.deepEqual(idsIn(text), ids);
+  assert.equal(connections.overrunCount(), 0);
 });
 
 test("a client that sends thousands of requests ahead holds up nobody else", async (t) => {
@@ -52,21 +61,68 @@ test("a client that sends thousands of requests ahead holds up nobody else", asy
 });
 
 test("of what a client sends ahead and does not read, one answer at a time is made", async (t) => {
-  const { port, connections, log } = await openHttpServer(t);
+  let made = 0;
+  // More than the system buffers for a connection that nobody reads.
+  const body = "x".repeat(24 * 1024 * 1024);
+  const accountWorker = async () => {
+    made++;
+    return { status: 200, headers: [], body };
+  };
+  const { port, connections } = await openHttpServer(t, { accountWorker });
   const socket = await open(t, port);
   socket.pause();
-  const count = 2000;
-  for (let i = 0; i < count; i++) socket.write(request(i, "/openapi.json"));
-  socket.end();
+  socket.write(request(1, "/account").repeat(2) + request(2).repeat(14));
   const connection = await firstOf(connections.open);
-  // Until the system's buffers are full and a response is pending that nobody reads.
   while (connection.socket.writableLength === 0) await nextPoll();
   for (let turn = 0; turn < 20; turn++) await nextPoll();
-  assert.ok(log.length < count, `${log.length} of ${count} answers were made`);
-  assert.ok(connection.waiting.length > 0);
+  assert.equal(made, 1);
+  assert.equal(connection.waiting.length, 15);
   socket.resume();
-  const ids = idsIn(await readAll(socket));
-  assert.equal(ids.length, count);
+  socket.end();
+  assert.equal(idsIn(await readAll(socket)).length, 16);
+});
+
+test("a connection on which more than sixteen requests wait ends behind the last of them", async (t) => {
+  const { port, connections, server } = await openHttpServer(t);
+  let parsed = 0;
+  server.on("request", () => parsed++);
+  const socket = await open(t, port);
+  socket.pause();
+  const sent = Array.from({ length: 2400 }, (_, i) => String(i));
+  socket.write(sent.map((id) => request(id, "/openapi.json")).join(""));
+  const connection = await firstOf(connections.open);
+  while (connections.overrunCount() === 0) await nextPoll();
+  assert.equal(connection.waiting.length, waitingMax);
+  socket.resume();
+  const text = await readAll(socket);
+  assert.deepEqual(idsIn(text), sent.slice(0, waitingMax + 1));
+  assert.equal(text.match(/^connection: close\r$/gim)?.length, 1);
+  assert.equal(parsed, waitingMax + 1);
+  assert.equal(socket.errored, null);
+});
+
+test("nothing is handled for clients that have left", async (t) => {
+  let handled = 0;
+  const accountWorker = () => {
+    handled++;
+    return new Promise<never>(() => {});
+  };
+  const { port, connections, server } = await openHttpServer(t, { accountWorker });
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => open(t, port)));
+  while (connections.open.size < sockets.length) await nextPoll();
+  let arrived = 0;
+  const left = new Promise((resolve) => {
+    server.on("request", () => {
+      if (++arrived < sockets.length) return;
+      const closed = [...connections.open.keys()].map((socket) => once(socket.destroy(), "close"));
+      resolve(Promise.all(closed));
+    });
+  });
+  // All arrive in one turn of the event loop, which handles the first two.
+  for (const socket of sockets) socket.write(request(1, "/account").repeat(2));
+  await left;
+  for (let turn = 0; turn < 20; turn++) await nextPoll();
+  assert.ok(handled <= 2, `${handled} were handled`);
 });
 
 const nextPoll = () => new Promise((resolve) => setImmediate(resolve));
@@ -131,6 +187,111 @@ test("a connection beyond CONNECTIONS_MAX is closed at once, and one more fits w
   await gone;
   const { status } = await sendRaw(port, request(4));
   assert.equal(status, 200);
+});
+
+/** What a fresh connection from this address gets. */
+async function answerFrom(t: TestContext, port: number, localAddress: string): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  socket.write(request(1));
+  const text = await Promise.race([once(socket, "data").then(String), readAll(socket)]);
+  return text.split("\r\n")[0]!;
+}
+
+// Other systems have one loopback address.
+const isLinux = process.platform === "linux";
+
+test(
+  "one client network has no more connections than CONNECTIONS_PER_CLIENT_MAX, others have theirs",
+  { skip: !isLinux },
+  async (t) => {
+    const config = readConfig({ CONNECTIONS_PER_CLIENT_MAX: "2" });
+    const { port, connections } = await openHttpServer(t, { config });
+    const dropped = "gp_records_client_connections_dropped_total";
+    const counted = connections.metrics.find(({ name }) => name === dropped)!;
+    const first = await open(t, port);
+    await open(t, port);
+    assert.equal(await answerFrom(t, port, "127.0.0.1"), "");
+    assert.deepEqual([...counted.samples()], [{ value: 1 }]);
+    assert.equal(await answerFrom(t, port, "127.0.0.2"), "HTTP/1.1 200 OK");
+    const gone = once([...connections.open.keys()][0]!, "close");
+    first.destroy();
+    await gone;
+    assert.equal(await answerFrom(t, port, "127.0.0.1"), "HTTP/1.1 200 OK");
+  },
+);
+
+test("bodies that one network sends at a time are bounded, one beyond is a 503 and not read", async (t) => {
+  const accountWorker = async () => ({ status: 200, headers: [], body: "" });
+  const { port, connections } = await openHttpServer(t, { accountWorker });
+  const post = "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: ";
+  const slow: Socket[] = [];
+  for (let i = 0; i < 16; i++) {
+    const socket = await open(t, port);
+    socket.write(`${post}65536\r\n\r\nhalf`);
+    slow.push(socket);
+  }
+  const form = `${post}4\r\n\r\na=bc`;
+  const refused = await open(t, port);
+  refused.write(form + request(2).repeat(3));
+  assert.deepEqual(statusesIn(await readAll(refused)), [503]);
+  const gone = Promise.all([...connections.open.keys()].map((socket) => once(socket, "close")));
+  for (const socket of [...slow, refused]) socket.destroy();
+  await gone;
+  const admitted = await open(t, port);
+  admitted.end(form + request(2).repeat(3));
+  assert.deepEqual(statusesIn(await readAll(admitted)), [200, 200, 200, 200]);
+});
+
+test("bodies behind a request that is not answered count as long as their connections", async (t) => {
+  const accountWorker = () => new Promise<never>(() => {});
+  const { port, connections } = await openHttpServer(t, { accountWorker });
+  const post = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: ";
+  const message = `${post}2\r\nConnection: close\r\n\r\n{}`;
+  for (const [method, whole] of [
+    ["POST", 10],
+    ["GET", 65_536],
+  ] as const) {
+    const waiting: Socket[] = [];
+    for (let i = 0; i < 16; i++) {
+      const socket = await open(t, port);
+      const body = "x".repeat(whole);
+      socket.write(
+        `${request(1, "/account")}${method} /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n${body}`,
+      );
+      waiting.push(socket);
+    }
+    while (connections.open.size < 16) await nextPoll();
+    for (const { socket } of connections.open.values())
+      while (socket.bytesRead < whole) await nextPoll();
+    const gone = Promise.all([...connections.open.keys()].map((socket) => once(socket, "close")));
+    for (const socket of waiting) socket.resetAndDestroy();
+    // A paused connection does not see that its client has left.
+    for (const socket of connections.open.keys()) socket.destroy();
+    await gone;
+    const { text } = await sendRaw(port, message);
+    assert.deepEqual(statusesIn(text), [401]);
+  }
+});
+
+test("who asks for health does not wait for other requests from the same address", async (t) => {
+  const { port, log, connections } = await openHttpServer(t);
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => open(t, port)));
+  const watching = await open(t, port);
+  while (connections.open.size <= sockets.length) await nextPoll();
+  // All arrive in one turn of the event loop.
+  for (const socket of sockets) socket.write(request("other", "/nowhere"));
+  watching.write(request("health"));
+  await once(watching, "data");
+  const place = log.findIndex((line) => line.includes('"health"'));
+  assert.ok(place < 50, `answered as number ${place}`);
+});
+
+test("the connections of a trusted proxy are not counted as those of one client", async (t) => {
+  const settings = { CONNECTIONS_PER_CLIENT_MAX: "2", TRUSTED_PROXIES: "127.0.0.0/8" };
+  const { port } = await openHttpServer(t, { config: readConfig(settings) });
+  for (let i = 0; i < 5; i++)
+    assert.equal(await answerFrom(t, port, "127.0.0.1"), "HTTP/1.1 200 OK");
 });
 
 test("what comes behind a request to close does not destroy the answers before it", async (t) => {

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
@@ -10,6 +19,7 @@ import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
+import { smallDisk } from "../support/small-disk.ts";
 
 const on = { EXPORTS: "on" };
 
@@ -288,4 +298,25 @@ test("exports are checked in the order of the contract, count one request each, 
     (await get("/exports", { "if-none-match": index.headers.get("etag")! })).status,
     304,
   );
+});
+
+test("a full disk is a 503 that says so, in the log too, and the file comes once there is room", async (t) => {
+  const { version, get, catalogue, log } = await offered(t);
+  const disk = smallDisk(t, "4k");
+  if (disk === null) return;
+  rmSync(catalogue.exportsFolder, { recursive: true, force: true });
+  symlinkSync(disk.folder, catalogue.exportsFolder);
+  const path = `/exports/${version}/gp.ndjson`;
+  const refused = await get(path);
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get("retry-after"), "60");
+  assert.deepEqual([refused.body.code, refused.body.reason], ["unavailable", "store_down"]);
+  assert.match(refused.body.detail, /^The disk of this service has no room for the file\./);
+  const told = log.filter((line) => line.includes("the disk has no room for an export"));
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, /ENOSPC.*free some space in DATA_DIR/);
+  assert.ok(!log.some((line) => line.includes("internal error")));
+  assert.deepEqual(readdirSync(join(disk.folder, version)), []);
+  disk.resize("2m");
+  assert.equal((await get(path)).status, 200);
 });

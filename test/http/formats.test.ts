@@ -78,6 +78,10 @@ test("the format is the one the client likes best, by its q-values, and JSON whe
     ["text/csv, application/json;q=0.9", csv],
     ["application/*;q=0.5, */*;q=0.1, text/csv", csv],
     ["application/json;q=0, application/x-ndjson;q=0, */*", csv],
+    ["text/csv, application/json", json],
+    ["text/csv;q=0.5, application/x-ndjson;q=0.5", ndjson],
+    ["text/*, application/*", json],
+    ["text/csv, */*", csv],
   ] as const) {
     const { status, headers } = await service.get("/fetch-signals", { accept });
     assert.equal(status, 200, accept);
@@ -93,6 +97,22 @@ test("the format is the one the client likes best, by its q-values, and JSON whe
     assert.equal(status, 406, accept);
     assert.deepEqual(body.available, mediaTypes);
   }
+});
+
+test("only elements within 1,024 characters of a long Accept are read", async (t) => {
+  const service = await startService(t);
+  const [, , csv] = Object.values(contentTypes);
+  const until = (length: number) => "image/png,".repeat(200).slice(0, length - ",text/csv".length);
+  const ask = (accept: string) => service.get("/fetch-signals", { accept });
+  for (const rest of ["", ",", ",application/json", `,${"x/y,".repeat(3500)}*/*`]) {
+    const { status, headers } = await ask(`${until(1024)},text/csv${rest}`);
+    assert.deepEqual([status, headers.get("content-type")], [200, csv], rest.slice(0, 20));
+    const { status: refused, body } = await ask(`${until(1025)},text/csv${rest}`);
+    if (rest !== "")
+      assert.deepEqual([refused, body.code], [406, "not-acceptable"], rest.slice(0, 20));
+  }
+  const { status } = await ask(`text/csv;x=${"y".repeat(1024)},text/csv`);
+  assert.equal(status, 406);
 });
 
 test("an empty Accept header is as good as none, at every path that chooses by it", async (t) => {

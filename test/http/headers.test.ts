@@ -5,7 +5,7 @@ import { ask } from "../support/raw-client.ts";
 import { startService, type Answer } from "../support/service.ts";
 
 const exposed =
-  "API-Version, Dataset-Version, Deprecation, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id, X-Total-Count";
+  "API-Version, Dataset-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
 
 function links({ headers }: Answer): Record<string, string> {
   return Object.fromEntries(

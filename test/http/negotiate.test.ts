@@ -24,3 +24,15 @@ test("an Accept-Encoding header means the same however many others came before",
     assert.equal(preferredEncoding("gzip;q=1, br;q=0"), "gzip");
   }
 });
+
+test("the service's order decides among encodings of equal q, up to 1,024 characters", () => {
+  for (const [header, encoding] of [
+    ["gzip, br", "br"],
+    ["identity, gzip;q=1.0", "gzip"],
+    ["gzip;q=0.5, *;q=0.5", "br"],
+    ["br;q=0.5, gzip", "gzip"],
+    [`${"x,".repeat(510)}gzip,br`, "gzip"],
+    [`${"x,".repeat(511)}gzip,br`, null],
+  ] as const)
+    assert.equal(preferredEncoding(header), encoding, header.slice(-20));
+});

@@ -35,6 +35,7 @@ test("a cell that is not in values rejects the row, unless the mapping says what
   assert.deepEqual(await fieldFrom(t, "status", source, ["Sold"]), {
     field: "status",
     reason: 'has no meaning in `values` of the mapping; column "A" holds "Sold"',
+    isOfCell: true,
   });
   assert.equal(
     await fieldFrom(t, "status", { ...source, otherwise: "missing" }, ["Sold"]),
@@ -112,9 +113,12 @@ test("dates, numbers and coordinates are read by the kind of the field", async (
   assert.deepEqual(await fieldFrom(t, "start_date", "A", ["02/30/2031"], us), {
     field: "start_date",
     reason: 'must be a date that exists; column "A" holds "02/30/2031"',
+    isOfCell: true,
   });
   assert.equal(
-    await fieldFrom(t, "total_amount_usd", { column: "A", multiply_by: 1000 }, ["$1,840"]),
+    await fieldFrom(t, "total_amount_usd", { column: "A", decimal: ".", multiply_by: 1000 }, [
+      "$1,840",
+    ]),
     1_840_000,
   );
   assert.equal(await fieldFrom(t, "latitude", "A", ["37.5"]), 37.5);
@@ -142,4 +146,25 @@ test("external ids and provenance are objects of fields", async (t) => {
 test("capitals become title case only where the mapping says so", async (t) => {
   assert.equal(await fieldFrom(t, "city", "A", ["RENO"]), "RENO");
   assert.equal(await fieldFrom(t, "city", { column: "A", case: "title" }, ["RENO"]), "Reno");
+});
+
+test("a word of a closed list counts whatever its case, spaces, underscores and hyphens", async (t) => {
+  for (const word of ["value_add", "Value-Add", "VALUE ADD", "valueadd", "value \u2013 add"])
+    assert.equal(await fieldFrom(t, "strategy", "A", [word]), "value_add", word);
+  const { reason } = await fieldFrom(t, "strategy", "A", ["value ad"]);
+  assert.match(reason, /^must be one of core, .*; the nearest is "value_add"; column "A" holds/);
+});
+
+test("between digits a separator counts: 510 is not the band from 5 to 10 per cent", async (t) => {
+  const bands = {
+    records: [{ record: "principal", id: "Id", fields: { name: "Id", ownership_band: "Band" } }],
+  };
+  const [under, range, number] = await csvEntries(
+    t,
+    "Id,Band\n1,Under 5\n2,5 - 10\n3,510\n",
+    bands,
+  );
+  assert.equal(Reflect.get(under!.records[0]!, "ownership_band"), "under_5");
+  assert.equal(Reflect.get(range!.records[0]!, "ownership_band"), "5_10");
+  assert.match(number!.faults[0]!.reason, /^must be one of under_5, 5_10,/);
 });

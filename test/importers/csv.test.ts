@@ -161,11 +161,20 @@ test("every fault of a row is told at once, and a row with a fault gives nothing
     mapping,
   );
   assert.deepEqual(entry?.faults, [
-    { field: "aum_usd", reason: 'must be a number such as 1,234.50; column "AUM" holds "lots"' },
-    { field: "founded_year", reason: 'must be a whole number; column "Founded" holds "1.5"' },
+    {
+      field: "aum_usd",
+      reason: 'must be a number such as 1,234.50; column "AUM" holds "lots"',
+      isOfCell: true,
+    },
+    {
+      field: "founded_year",
+      reason: 'must be a whole number; column "Founded" holds "1.5"',
+      isOfCell: true,
+    },
     {
       field: "website",
       reason: 'must be a web address such as https://www.example.com; column "Web" holds "none"',
+      isOfCell: true,
     },
   ]);
   assert.deepEqual([entry?.records, entry?.namedGps], [[], []]);

@@ -37,7 +37,7 @@ test("every fault of a mapping is told at once, each with its path in the file",
     encoding: "must be one of utf-8, windows-1252, iso-8859-1, utf-16le",
     delimiter: "must be one character that is no letter, digit or quote",
     speed:
-      "is not known here; known are $schema, description, encoding, delimiter, quotes, missing, dates, records, named_gps",
+      "is not known here; known are $schema, description, encoding, delimiter, quotes, missing, dates, decimal, records, named_gps",
     "records[0].id": "must have exactly one of column, columns, template, constant",
     "records[0].fields.name": "is required",
     "records[0].fields.stauts": "is not known here; did you mean status?",

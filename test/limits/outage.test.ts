@@ -205,6 +205,24 @@ for (const { name, skip, start } of countingServers)
       assert.equal(await a.counted(), 7);
     });
 
+    test("long turns of the event loop are no outage, with the answer unread or the question unsent", async (t) => {
+      await server.empty();
+      const engine = await server.openEngine();
+      let isBusy = false;
+      const decide: Engine["decide"] = async (groups) => {
+        for (let turn = 0; isBusy && turn < 2; turn++) {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.6 * patience.answer);
+          await new Promise(setImmediate);
+        }
+        return engine.decide(groups);
+      };
+      const a = await openInstance(t, { ...engine, decide });
+      isBusy = true;
+      assert.equal(await a.admit(3), 3);
+      isBusy = false;
+      assert.deepEqual([a.mode(), a.faults, await a.counted()], ["shared", [], 3]);
+    });
+
     test("an answer that comes too late changes nothing any more", async (t) => {
       await server.empty();
       const engine = await server.openEngine();

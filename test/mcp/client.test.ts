@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { hasOutside, importOutside } from "../outside/outside.ts";
+import { post } from "../support/mcp.ts";
 import { startService } from "../support/service.ts";
 
 /** What is used of `@modelcontextprotocol/client`. */
@@ -61,3 +63,18 @@ for (const mode of ["legacy", "auto"])
     const { contents } = await client.readResource({ uri: resources[0]!.uri });
     assert.match(contents[0]!.text, /^# The records/);
   });
+
+test("each message of examples/agent-session.ndjson is answered as docs/mcp.md says", async (t) => {
+  const service = await startService(t);
+  const lines = readFileSync("examples/agent-session.ndjson", "utf8").trimEnd().split("\n");
+  const answers = [];
+  for (const line of lines) answers.push((await post(service, line)).body);
+  const [initialized, nothing, listed, ...called] = answers;
+  assert.equal(initialized.result.serverInfo.name, "gp-records");
+  assert.equal(nothing, undefined);
+  assert.equal(listed.result.tools.length, 9);
+  for (const { result } of called) {
+    assert.notEqual(result.isError, true, JSON.stringify(result.content));
+    assert.ok(result.structuredContent.pagination.total >= 0);
+  }
+});

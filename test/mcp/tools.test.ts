@@ -215,6 +215,24 @@ test("a wrong argument gets an answer that names the right one, and counts like 
   assert.match(headers.get("ratelimit")!, /^"minute";r=53;/);
 });
 
+test("the first 20 of thousands of wrong arguments are listed, with their number", async (t) => {
+  const service = await startService(t);
+  const many = Object.fromEntries(Array.from({ length: 4500 }, (_, i) => [`p${i}`, 1]));
+  for (const [args, total] of [
+    [many, 4501],
+    [{ ...many, gp_name: "k", limit: 0 }, 4502],
+    [Object.fromEntries(Object.entries(many).slice(0, 20)), 21],
+    [{ ...Object.fromEntries(Object.entries(many).slice(0, 20)), gp_name: "kkr" }, undefined],
+  ] as const) {
+    const { content, isError } = await callTool(service, "fetch_gp", args);
+    assert.equal(isError, true);
+    const { detail, errors, errors_total } = JSON.parse(content[0]!.text);
+    assert.deepEqual([errors.length, errors[19].parameter, errors_total], [20, "p19", total]);
+    const number = `${total ?? 20} problems${total ? ", of which these are the first 20" : ""}: `;
+    assert.ok(detail.startsWith(`${number}'p0': Not an argument`), detail);
+  }
+});
+
 test("lists are exact, in brief unless asked otherwise, and go on where they end", async (t) => {
   const service = await startService(t);
   const all = await service.get("/fetch-signals?limit=100");

@@ -22,10 +22,9 @@ test("entries are newest first, each with a day and a change", () => {
 });
 
 test("an entry is shown as text with its code marked", () => {
-  const page = changelogPage(
-    [{ version: "1.4", date: "2027-01-02", changes: ["A <b>new</b> parameter `city`."] }],
-    [],
-  );
+  const page = changelogPage([
+    { version: "1.4", date: "2027-01-02", changes: ["A <b>new</b> parameter `city`."] },
+  ]);
   assert.match(page, /<li>A &lt;b&gt;new&lt;\/b&gt; parameter <code>city<\/code>\.<\/li>/);
   assert.match(page, /<time datetime="2027-01-02">/);
 });

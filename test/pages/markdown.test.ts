@@ -77,8 +77,12 @@ test("each page of the docs is served as Markdown under its own address and to w
     const alone = await service.get(`${path}.md`, noKey);
     assert.equal(alone.headers.get("content-type"), "text/markdown; charset=utf-8");
     assert.match(alone.text, /^#|^\[/);
-    const accepted = await service.get(path, { ...noKey, accept: "text/markdown" });
-    assert.equal(accepted.text, alone.text);
+    for (const accept of [
+      "text/markdown",
+      "text/markdown, text/html, */*",
+      "text/html, text/markdown",
+    ])
+      assert.equal((await service.get(path, { ...noKey, accept })).text, alone.text, accept);
     const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     for (const accept of [browser, "*/*"])
       assert.match((await service.get(path, { ...noKey, accept })).text, /^<!doctype html>/);

@@ -118,6 +118,27 @@ test("dates are as precise as the source and exist", () => {
     assert.equal(fault("gp", { updated_at: time })[0]?.field, "updated_at", time);
 });
 
+test("a state is one of the US unless the record names another country", () => {
+  const reason = (country: string) =>
+    `must be a USPS code such as TX, unless ${country} names another country`;
+  for (const [kind, state, country] of [
+    ["gp", "hq_state", "hq_country"],
+    ["principal", "state", "country"],
+    ["project", "state", "country"],
+  ] as const) {
+    const faulty = [{ field: state, reason: reason(country) }];
+    for (const wrong of ["ZZ", "Texas", "tx", "TX "]) {
+      assert.deepEqual(fault(kind, { [state]: wrong }), faulty);
+      assert.deepEqual(fault(kind, { [state]: wrong, [country]: null }), faulty);
+      assert.deepEqual(fault(kind, { [state]: wrong, [country]: "US" }), faulty);
+      assert.deepEqual(fault(kind, { [state]: wrong, [country]: "U.S.A." }), faulty);
+    }
+    for (const right of ["TX", "DC", "PR", "GU", "AE", null])
+      assert.deepEqual(fault(kind, { [state]: right, [country]: "US" }), []);
+    assert.deepEqual(fault(kind, { [state]: "ON", [country]: "CA" }), []);
+  }
+});
+
 test("money is whole US dollars, and numbers stay within what they measure", () => {
   assert.deepEqual(fault("signal", { amount_usd: -5 }), []);
   for (const members of [{ aum_usd: 1.5 }, { aum_usd: -1 }, { aum_usd: "5" }, { founded_year: 26 }])

@@ -4,7 +4,7 @@ import fc from "fast-check";
 /** Its members but for the time; the id `own` stands for one that the service makes. */
 export const anyRequest = {
   account: fc.constantFrom(1, 1, 1, 2, 3, 4_000_000_000),
-  key: fc.constantFrom("key_a", "key_b", "explorer"),
+  key: fc.constantFrom("key_a", "key_b", "key_c"),
   operation: fc.constantFrom("fetch-gp", "fetch-signals"),
   status: fc.constantFrom(200, 304, 400, 429, 500),
   milliseconds: fc.integer({ min: 0, max: 9_000_000 }).map((hundredths) => hundredths / 100),

@@ -1,9 +1,8 @@
 /** Makes one check of `doctor` on a data folder. */
 import assert from "node:assert/strict";
 import { type Check, examine, type Examined, type Finding, type Status } from "#doctor/check.ts";
-import { noon } from "./control.ts";
 
-interface Given extends Partial<Pick<Examined, "now" | "isThorough" | "environmentFile">> {
+interface Given extends Partial<Pick<Examined, "environmentFile">> {
   settings?: Record<string, string>;
 }
 
@@ -11,9 +10,6 @@ export const look = (check: Check, dataDir: string, given: Given = {}): Promise<
   examine([check], {
     environment: { DATA_DIR: dataDir, ...given.settings },
     environmentFile: given.environmentFile ?? null,
-    program: "1.2.3",
-    now: given.now ?? noon,
-    isThorough: given.isThorough ?? false,
   });
 
 /** The one finding of a check, which must have this status; then its words can be held against a pattern. */

@@ -57,7 +57,6 @@ export async function openHttpServer(
   const http: HttpDependencies = {
     config,
     operations,
-    deprecations: [],
     api,
     model: () => model,
     changes: { list: () => [], stepPath: () => "", openStep: () => null },

@@ -9,7 +9,7 @@ import type {
   AccountWorkerSettings,
   PageAnswer,
   PageRequest,
-  QuotaRpc,
+  LookAtQuota,
 } from "#account/messages.ts";
 import type { AccountServices } from "#account/request.ts";
 import { openPersonLimiter } from "#account/person-limits.ts";
@@ -32,7 +32,8 @@ export interface InsideWorker {
   messages: Mail[];
   /** Texts of the queries so far, of a store in a file. */
   queries: string[];
-  hashes: { count: number; running: number; most: number };
+  /** None ends before `gate` is resolved. */
+  hashes: { count: number; running: number; most: number; gate: Promise<void> };
   get(path: string, request?: Partial<PageRequest>): Promise<PageAnswer>;
   post(
     path: string,
@@ -55,7 +56,7 @@ export async function openInsideWorker(
       : await openControl(dataDir, place);
   const usage = await openUsage(dataDir, place);
   t.after(() => Promise.all([control.close(), usage.close()]));
-  const hashes = { count: 0, running: 0, most: 0 };
+  const hashes = { count: 0, running: 0, most: 0, gate: Promise.resolve() };
   const messages: Mail[] = [];
   const passwords = countedPasswords(hashes);
   const services = {
@@ -81,9 +82,8 @@ export async function openInsideWorker(
       isOff: false,
       async close() {},
     },
-    quotaRpc: { call: () => assert.fail(), look: () => assert.fail() },
+    lookAtQuota: () => assert.fail(),
     personLimiter: openPersonLimiter(),
-    deprecations: [],
     model: () => null,
     reportError: (error: string) => assert.fail(error),
     ...otherwise,
@@ -123,11 +123,11 @@ export async function openInsideWorker(
   };
 }
 
-/** Looks at these counters, for pages and jobs on which nobody is in the explorer. */
-export const quotaRpcOver = ({ look }: Pick<Counters, "look">): QuotaRpc => ({
-  call: () => assert.fail("nobody is in the explorer"),
-  look: async (account, quotas) => look(account, quotas),
-});
+/** Looks at these counters. */
+export const lookOver =
+  ({ look }: Pick<Counters, "look">): LookAtQuota =>
+  async (account, quotas) =>
+    look(account, quotas);
 
 /** On a connection of its own, without fsync: no test here loses power. */
 async function watchedControl(dataDir: string, queries: string[]): Promise<ControlStore> {
@@ -152,7 +152,7 @@ function countedPasswords(hashes: InsideWorker["hashes"]): Passwords {
     hashes.count += 1;
     hashes.running += 1;
     hashes.most = Math.max(hashes.most, hashes.running);
-    const result = await work;
+    const [result] = await Promise.all([work, hashes.gate]);
     hashes.running -= 1;
     return result;
   };
@@ -161,7 +161,9 @@ function countedPasswords(hashes: InsideWorker["hashes"]): Passwords {
     isPassword: (password, stored) => counted(hasher.isPassword(password, stored)),
     isOutdated: (stored) => hasher.isOutdated(stored),
   });
-  return { inTurn: (work) => passwords.inTurn((hasher) => work(watched(hasher))) };
+  return {
+    inTurn: (work, trust) => passwords.inTurn((hasher) => work(watched(hasher)), trust),
+  };
 }
 
 /** The token in the last message to an address. */

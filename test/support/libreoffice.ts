@@ -29,6 +29,9 @@ export const hasLibreOffice = (t: TestContext): boolean =>
 
 /** As a person who chooses UTF-8 and the comma in the dialog that LibreOffice shows for text. */
 export const csvInUtf8 = "CSV:44,34,76,1";
+/** The same with another separator, as a program takes it where a comma stands before decimals. */
+export const csvCutAtSemicolons = "CSV:59,34,76,1";
+export const csvCutAtTabs = "CSV:9,34,76,1";
 
 /**
  * Opens all of them in one run, as a double click does, or with a filter.

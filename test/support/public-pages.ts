@@ -26,7 +26,6 @@ export const serviceFacts: ServiceFacts = {
 export const docsFacts: DocsFacts = {
   publicUrl: null,
   pageSizeMax: 250,
-  deprecations: [],
   quotas: [
     { name: "minute", quota: 60, seconds: 60 },
     { name: "hour", quota: 1000, seconds: 3600 },
@@ -52,7 +51,7 @@ export const publicPages = (): Map<string, string> =>
     ["/docs/mcp", mcpPage(null)],
     ["/errors", errorsPage()],
     ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
-    ["/changelog", changelogPage(apiVersions, [])],
+    ["/changelog", changelogPage(apiVersions)],
     ["/dosc", problemPage(mistyped, "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y")],
   ]);
 

@@ -13,8 +13,12 @@ interface Order {
   settings?: Record<string, string>;
   /** Sockets to listen on. */
   sockets?: readonly Passed[];
-  /** The main.ts of another version of the program. */
+  /** The main.ts of another version of the program, or the launcher. */
   main?: string;
+  /** The Node that runs it. */
+  node?: string;
+  /** A process group of its own, which signals reach as a whole. */
+  isGroup?: boolean;
   /** A command and its arguments to start it under, such as `nsenter --net=FILE`. */
   under?: readonly string[];
 }
@@ -43,6 +47,7 @@ const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
 /** Returns before it listens. */
 export function spawnServer(t: TestContext, order: Order): ServerProcess {
   const { dataDir, args = [], settings = {}, sockets = [], main = mainPath, under = [] } = order;
+  const { node = process.execPath, isGroup = false } = order;
   const passed = passing(sockets);
   // Nothing else of this environment: a setting of the developer's own must not decide a test.
   const env = {
@@ -54,13 +59,18 @@ export function spawnServer(t: TestContext, order: Order): ServerProcess {
     ...passed.settings,
     ...settings,
   };
-  const command = [...under, ...passed.under, process.execPath, main, "serve", ...args];
+  const command = [...under, ...passed.under, node, main, "serve", ...args];
   const child = spawn(command[0]!, command.slice(1), {
     env,
     // Nor a developer's own .env.
     cwd: import.meta.dirname,
     stdio: passed.stdio,
+    detached: isGroup,
   });
+  const signal = (name: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null)
+      process.kill(isGroup ? -child.pid! : child.pid!, name);
+  };
   let out = "";
   let err = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
@@ -69,7 +79,7 @@ export function spawnServer(t: TestContext, order: Order): ServerProcess {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   t.after(() => {
-    child.kill("SIGKILL");
+    signal("SIGKILL");
     return ended;
   });
   const address = new Promise<string>((resolve, reject) => {
@@ -80,7 +90,6 @@ export function spawnServer(t: TestContext, order: Order): ServerProcess {
     child.once("close", (code) => reject(new Error(`serve ended with ${code}: ${err}`)));
   });
   address.catch(() => {});
-  const signal = (name: NodeJS.Signals) => void child.kill(name);
   const { stdout } = child;
   return { address, ended, pid: child.pid!, signal, out: () => out, err: () => err, stdout };
 }

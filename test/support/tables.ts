@@ -31,7 +31,15 @@ function cellsOf(name: string, value: unknown): [string, string][] {
   ]);
 }
 
-const harmless = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const signs = "=+\\-@⁺⁻⁼₊₋₌−﬩﹢﹣﹦﹫＋－＝＠";
+const begins = new RegExp(`^\\s*?[\\t\\r${signs}]`);
+const within = new RegExp(`([;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*)([${signs}])`, "g");
+
+/** With an apostrophe before what a spreadsheet would run, in a part of the text, too. */
+function harmless(text: string): string {
+  const parts = text.replaceAll(within, "$1'$2");
+  return parts !== text || begins.test(text) ? `'${parts}` : text;
+}
 
 /** Reads CSV as RFC 4180 has it; rows without their empty cells. */
 export function readTable(csv: string): { columns: string[]; rows: Row[] } {

@@ -189,7 +189,7 @@ const requestOfAny = fc.record({ step: fc.integer({ min: -3, max: 4000 }), ...an
 
 const filterOfAny = fc.record(
   {
-    key: fc.constantFrom("key_a", "explorer", "none"),
+    key: fc.constantFrom("key_a", "key_b", "none"),
     operation: fc.constantFrom("fetch-gp", "fetch-signals"),
     statusClass: fc.constantFrom("2xx" as const, "4xx" as const),
     since: fc.integer({ min: noon - 1000, max: noon + 100_000 }),

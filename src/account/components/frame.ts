@@ -37,7 +37,6 @@ const groups: readonly Group[] = [
       { path: "/account/keys", label: "Keys" },
       { path: "/account/usage", label: "Usage" },
       { path: "/account/requests", label: "Requests" },
-      { path: "/account/explorer", label: "Explorer" },
     ],
   },
   {

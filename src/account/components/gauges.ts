@@ -53,11 +53,11 @@ function freeWords({ used, quota, resetSeconds, waitSeconds }: GaugeView): strin
 
 /** Minute, hour, day. @param account its number. */
 export async function readGauges(
-  { control, quotaRpc }: Pick<AccountServices, "control" | "quotaRpc">,
+  { control, lookAtQuota }: Pick<AccountServices, "control" | "lookAtQuota">,
   account: number,
 ): Promise<GaugeView[]> {
   const quotas: Quotas = await quotasInForce(control.database, account);
-  const { windows } = await quotaRpc.look(account, quotas);
+  const { windows } = await lookAtQuota(account, quotas);
   return windows.map(({ name, quota, remaining, resetSeconds, waitSeconds }) => ({
     name,
     quota,

@@ -140,15 +140,13 @@ interface Rest {
   total: number;
 }
 
-/** A link to the records that are not shown. */
+/** Names the request for the records that are not shown. */
 function restNote({ operation, gp, shown, total }: Rest): Part {
   if (shown >= total) return null;
   const query = new URLSearchParams({ gp_name: gp, limit, offset: String(shown) }).toString();
   return html`<p>
     The first ${grouped(shown)} of ${grouped(total)}. The others:
-    <a class="mono" href="/account/explorer?operation=${operation}&amp;${query}#answer"
-      >/${operation}?${query}</a
-    >
+    <a class="mono" href="/docs#${operation}">/${operation}?${query}</a>
   </p>`;
 }
 

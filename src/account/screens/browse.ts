@@ -171,7 +171,7 @@ function browsePage(view: BrowseView): string {
   return accountPage({
     title: "Browse GPs",
     frame,
-    scripts: ["explorer.js"],
+    scripts: ["suggest.js"],
     main: html`<h1>${counted(total, "GP")}${namedIn(chosen)}</h1>
       ${nameField(path, chosen)} ${choiceLine(path, chosen)}
       ${unknown.map((miss) => unknownNote(path, miss))}
@@ -207,9 +207,8 @@ function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
       href: (offset) => href({ offset }),
     })}
     <p>
-      <a href="/account/explorer?operation=fetch-principals&amp;${callQuery(chosen)}#answer"
-        >The principals of these GPs</a
-      >
+      Their principals:
+      <a class="mono" href="/docs#fetch-principals">/fetch-principals?${callQuery(chosen)}</a>
     </p>
   </section>`;
 }
@@ -252,7 +251,7 @@ function browseSignalsPage(view: BrowseSignalsView): string {
   return accountPage({
     title: "Browse signals",
     frame,
-    scripts: ["explorer.js"],
+    scripts: ["suggest.js"],
     main: html`<h1>
         ${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}
       </h1>

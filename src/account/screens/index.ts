@@ -3,7 +3,6 @@ import type { Route } from "#account/route.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { credentialRoutes } from "./credentials.ts";
-import { explorerRoutes } from "./explorer.ts";
 import { forgotRoutes } from "./forgot.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keyRoutes } from "./key.ts";
@@ -23,7 +22,6 @@ import { usageRoutes } from "./usage.ts";
 export const routes: readonly Route[] = [
   ...browseRoutes,
   ...browseGpRoutes,
-  ...explorerRoutes,
   ...suggestRoutes,
   ...keysRoutes,
   ...keyRoutes,

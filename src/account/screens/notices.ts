@@ -4,16 +4,13 @@ import { readGauges } from "#account/components/gauges.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
-import { readDeprecatedUses } from "#account/deprecated-uses.ts";
 import { type Route, route } from "#account/route.ts";
 import { dueNotice, isQuotaNear } from "#account/watch-notices.ts";
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
-import { anchorOf, type Deprecation, endOf, subjectOf } from "#operations/deprecations.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, prose } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { operator, service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -37,7 +34,6 @@ async function showNotices(request: MemberRequest): Promise<Reply> {
         ...suspension(request),
         ...keys.flatMap((key) => keyNeeds(key, now)),
         ...(await quotaNeeds(request)),
-        ...(await deprecatedNeeds(request)),
       ],
       activity: await readActivity(request, keys),
       now,
@@ -65,11 +61,6 @@ async function quotaNeeds({ services, account }: MemberRequest): Promise<Need[]>
     : [];
 }
 
-async function deprecatedNeeds({ services, account, now }: MemberRequest): Promise<Need[]> {
-  const uses = await readDeprecatedUses(services, account.number, now);
-  return uses.map((use) => ({ what: "deprecated", ...use }));
-}
-
 interface KeyName {
   id: string;
   name: string;
@@ -80,8 +71,7 @@ type Need =
   | { what: "suspended"; since: string }
   | { what: "key-expires"; key: KeyName; at: string }
   | { what: "key-expired"; key: KeyName; at: string }
-  | { what: "quota-near"; percent: number }
-  | { what: "deprecated"; deprecation: Deprecation; requests: number };
+  | { what: "quota-near"; percent: number };
 
 interface Activity {
   at: string;
@@ -135,7 +125,7 @@ function noticesPage({ frame, needs, activity, now }: NoticesView): string {
       ${activity.length > 0 ? activityTable(activity, now) : html`<p>Nothing happened.</p>`}
       <p class="muted">
         Where the service sends mail, owners get a message 14 and 3 days before a key expires, and
-        when 80 % of the quota of a day is used, and when the account uses something deprecated.
+        when 80 % of the quota of a day is used.
       </p>`,
   });
 }
@@ -164,19 +154,7 @@ function needWords(need: Need, now: number): Html {
     case "quota-near":
       return html`${need.percent} % of the quota of 24 hours are used.
         <a href="/account/usage">By which keys</a>`;
-    case "deprecated":
-      return deprecatedWords(need.deprecation, need.requests, now);
   }
-}
-
-function deprecatedWords(deprecation: Deprecation, requests: number, now: number): Html {
-  const isOver = endOf(deprecation) <= now;
-  return html`${counted(requests, "request")} of the last 30 days used
-    ${prose(subjectOf(deprecation))}, which
-    <span class="expires"
-      >${isOver ? "ended" : "ends"}
-      ${relativeTime(new Date(endOf(deprecation)).toISOString(), now)}</span
-    >. ${prose(deprecation.advice)} <a href="/changelog#${anchorOf(deprecation)}">What changes</a>`;
 }
 
 const activityTable = (activity: readonly Activity[], now: number): Html =>

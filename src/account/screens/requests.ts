@@ -8,14 +8,13 @@ import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { isLive } from "#keys/keys.ts";
-import { recordedNames } from "#operations/deprecations.ts";
+import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { requestColumns } from "#usage/columns.ts";
-import { explorerKey } from "#usage/request-chunk.ts";
 import type { RequestFilter } from "#usage/newest-requests.ts";
 import { type LoggedRequest, readRequests, requestsInPages } from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
@@ -32,7 +31,7 @@ const csvRowsMax = 10_000;
 const keysOffered = 60;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
-  const reading = readFilter(request.query, namesFor(request));
+  const reading = readFilter(request.query, readNames);
   const isOff = request.services.settings.usageLogDays === 0;
   if (isOff || reading.fault !== undefined)
     return page(await markup(request, reading, { requests: [], next: null }), isOff ? 200 : 400);
@@ -45,16 +44,13 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   return page(await markup(request, reading, found));
 }
 
-const namesFor = ({ services }: MemberRequest) => recordedNames(services.deprecations);
-
 async function markup(
   request: MemberRequest,
   { typed, fault }: FilterReading,
   { requests, next }: { requests: readonly LoggedRequest[]; next: string | null },
 ): Promise<string> {
   const keys = await listOwn(request);
-  const explorer = { id: explorerKey, name: "Explorer" };
-  const offered = [explorer, ...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
+  const offered = [...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
   const names = new Map(offered.map(({ id, name }) => [id, name]));
   return requestsPage({
     frame: framed(request),
@@ -62,7 +58,7 @@ async function markup(
     typed,
     fault,
     keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
-    operations: namesFor(request),
+    operations: readNames,
     rows: requests.map((logged) => rowOf(logged, names)),
     olderHref: next === null ? null : hrefOf("/account/requests", typed, next),
     csvHref: hrefOf("/account/requests.csv", typed),
@@ -72,7 +68,7 @@ async function markup(
 
 const rowOf = (request: LoggedRequest, names: ReadonlyMap<string, string>): RequestRow => ({
   ...request,
-  keyHref: request.key === explorerKey ? "/account/explorer" : `/account/keys/${request.key}`,
+  keyHref: `/account/keys/${request.key}`,
   keyName: names.get(request.key) ?? request.key,
 });
 
@@ -88,7 +84,7 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
 
 /** A filter with an error gets the page instead: a file of the wrong requests would look right. */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
-  const { filter, fault } = readFilter(request.query, namesFor(request));
+  const { filter, fault } = readFilter(request.query, readNames);
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
   const lines = [byteOrderMark + csvHeading(requestColumns)];
@@ -100,7 +96,7 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
 }
 
 interface RequestRow extends Omit<LoggedRequest, "account" | "key"> {
-  /** The page of the key, or the explorer. */
+  /** The page of the key. */
   keyHref: string;
   keyName: string;
 }
@@ -143,10 +139,7 @@ function log(view: RequestsView): Html {
   const { fault, rows, typed } = view;
   const isFiltered = Object.keys(typed).length > 0;
   if (rows.length === 0 && !isFiltered)
-    return html`<p>
-      No request yet. Send one with <a href="/account/keys">a key of yours</a>, or in the
-      <a href="/account/explorer">explorer</a>.
-    </p>`;
+    return html`<p>No request yet. Send one with <a href="/account/keys">a key of yours</a>.</p>`;
   return html`${faultNote(fault)}
     <details ${isFiltered && html`open`}>
       <summary>Filter, or find one by its id</summary>

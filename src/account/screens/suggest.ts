@@ -12,7 +12,7 @@ import type { Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const suggestRoutes: readonly Route[] = [
-  route("/account/explorer/suggest", "member", { GET: suggestions }, { isBackground: true }),
+  route("/account/browse/suggest", "member", { GET: suggestions }, { isBackground: true }),
 ];
 
 /** Costs no quota; a suspended account gets none, as it may read no records. */
@@ -49,8 +49,8 @@ function values(model: ReadModel, facet: FacetName, text: string, folded: string
   return found.length > 0 ? found : model.suggestionsFor(miss);
 }
 
-/** The values of a facet, the most common among GPs first. */
-export function commonFirst({ gps, values: ofFacet }: Browse, facet: FacetName): string[] {
+/** Returns the values of a facet, the most common among GPs first. */
+function commonFirst({ gps, values: ofFacet }: Browse, facet: FacetName): string[] {
   const known = ofFacet[facet];
   const counts = gps.count(facet, known, {});
   return mostFirst(known.map((value, i) => ({ value, count: counts[i]! }))).map(

@@ -11,7 +11,6 @@ import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
-import { explorerKey } from "#usage/request-chunk.ts";
 import { statusClasses } from "#usage/status-class.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
@@ -73,7 +72,6 @@ function planWords({ plan, quotas }: Account, mayRead: boolean): string {
 async function keyRows({ services, account, now }: MemberRequest, span: Span): Promise<UsageRow[]> {
   const keys = await listKeys(services.control, { accountNumber: account.number, now });
   const names = new Map(keys.map(({ id, name }) => [id, name]));
-  names.set(explorerKey, "Explorer");
   const rows = await readTotalsByKey(services.usage, span);
   return rows.slice(0, rowsMax).map(({ key, totals }) => {
     return { name: names.get(key) ?? key, href: `/account/requests?key=${key}`, totals };
@@ -129,8 +127,8 @@ function usagePage(view: UsageView): string {
 }
 
 const whatCounts = html`<p class="muted">
-  Requests with a key and from the <a href="/account/explorer">explorer</a> count; viewing pages
-  does not. The figures below include requests that were refused with 429, which used up nothing.
+  Requests with a key count; viewing pages does not. The figures below include requests that were
+  refused with 429, which used up nothing.
 </p>`;
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;

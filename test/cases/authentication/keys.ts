@@ -79,7 +79,7 @@ export async function keyCases(caseOf: CaseOf, service: TestService): Promise<vo
       for (const name of ["x-api-key", "X-API-KEY"]) {
         const lines = [`x-api-key: ${twice[0]}`, `${name}: ${twice[1]}`];
         assertInvalid(await get({ headers: lines }), "malformed", twice.join());
-        const apart = [lines[0]!, ...Array<string>(900).fill("a: b"), lines[1]!];
+        const apart = [lines[0]!, ...Array<string>(40).fill("a: b"), lines[1]!];
         assertInvalid(await get({ headers: apart }), "malformed");
       }
     for (const joined of [`${key},${key}`, `${key}, `, `,${key}`, `${key};`])

@@ -114,12 +114,14 @@ export async function connectionCases(caseOf: CaseOf, { port, key }: OwnProcess)
       socket.resume();
       await once(socket, "close");
       const text = Buffer.concat(parts).toString("latin1");
+      // Sixteen may wait for the first; the connection ends behind them.
+      const accepted = Array.from({ length: 17 }, (_, i) => i);
       assert.deepEqual(
         statusesIn(text),
-        many.map(() => 200),
+        accepted.map(() => 200),
       );
       const ids = [...text.matchAll(/x-request-id: id-(\d+)/g)].map(([, id]) => Number(id));
-      assert.deepEqual(ids, [...many.keys()]);
+      assert.deepEqual(ids, accepted);
     },
   );
 }

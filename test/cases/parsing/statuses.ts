@@ -29,7 +29,7 @@ export async function statusCases(caseOf: CaseOf, service: TestService): Promise
         let text = "";
         socket.on("data", (bytes) => (text += String(bytes)));
         socket.write(sent);
-        const drip = setInterval(() => i === 2 && socket.write("X: y\r\n"), 10);
+        const drip = setInterval(() => i === 2 && socket.write("X: y\r\n"), 50);
         await once(socket, "end");
         clearInterval(drip);
         socket.destroy();

@@ -1,0 +1,200 @@
+/** Writes an installation in PostgreSQL into a data folder, for a backup, and restores a backup into an empty database. */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openInstances } from "#datasets/instances.ts";
+import { fetchFolder, storeFolder } from "#datasets/shared-folder.ts";
+import { partLimits } from "#datasets/stored-parts.ts";
+import { controlFile } from "#store/files.ts";
+import { connectPostgres, placeName, type PostgresSession } from "#store/postgres.ts";
+import { migratePostgres, refuseUnready } from "#store/postgres-schema.ts";
+import { refuseUnfit } from "#store/refuse-unfit.ts";
+import type { StoreName } from "#store/schema-steps.ts";
+import { openControl, openUsage } from "#store/stores.ts";
+import { takeOverUsage } from "#usage/take-over.ts";
+import { BackupFault } from "./backup-fault.ts";
+import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
+import type { Manifest } from "./manifest.ts";
+import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";
+import { fetchTable, requestTables, storedTables, storeTable } from "./stored-tables.ts";
+import { withTemporaryFolder } from "./temporary-folder.ts";
+
+/** Of what a data folder is to have. */
+interface Extent {
+  isControlOnly: boolean;
+  hasRequests: boolean;
+}
+
+const limits = { ...partLimits, lock: 30_000 };
+
+async function withSession<R>(
+  url: string,
+  work: (session: PostgresSession) => Promise<R>,
+): Promise<R> {
+  const session = await connectPostgres({ url }, { limits });
+  try {
+    return await work(session);
+  } finally {
+    session.close();
+  }
+}
+
+/**
+ * Writes the files that a backup of a folder is made of, as the database is at one moment; servers go on meanwhile.
+ * @param folder new or empty.
+ * @throws DomainError `conflict` for another schema, StoreFault where the database cannot be read, DatasetFault for a dataset
+ *   that is stored damaged.
+ */
+export const writeDataFolder = (
+  url: string,
+  folder: string,
+  { isControlOnly, hasRequests }: Extent,
+): Promise<void> =>
+  withSession(url, async (session) => {
+    await refuseUnready(session, placeName(url));
+    await session.inTransaction(async () => {
+      await fetchStore(session, folder, "control.sqlite");
+      if (isControlOnly) return;
+      await fetchStore(session, folder, "usage.sqlite", hasRequests);
+      await fetchFolder(session, join(folder, "datasets"));
+    }, "begin isolation level repeatable read read only");
+  });
+
+const openers = { "control.sqlite": openControl, "usage.sqlite": openUsage } as const;
+
+async function fetchStore(
+  session: PostgresSession,
+  folder: string,
+  store: StoreName,
+  hasRequests = false,
+): Promise<void> {
+  await (await openers[store](folder)).close();
+  const file = new DatabaseSync(join(folder, store));
+  try {
+    file.exec("pragma synchronous = off; begin");
+    for (const table of storedTables[store]) await fetchTable(session, file, table);
+    file.exec("commit");
+    if (store === "usage.sqlite") await takeOverUsage(session, { file }, hasRequests);
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Fills a database in one transaction: whoever is killed leaves it as empty as it was.
+ * @throws BackupFault if the backup or the database does not allow it.
+ */
+export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Promise<Restored> =>
+  withTemporaryFolder(join(tmpdir(), "gp-records-restore"), async (folder) => {
+    const { url, isTrial, now } = order;
+    const place = placeName(url);
+    await withSession(url, async (session) => {
+      await refuseUnfit(session, { url });
+      await refuseTaken(session, place);
+    });
+    const prepared = await prepare(order, folder);
+    const { manifest } = prepared;
+    const own = { dataset: manifest.dataset, areCountsKept: false, replaced: null };
+    if (isTrial) {
+      const facts = await readControlFacts(controlFile(folder));
+      return { ...reportOf(prepared, facts, now), ...own };
+    }
+    await migratePostgres({ url });
+    const restored = await withSession(url, (session) =>
+      session.inTransaction(() => fill(session, place, folder, manifest)),
+    );
+    return { ...reportOf(prepared, restored, now), ...own };
+  });
+
+/** Their triggers would change one row for each row that is stored. */
+const watchedTables = ["api_key", "account", "plan"];
+
+const filledTables = [
+  ...Object.values(storedTables).flat(),
+  ...requestTables,
+  "usage_recent",
+  "dataset",
+  "dataset_step",
+  "dataset_publication",
+  "quota_count",
+];
+
+/** @returns what was stored, as it is read back. */
+async function fill(
+  session: PostgresSession,
+  place: string,
+  folder: string,
+  { control_only, requests }: Manifest,
+): Promise<ControlFacts> {
+  const { query } = session;
+  const trigger = async (change: "enable" | "disable") => {
+    for (const table of watchedTables)
+      await query(`alter table ${table} ${change} trigger key_change`);
+  };
+  const tables = await existing(session, filledTables);
+  await query(`lock table ${tables.join(", ")} in exclusive mode`);
+  await refuseTaken(session, place);
+  await trigger("disable");
+  await storeStore(session, folder, "control.sqlite");
+  if (!control_only) {
+    await storeStore(session, folder, "usage.sqlite", requests);
+    await storeFolder(session, join(folder, "datasets"));
+  }
+  await trigger("enable");
+  await query("update key_change set count = count + 1");
+  await query("notify gp_records_keys");
+  await query("notify gp_records_dataset");
+  return queryControlFacts(query);
+}
+
+async function storeStore(
+  session: PostgresSession,
+  folder: string,
+  store: StoreName,
+  hasRequests = false,
+): Promise<void> {
+  const file = new DatabaseSync(join(folder, store), { readOnly: true });
+  try {
+    for (const table of storedTables[store]) await storeTable(session, file, table);
+    const whole = { ...session, inTransaction: <R>(work: () => Promise<R>) => work() };
+    if (store === "usage.sqlite") await takeOverUsage({ file }, whole, hasRequests);
+  } finally {
+    file.close();
+  }
+}
+
+/** @throws BackupFault where a server runs on the database, it has rows, or its tables are those of another role. */
+async function refuseTaken(session: PostgresSession, place: string): Promise<void> {
+  const tables = await existing(session, [...filledTables, "instance"]);
+  const [foreign] = await session.query<{ owner: string; role: string }>(
+    `select tableowner as owner, current_user as role from pg_tables
+     where schemaname = current_schema() and tablename = any($1) and not pg_has_role(tableowner, 'usage')`,
+    [tables],
+  );
+  if (foreign !== undefined)
+    throw new BackupFault(
+      `Nothing was restored: the tables of ${place} are those of the role '${foreign.owner}', and --to names the role '${foreign.role}'. Only the owner can fill them: name that role in --to.`,
+    );
+  const instances = tables.includes("instance") ? await openInstances(session).list() : [];
+  const running = instances.find(({ isLive }) => isLive);
+  if (running !== undefined)
+    throw new BackupFault(
+      `Nothing was restored: a server runs on ${place}, process ${running.pid} on ${running.host}. Stop it and try again; one that was killed counts as running for 15 seconds.`,
+    );
+  for (const table of tables.filter((one) => one !== "instance")) {
+    const rows = await session.query(`select 1 from ${table} limit 1`);
+    if (rows.length > 0)
+      throw new BackupFault(
+        `Nothing was restored: the table ${table} of ${place} has rows. Name an empty database with --to.`,
+      );
+  }
+}
+
+/** Those of these tables that there are. */
+async function existing(session: PostgresSession, names: readonly string[]): Promise<string[]> {
+  const found = await session.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1)",
+    [names],
+  );
+  return found.map(({ name }) => name);
+}

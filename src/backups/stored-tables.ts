@@ -1,0 +1,107 @@
+/** The tables that a backup holds, and how their rows go from PostgreSQL into a file and back. */
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { PostgresSession } from "#store/postgres.ts";
+import type { StoreName } from "#store/schema-steps.ts";
+import { BackupFault } from "./backup-fault.ts";
+
+/** Parents before those that refer to them. */
+export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
+  "control.sqlite": [
+    "plan",
+    "account",
+    "api_key",
+    "person",
+    "member",
+    "session",
+    "known_browser",
+    "link",
+    "throttle",
+    "audit",
+    "notice",
+  ],
+  "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
+};
+
+/** The request log, which is in a backup only where that is asked for. */
+export const requestTables = [
+  "request_recent",
+  "request_group",
+  "request_block",
+  "request_run",
+  "request_text_id",
+] as const;
+
+const rowsAtOnce = 1000;
+
+/** Adds the rows of a table, as the transaction of the session sees them, to the same table of a file. */
+export async function fetchTable(
+  { query }: Pick<PostgresSession, "query">,
+  file: DatabaseSync,
+  table: string,
+): Promise<void> {
+  const columns = columnsOf(file, table);
+  const insert = file.prepare(
+    `insert into ${table} (${listed(columns)}) values (${columns.map(() => "?").join(", ")})`,
+  );
+  await query(`declare stored no scroll cursor for select ${listed(columns)} from ${table}`);
+  for (let left = true; left;) {
+    const rows = await query<Record<string, unknown>>(`fetch ${rowsAtOnce} from stored`);
+    for (const row of rows) insert.run(...columns.map((name) => sqliteValue(row[name])));
+    left = rows.length === rowsAtOnce;
+  }
+  await query("close stored");
+}
+
+/** Adds the rows of a table of a file to the same table of a database. @throws BackupFault for a text with a NUL. */
+export async function storeTable(
+  { query }: Pick<PostgresSession, "query">,
+  file: DatabaseSync,
+  table: string,
+): Promise<void> {
+  const columns = listed(columnsOf(file, table));
+  const sql = `insert into ${table} (${columns}) overriding system value
+    select ${columns} from json_populate_recordset(null::${table}, $1)`;
+  let rows: string[] = [];
+  const send = async () => {
+    await query(sql, [`[${rows.join()}]`]);
+    rows = [];
+  };
+  for (const row of file.prepare(`select ${columns} from ${table}`).iterate()) {
+    rows.push(JSON.stringify(row, (column, value) => jsonValue(`${table}.${column}`, value)));
+    if (rows.length === rowsAtOnce) await send();
+  }
+  await send();
+  // What counts by itself goes on after the last one.
+  const counted = await query<{ name: string }>(
+    `select column_name as name from information_schema.columns
+     where table_schema = current_schema() and table_name = $1 and is_identity = 'YES'`,
+    [table],
+  );
+  for (const { name } of counted)
+    await query(
+      `select setval(pg_get_serial_sequence('${table}', '${name}'), max("${name}")) from ${table}`,
+    );
+}
+
+const columnsOf = (file: DatabaseSync, table: string): string[] =>
+  file
+    .prepare("select name from pragma_table_info(?)")
+    .all(table)
+    .map(({ name }) => String(name));
+
+const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
+
+/** node:sqlite binds numbers as REAL, which an integer column turns back and a text column would not. */
+function sqliteValue(value: unknown): SQLInputValue {
+  if (value instanceof Date) return value.toISOString();
+  return Number.isSafeInteger(value) ? BigInt(value as number) : (value as SQLInputValue);
+}
+
+function jsonValue(column: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
+  if (typeof value === "string" && value.includes("\0"))
+    throw new BackupFault(
+      `A text in ${column} of the backup holds a NUL, which no command writes and PostgreSQL does not take. Nothing was changed. Correct it where the backup was made.`,
+    );
+  return value;
+}

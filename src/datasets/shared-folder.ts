@@ -1,0 +1,110 @@
+/** Writes the shared datasets into a folder, and a folder of datasets into an empty database, each in the transaction of a caller. */
+import { hostname } from "node:os";
+import type { Publication } from "#records/publication.ts";
+import type { PostgresSession } from "#store/postgres.ts";
+import { openCatalogue } from "./catalogue.ts";
+import { endCache, openCache } from "./dataset-cache.ts";
+import { DatasetFault } from "./dataset-fault.ts";
+import { hashFile } from "./file-hash.ts";
+import { formatOf } from "./open-generation.ts";
+import { openPublications, type Publications } from "./publications.ts";
+import { listPublications, nameOf, pullStep } from "./shared-publications.ts";
+import { readShared } from "./shared-rows.ts";
+import { checkParts, datasetFile, pullParts, pushParts } from "./stored-parts.ts";
+
+/**
+ * Writes the current dataset, those that are pinned, and the publications. A step that is damaged is left out.
+ * @param folder new or empty.
+ * @throws DatasetFault naming a dataset that is stored damaged.
+ */
+export async function fetchFolder(session: PostgresSession, folder: string): Promise<void> {
+  const { current, generations } = await readShared(session);
+  const cache = openCache(folder);
+  for (const generation of generations) {
+    const { version, status, pinned_at } = generation;
+    const isPinned = pinned_at !== null && status !== "added";
+    if (version !== current?.version && !isPinned) continue;
+    const path = cache.temporaryPath();
+    await pullParts(session, datasetFile(generation), path);
+    cache.adopt(path, generation);
+  }
+  if (current !== null) cache.point(current);
+  endCache(folder);
+  const publications = openPublications(folder);
+  const noted = await listPublications(session);
+  for (const one of noted) if (one.step !== null) await fetchStep(session, publications, one);
+  if (noted.length > 0) publications.write(noted);
+}
+
+async function fetchStep(
+  session: PostgresSession,
+  publications: Publications,
+  { from, version }: Publication,
+): Promise<void> {
+  if (publications.openStep(from!, version) !== null) return;
+  const path = publications.temporaryPath();
+  try {
+    await pullStep(session, path, from!, version);
+    publications.adoptStep(path, from!, version);
+  } catch (error) {
+    if (!(error instanceof DatasetFault)) throw error;
+  }
+}
+
+/**
+ * Stores all datasets of a folder and its publications, and reads back what was stored.
+ * @throws DatasetFault where a file, or what was stored of it, is not what it is said to be.
+ */
+export async function storeFolder(session: PostgresSession, folder: string): Promise<void> {
+  const catalogue = openCatalogue(folder);
+  const current = catalogue.currentVersion();
+  for (const generation of catalogue.list()) {
+    const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
+    const { published_at, published_after, pinned_at } = generation;
+    const path = catalogue.pathOf(version);
+    const status = published_at === null ? "staged" : "published";
+    const file = [version, formatOf(path), hash, sha256, bytes, records, built_at, built_from];
+    const state = [status, published_at, published_after, pinned_at, publisher];
+    await session.query(insertSql, [...file, ...state]);
+    await pushParts(session, path, datasetFile(generation));
+    await checkParts(session, datasetFile(generation));
+  }
+  const publications = openPublications(folder);
+  const noted = publications.list(current);
+  for (const { from, version, step } of noted)
+    if (step !== null)
+      await storeStep(session, publications.stepPath(from!, version), from!, version);
+  await session.query(insertPublicationsSql, [JSON.stringify(noted)]);
+  await session.query("update dataset_state set current = $1, change = change + 1", [current]);
+}
+
+async function storeStep(
+  session: PostgresSession,
+  path: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  const step = { of: "step", name: nameOf(from, to), ...hashFile(path) } as const;
+  const added = await session.query(insertStepSql, [step.name, step.sha256, step.bytes]);
+  // A dataset that was published twice after the same one has one step for both.
+  if (added.length === 0) return;
+  await pushParts(session, path, step);
+  await checkParts(session, step);
+}
+
+const publisher = `process ${process.pid} on ${hostname()}`;
+
+const insertSql = `
+  insert into dataset (version, format, hash, sha256, bytes, records, built_at, built_from,
+    status, published_at, published_after, pinned_at, publisher)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+const insertStepSql =
+  "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
+
+const insertPublicationsSql = `
+  insert into dataset_publication (version, published_at, previous, step, facts, hash)
+  select one ->> 'version', (one ->> 'published_at')::timestamptz, one ->> 'from',
+    case when one -> 'step' <> 'null' then (one ->> 'from') || '..' || (one ->> 'version') end,
+    nullif(one -> 'step', 'null'), one ->> 'hash'
+  from jsonb_array_elements($1::jsonb) with ordinality as noted (one, number) order by number`;

@@ -1,0 +1,80 @@
+/** The states of addresses in the US: USPS codes (Publication 28, appendix B), territories and military mail included. */
+import { fold } from "./fold.ts";
+
+/** Names by code. */
+export const usStates: Readonly<Record<string, string>> = {
+  AL: "Alabama",
+  AK: "Alaska",
+  AZ: "Arizona",
+  AR: "Arkansas",
+  CA: "California",
+  CO: "Colorado",
+  CT: "Connecticut",
+  DE: "Delaware",
+  DC: "District of Columbia",
+  FL: "Florida",
+  GA: "Georgia",
+  HI: "Hawaii",
+  ID: "Idaho",
+  IL: "Illinois",
+  IN: "Indiana",
+  IA: "Iowa",
+  KS: "Kansas",
+  KY: "Kentucky",
+  LA: "Louisiana",
+  ME: "Maine",
+  MD: "Maryland",
+  MA: "Massachusetts",
+  MI: "Michigan",
+  MN: "Minnesota",
+  MS: "Mississippi",
+  MO: "Missouri",
+  MT: "Montana",
+  NE: "Nebraska",
+  NV: "Nevada",
+  NH: "New Hampshire",
+  NJ: "New Jersey",
+  NM: "New Mexico",
+  NY: "New York",
+  NC: "North Carolina",
+  ND: "North Dakota",
+  OH: "Ohio",
+  OK: "Oklahoma",
+  OR: "Oregon",
+  PA: "Pennsylvania",
+  RI: "Rhode Island",
+  SC: "South Carolina",
+  SD: "South Dakota",
+  TN: "Tennessee",
+  TX: "Texas",
+  UT: "Utah",
+  VT: "Vermont",
+  VA: "Virginia",
+  WA: "Washington",
+  WV: "West Virginia",
+  WI: "Wisconsin",
+  WY: "Wyoming",
+  AS: "American Samoa",
+  FM: "Federated States of Micronesia",
+  GU: "Guam",
+  MH: "Marshall Islands",
+  MP: "Northern Mariana Islands",
+  PW: "Palau",
+  PR: "Puerto Rico",
+  VI: "Virgin Islands",
+  AA: "Armed Forces Americas",
+  AE: "Armed Forces Europe",
+  AP: "Armed Forces Pacific",
+};
+
+/** Members that hold a state, each with the member that holds its country. */
+export const stateMembers = [
+  ["hq_state", "hq_country"],
+  ["state", "country"],
+] as const;
+
+const namesOfUs = new Set(["us", "usa", "united states", "united states of america"]);
+
+/** Reports whether a state has to be one of the US: its country is the US, or is not known. */
+export const mayBeInUs = (country: unknown): boolean =>
+  typeof country !== "string" || namesOfUs.has(fold(country));

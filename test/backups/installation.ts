@@ -1,0 +1,368 @@
+/** An installation in a folder in which every table, and every column of it, has something, and how two of them are compared. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { hashFile } from "#datasets/file-hash.ts";
+import { keepingSteps } from "#datasets/keep-steps.ts";
+import { openControl, openUsage } from "#store/stores.ts";
+import { ownIdText } from "#store/own-request-id.ts";
+import { readSums } from "#usage/recent-sums.ts";
+import { requestsInPages } from "#usage/request-log.ts";
+import { day, hour, minute, noon } from "../support/control.ts";
+import { importRecords } from "../support/dataset.ts";
+import type { StorePlace } from "../support/for-each-store.ts";
+import { putRequests, readUsage, request, tidyUsage } from "../support/usage.ts";
+
+type Rows = Record<string, Record<string, SQLInputValue>[]>;
+
+/** Tables of either engine that a backup does not hold row by row, each with the reason. */
+export const tablesLeft: Readonly<Record<string, string>> = {
+  key_change: "tells servers what to read anew, and each installation counts by itself",
+  kysely_migration: "the schema of the file",
+  kysely_migration_lock: "the schema of the file",
+  schema_step: "the schema of the database",
+  instance: "the servers that run on the database",
+  dataset: "a file of its own",
+  dataset_part: "part of the file of a dataset",
+  dataset_state: "the file that names the current dataset",
+  dataset_file: "nothing writes it",
+  dataset_publication: "in the file of what publications changed",
+  dataset_step: "in the file of what publications changed",
+  dataset_step_part: "in the file of what publications changed",
+  quota_count: "counts begin anew",
+  quota_charge: "counts begin anew",
+  request_counter: "gives out numbers of requests, which begin anew",
+  usage_recent: "taken over with the request log, as each engine has a form of its own",
+  request_log_start: "taken over with the request log",
+};
+
+const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, "0")}:00.000Z`;
+const bytes = (first: number) => Uint8Array.from({ length: 32 }, (_, i) => (first + 7 * i) % 256);
+
+/** With texts beyond ASCII whose order differs by bytes and by UTF-16, empty ones, and quotes. */
+const controlRows: Rows = {
+  plan: [
+    {
+      name: "default",
+      per_minute: 60,
+      per_hour: 1000,
+      per_day: 10_000,
+      changes: 0,
+      created_at: at(0),
+    },
+    {
+      name: "größer ￦ 🏠",
+      per_minute: null,
+      per_hour: 1_000_000,
+      per_day: null,
+      changes: 1,
+      created_at: at(1),
+    },
+    {
+      name: "größer 🏠 ￦",
+      per_minute: 7,
+      per_hour: null,
+      per_day: null,
+      changes: null,
+      created_at: at(1),
+    },
+  ],
+  account: [
+    account(1, { name: "Acme 'Ltd' \"x\"\n\\", plan: "größer ￦ 🏠" }),
+    account(2, { per_minute: 5, per_hour: 50, per_day: 500, suspended_at: at(3) }),
+    account(3, { name: "closed", name_folded: "acc_3", closed_at: at(4) }),
+    account(2_000_000_000),
+  ],
+  api_key: [
+    key("key_b", 1, { replaced_by: "key_a", expires_at: at(5), made_by: "per_1", form: "f1" }),
+    key("key_a", 1, { revoked_at: at(6), form: "f2" }),
+    key("key_c", 2, { is_demo: 1, name: "" }),
+  ],
+  person: [
+    {
+      id: "per_1",
+      email: "Ada@Example.org",
+      email_folded: "ada@example.org",
+      password: "$argon2id$v=19$m=8,t=1,p=1$c2FsdA$aGFzaA",
+      created_at: at(1),
+    },
+    {
+      id: "per_2",
+      email: "bö@example.org",
+      email_folded: "bö@example.org",
+      password: "$argon2id$x",
+      created_at: at(2),
+    },
+  ],
+  member: [
+    { account: 1, person: "per_1", role: "owner", joined_at: at(1) },
+    { account: 1, person: "per_2", role: "member", joined_at: at(2) },
+  ],
+  session: [
+    {
+      digest: bytes(0),
+      id: "ses_1",
+      person: "per_1",
+      account: 1,
+      created_at: at(1),
+      seen_at: at(2),
+      ends_at: at(3),
+      network: "203.0.113.7",
+      browser: "Firefox on Linux",
+    },
+    {
+      digest: bytes(200),
+      id: "ses_2",
+      person: "per_2",
+      account: null,
+      created_at: at(1),
+      seen_at: at(2),
+      ends_at: at(3),
+      network: "2001:db8::/64",
+      browser: "",
+    },
+  ],
+  known_browser: [{ digest: bytes(9), person: "per_1", seen_at: at(2) }],
+  link: [
+    {
+      digest: bytes(10),
+      id: "lnk_1",
+      kind: "invite",
+      email: "C@example.org",
+      email_folded: "c@example.org",
+      person: "per_2",
+      account: 1,
+      role: "member",
+      created_at: at(1),
+      expires_at: at(9),
+      used_at: at(3),
+    },
+    {
+      digest: bytes(11),
+      id: "lnk_2",
+      kind: "sign-up",
+      email: "d@example.org",
+      email_folded: "d@example.org",
+      person: null,
+      account: null,
+      role: null,
+      created_at: at(1),
+      expires_at: at(9),
+      used_at: null,
+    },
+  ],
+  throttle: [{ subject: "a1b2", failures: 3, next_at: at(7) }],
+  audit: Array.from({ length: 2500 }, (_, i) => ({
+    number: i + 1,
+    at: at(i % 60),
+    actor: i % 2 === 0 ? "operator" : "per_1",
+    account: i % 3 === 0 ? null : 1,
+    action: "key.issued",
+    subject: i % 5 === 0 ? null : `key_${i}`,
+    detail: JSON.stringify({ i, text: "ü 🏠" }),
+  })),
+  notice: [{ account: 1, kind: "quota", subject: "day", at: at(8) }],
+};
+
+function account(number: number, own: Record<string, SQLInputValue> = {}) {
+  const id = `acc_${number}`;
+  const quotas = { per_minute: null, per_hour: null, per_day: null };
+  const times = { suspended_at: null, created_at: at(number % 60), closed_at: null };
+  return {
+    number,
+    id,
+    name: id,
+    name_folded: typeof own["name"] === "string" ? own["name"].toLowerCase() : id,
+    ...quotas,
+    ...times,
+    plan: null,
+    ...own,
+  };
+}
+
+function key(id: string, ofAccount: number, own: Record<string, SQLInputValue>) {
+  const digest = bytes(id.charCodeAt(4));
+  const none = { expires_at: null, revoked_at: null, replaced_by: null, made_by: null, form: null };
+  return {
+    id,
+    digest,
+    account: ofAccount,
+    name: "n",
+    hint: "gpr_abcd",
+    is_demo: 0,
+    created_at: at(2),
+    ...none,
+    ...own,
+  };
+}
+
+export async function fillInstallation(dataDir: string): Promise<void> {
+  await (await openControl(dataDir)).close();
+  await (await openUsage(dataDir)).close();
+  insertRows(join(dataDir, "control.sqlite"), controlRows);
+  await fillUsage(dataDir);
+  const catalogue = keepingSteps(openCatalogue(join(dataDir, "datasets")), (sentence) => {
+    throw new Error(sentence);
+  });
+  const gps = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ record: "gp", id: `gp${i}`, name: `Name ${i}` }));
+  for (const [i, count] of [2, 3, 5].entries())
+    await importRecords(catalogue, gps(count), {
+      nowMilliseconds: Date.UTC(2026, 10, i + 1, 3),
+      isStaged: i === 2,
+    });
+  const [first, second, third] = catalogue.list();
+  catalogue.publish(first!.version, "2026-11-03T04:00:00Z");
+  catalogue.publish(second!.version, "2026-11-03T05:00:00Z");
+  for (const { version } of [first!, third!]) catalogue.pin(version, "2026-11-04T03:00:00Z");
+}
+
+/** Requests in groups, others that wait, totals of both kinds; ids that clients sent, and such as the service makes. */
+async function fillUsage(dataDir: string): Promise<void> {
+  const ids = [ownIdText(noon - 5, Buffer.from("0123456789"), 0), "client's own 🏠"];
+  const some = (count: number, at: number) =>
+    Array.from({ length: count }, (_, i) =>
+      request({
+        at: at + Math.floor(i / 3),
+        account: 1 + (i % 3),
+        key: `key_${i % 4}`,
+        status: i % 7 === 0 ? 400 : 200,
+        problem: i % 7 === 0 ? "invalid-parameters" : null,
+        milliseconds: (i % 1000) / 100,
+        requestId: `${ids[i % 2]}${i % 2 === 0 ? "" : i}`,
+        query: i % 5 === 0 ? "gp_name=ü" : null,
+      }),
+    );
+  for (const [i, count] of [1500, 40, 2500].entries())
+    await putRequests(dataDir, some(count, noon - 2 * day + i * hour));
+  await tidyUsage(dataDir, noon);
+  await putRequests(dataDir, some(700, noon - hour));
+  for (const i of Array.from({ length: 12 }).keys())
+    await putRequests(dataDir, some(3, noon - 30 * minute + i));
+  insertRows(join(dataDir, "usage.sqlite"), {
+    key_use: [
+      { key_id: "key_b", last_used_at: at(1), network: "203.0.113.0/24" },
+      { key_id: "key_a", last_used_at: at(2), network: null },
+    ],
+    usage_writer: [
+      {
+        id: "0b5c1f0e-8a54-4a3b-9d0e-6f7c5c1d2e3f",
+        batch: 17,
+        written_at: "2026-11-21T12:00:00.000Z",
+      },
+    ],
+    usage_hour: [
+      {
+        account: 1,
+        hour: "2025-11-21T12",
+        key: "key_a",
+        operation: "fetch-gp",
+        status: 200,
+        requests: 1,
+        bytes: 9_007_199_254_740_991,
+        milliseconds: 0.1 + 0.2,
+      },
+    ],
+  });
+}
+
+/** All that account pages and commands show of usage. */
+export function usageOf(place: StorePlace): Promise<unknown> {
+  return readUsage(place, async (usage) => {
+    const requests: unknown[] = [];
+    for (const account of [1, 2, 3])
+      for await (const page of requestsInPages(usage, { account, countMax: 100_000 }))
+        requests.push(...page);
+    const sums = await readSums(usage, {
+      by: ["account", "hour", "key", "operation"],
+      from: "2000",
+      to: "3000",
+    });
+    const lastUse = await usage.database
+      .selectFrom("key_use")
+      .selectAll()
+      .orderBy("key_id")
+      .execute();
+    return { requests, lastUse: lastUse.map((row) => ({ ...row })), totals: added(sums) };
+  });
+}
+
+type Sums = Awaited<ReturnType<typeof readSums<"account" | "hour" | "key" | "operation">>>;
+
+/** Those that wait are added to those of their hour. */
+function added(sums: Sums): unknown {
+  const totals = new Map<string, { requests: number; bytes: number; hundredths: number }>();
+  for (const { requests, bytes, milliseconds, ...rest } of sums) {
+    const name = JSON.stringify([rest.account, rest.hour, rest.key, rest.operation, rest.status]);
+    const sum = totals.getOrInsertComputed(name, () => ({ requests: 0, bytes: 0, hundredths: 0 }));
+    sum.requests += requests;
+    sum.bytes += bytes;
+    sum.hundredths += Math.round(milliseconds * 100);
+  }
+  return [...totals].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+export function insertRows(file: string, tables: Rows): void {
+  const db = new DatabaseSync(file, { timeout: 5000 });
+  for (const [table, rows] of Object.entries(tables))
+    for (const row of rows) {
+      const names = Object.keys(row);
+      const sql = `insert into "${table}" (${names.map((name) => `"${name}"`).join(", ")}) values (${names.map(() => "?").join(", ")})`;
+      db.prepare(sql).run(
+        ...Object.values(row).map((value) =>
+          typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value,
+        ),
+      );
+    }
+  db.close();
+}
+
+/** Every table of a file with its rows, types included, in an order of their own. */
+export function tablesIn(file: string, left: readonly string[]): Record<string, unknown[]> {
+  const db = new DatabaseSync(file, { readOnly: true });
+  const names = db
+    .prepare("select name from sqlite_schema where type = 'table' order by name")
+    .all()
+    .map(({ name }) => String(name))
+    .filter((name) => !left.includes(name) && !name.startsWith("sqlite_"));
+  const found = names.map((name) => {
+    const columns = db.prepare("select name from pragma_table_info(?) order by name").all(name);
+    const parts = columns.map(
+      ({ name: column }) => `typeof("${String(column)}"), quote("${String(column)}")`,
+    );
+    const rows = db.prepare(`select ${parts.join(", ")} from "${name}"`);
+    rows.setReturnArrays(true);
+    const texts = rows.all().map((row) => JSON.stringify(row));
+    return [name, texts.toSorted()] as const;
+  });
+  db.close();
+  return Object.fromEntries(found);
+}
+
+/** What is known of each dataset, with the SHA-256 of its file as it is; the current one; and each file of the steps. */
+export function datasetsIn(dataDir: string): unknown {
+  const folder = join(dataDir, "datasets");
+  const catalogue = openCatalogue(folder);
+  return {
+    current: catalogue.currentVersion(),
+    isCache: existsSync(join(folder, ".cache")),
+    datasets: catalogue.list().map((one) => ({
+      ...one,
+      read: hashFile(catalogue.pathOf(one.version)),
+    })),
+    changes: Object.fromEntries(
+      readdirSync(join(folder, "changes")).map((name) => [
+        name,
+        readFileSync(join(folder, "changes", name), "latin1"),
+      ]),
+    ),
+  };
+}
+
+export function rowsIn(file: string, table: string): Record<string, unknown>[] {
+  const db = new DatabaseSync(file, { readOnly: true });
+  const rows = db.prepare(`select * from ${table}`).all();
+  db.close();
+  return rows;
+}

@@ -1,0 +1,320 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { requestTables, storedTables } from "#backups/stored-tables.ts";
+import { exitCodes } from "#cli/command-fault.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { openPublications } from "#datasets/publications.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { noon } from "../support/control.ts";
+import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { putRequests, request, tidyUsage } from "../support/usage.ts";
+import {
+  datasetsIn,
+  fillInstallation,
+  insertRows,
+  tablesIn,
+  tablesLeft,
+  usageOf,
+} from "./installation.ts";
+
+/** Nobody is signed in after a restore, and the audit log tells of it. */
+const ended = ["session", "known_browser", "link"];
+const tablesOf = (dataDir: string) => {
+  const left = [...Object.keys(tablesLeft), ...ended];
+  const { audit, ...tables } = tablesIn(join(dataDir, "control.sqlite"), left);
+  const others = (audit as string[]).filter((row) => !row.includes("'backup.restored'"));
+  return { ...tables, audit: others };
+};
+const inFolder = (dataDir: string) => usageOf({ dataDir, databaseUrl: null });
+const pictureOf = async (dataDir: string) => ({
+  tables: tablesOf(dataDir),
+  datasets: datasetsIn(dataDir),
+  usage: await inFolder(dataDir),
+  writers: tablesIn(join(dataDir, "usage.sqlite"), [])["usage_writer"],
+});
+
+async function filled(t: TestContext): Promise<string> {
+  const dataDir = join(temporaryFolder(t), "here");
+  await fillInstallation(dataDir);
+  return dataDir;
+}
+
+const archive = (t: TestContext) => join(temporaryFolder(t), "all.tar");
+
+test("no table of either engine is forgotten", async (t) => {
+  if (!hasPostgres(t)) return;
+  const dataDir = await filled(t);
+  const known = new Set<string>([
+    ...Object.values(storedTables).flat(),
+    ...requestTables,
+    ...Object.keys(tablesLeft),
+  ]);
+  const inFile = Object.keys(storedTables).flatMap((file) =>
+    Object.keys(tablesIn(join(dataDir, file), [])),
+  );
+  const tables = await runSql<{ name: string }>(
+    await freshDatabase(t),
+    "select tablename as name from pg_tables where schemaname = 'public'",
+  );
+  for (const name of [...inFile, ...tables.map((one) => one.name)])
+    assert.ok(known.has(name), `${name} is held by backups, or left with a reason`);
+  // What is moved below has something in every column of every table.
+  for (const [file, stored] of Object.entries(storedTables)) {
+    const db = new DatabaseSync(join(dataDir, file));
+    for (const name of stored) {
+      const columns = db.prepare("select name from pragma_table_info(?)").all(name);
+      for (const column of columns.map((one) => String(one["name"]))) {
+        const found = db.prepare(`select 1 from ${name} where ${column} is not null`).get();
+        assert.ok(found !== undefined, `${name}.${column}`);
+      }
+    }
+    db.close();
+  }
+});
+
+test("an installation that is moved into a database and back is the same in every row and every byte", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const before = await pictureOf(here);
+  const url = await freshDatabase(t);
+  const [first, second] = [archive(t), archive(t)];
+  await allCommands(here).text("backup", first, "--requests");
+  const there = await allCommands(here).text("restore", first, "--to", url);
+  assert.match(there, /^The database now has the dataset \S+, 3 accounts, /m);
+  assert.match(there, /^The quotas of all accounts begin anew\.$/m);
+  assert.deepEqual(await usageOf({ dataDir: here, databaseUrl: url }), before.usage);
+  const [{ batch }] = await runSql<any>(url, "select batch from usage_writer");
+  assert.equal(Number(batch), 17);
+
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  assert.equal((await onDatabase.json("datasets", "list")).length, 3);
+  await onDatabase.text("accounts", "create", "--name", "one more");
+  await runSql(url, "delete from audit where action = 'account.created'");
+  await runSql(url, "delete from account where name = 'one more'");
+  const made = await onDatabase.json("backup", second, "--requests");
+  assert.deepEqual([made.requests, made.pinned.length], [true, 2]);
+  const back = join(temporaryFolder(t), "back", "again");
+  await onDatabase.text("restore", second, "--to", back);
+  assert.deepEqual(await pictureOf(back), before);
+  // What it is made of is sound as well, and goes on from there.
+  await tidyUsage(back, noon);
+  await putRequests(back, [request({ requestId: "one more" })]);
+  const { requests } = (await inFolder(back)) as { requests: object[] };
+  const { requests: all } = before.usage as { requests: object[] };
+  assert.equal(requests.length, all.length + 1);
+  assert.doesNotMatch((await allCommands(back).start("doctor")).out, /damaged/);
+});
+
+test("the log of requests is in a backup where that is asked for, and else no byte of it", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const query = "gp_name=only-in-the-log";
+  await putRequests(here, [request({ account: 1, query })]);
+  const whole = archive(t);
+  await allCommands(here).text("backup", whole, "--requests");
+  const url = await freshDatabase(t);
+  await allCommands(here).text("restore", whole, "--to", url);
+  const { lastUse, totals } = (await inFolder(here)) as { lastUse: unknown; totals: unknown };
+  for (const place of [allCommands(here), allCommands(temporaryFolder(t), { DATABASE_URL: url })]) {
+    const file = archive(t);
+    assert.match(await place.text("backup", file), /The request log is not in it; --requests/);
+    assert.ok(!readFileSync(file).includes("only-in-the-log"));
+    const target = join(temporaryFolder(t), "target");
+    assert.match(
+      await place.text("restore", file, "--to", target),
+      /The request log is not in it, as it was made without --requests\./,
+    );
+    assert.deepEqual(await inFolder(target), { requests: [], lastUse, totals });
+  }
+});
+
+test("a key that was revoked after the backup was made stays revoked, wherever that is restored", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const [first, second, control] = [archive(t), archive(t), archive(t)];
+  const stateIn = async ({ json }: ReturnType<typeof allCommands>, id: string) =>
+    (await json("keys", "list")).find((one: { id: string }) => one.id === id).state;
+  const settled = allCommands(here);
+  const { id } = await settled.json("keys", "create", "--account", "acc_2000000000", "--name", "a");
+  await settled.text("backup", first);
+  await settled.text("keys", "revoke", id);
+  const url = await freshDatabase(t);
+  assert.match(
+    await settled.text("restore", first, "--to", url, "--dry-run"),
+    new RegExp(`Ended after the backup was made, and stays so:\n  key ${id} `),
+  );
+  await settled.text("restore", first, "--to", url);
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  assert.equal(await stateIn(onDatabase, id), "revoked");
+
+  const later = await onDatabase.json(
+    "keys",
+    "create",
+    "--account",
+    "acc_2000000000",
+    "--name",
+    "b",
+  );
+  await onDatabase.text("backup", second);
+  await onDatabase.text("backup", control, "--control");
+  await onDatabase.text("keys", "revoke", later.id);
+  for (const file of [second, control]) {
+    const folder = join(temporaryFolder(t), "folder");
+    const other = await freshDatabase(t);
+    for (const place of [folder, other]) await onDatabase.text("restore", file, "--to", place);
+    for (const place of [
+      allCommands(folder),
+      allCommands(temporaryFolder(t), { DATABASE_URL: other }),
+    ])
+      assert.equal(await stateIn(place, later.id), "revoked");
+  }
+  // Nobody can tell what ended in a database that is away.
+  const away = allCommands(here, { DATABASE_URL: url.replace(/\/own_/, "/gone_") });
+  const empty = await freshDatabase(t);
+  assert.match(
+    await away.refusal(exitCodes.conflict, "restore", second, "--to", empty),
+    /The database in DATABASE_URL cannot be read, so nobody can tell .* Add --undo-revocations/,
+  );
+  assert.match(
+    await away.text("restore", second, "--to", empty, "--undo-revocations"),
+    /Keys revoked, accounts suspended and people removed after .* are back/,
+  );
+});
+
+test("servers on a database know at once whose keys were restored into it", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const file = archive(t);
+  await allCommands(here).text("backup", file);
+  const url = await freshDatabase(t);
+  const counts = () => runSql(url, "select account, count from key_change order by account");
+  const before = await counts();
+  await allCommands(here).text("restore", file, "--to", url);
+  const after = await counts();
+  assert.deepEqual(
+    after.map(({ account, count }) => [account, Number(count)]),
+    before.map(({ account, count }) => [account, Number(count) + 1]),
+  );
+  // And of each change since.
+  await runSql(url, "update api_key set name = 'x' where id = 'key_c'");
+  assert.equal((await counts()).length, before.length + 1);
+});
+
+test("a place that has an installation is refused, and stays as it is", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const file = archive(t);
+  const { refusal, text } = allCommands(here);
+  await text("backup", file);
+  const restore = (to: string) => refusal(exitCodes.conflict, "restore", file, "--to", to);
+  const taken = await freshDatabase(t);
+  await runSql(taken, "insert into throttle values ('x', 1, 'y')");
+  assert.match(
+    await restore(taken),
+    /the table throttle of \S.* has rows\. Name an empty database/,
+  );
+  const served = await freshDatabase(t);
+  await runSql(
+    served,
+    "insert into instance values ('i', 'web-1', 7, now(), now(), '1', array['2.1'], null)",
+  );
+  assert.match(await restore(served), /a server runs on .*process 7 on web-1\. Stop it/);
+  await runSql(served, "update instance set seen_at = now() - interval '1 minute'");
+  await text("restore", file, "--to", served);
+  assert.match(await restore(here), /has data \(control\.sqlite, /);
+  assert.match(
+    await refusal(exitCodes.usage, "restore", file, "--to", here, "--replace"),
+    /--to names an empty place/,
+  );
+  assert.match(
+    await refusal(exitCodes.usage, "restore", file, "--to", "postgres://a:secret@b"),
+    /^error: --to must be a URL such as postgres:[^\n]+\n$/,
+  );
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: served });
+  assert.match(await onDatabase.refusal(exitCodes.usage, "restore", file), /Say where to: .*--to/);
+});
+
+test("a database without tables gets them with what is restored, and one with newer tables stays as it is", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const file = archive(t);
+  const { refusal, text } = allCommands(here);
+  await text("backup", file, "--control");
+  const fresh = await freshDatabase(t, { isMigrated: false });
+  assert.match(await text("restore", file, "--to", fresh), /accounts, keys, people and the audit/);
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: fresh });
+  assert.equal((await onDatabase.json("keys", "list")).length, 3);
+  const newer = await freshDatabase(t);
+  await runSql(newer, "insert into schema_step (name, is_additive) values ('9999-later', false)");
+  assert.match(
+    await refusal(exitCodes.conflict, "restore", file, "--to", newer),
+    /'9999-later', which this version does not know/,
+  );
+});
+
+test("a text with a NUL is refused, and the database stays empty", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  insertRows(join(here, "control.sqlite"), {
+    throttle: [{ subject: "a\0b", failures: 1, next_at: "n" }],
+  });
+  const file = archive(t);
+  await allCommands(here).text("backup", file);
+  const url = await freshDatabase(t);
+  assert.match(
+    await allCommands(here).refusal(exitCodes.conflict, "restore", file, "--to", url),
+    /A text in throttle\.subject of the backup holds a NUL/,
+  );
+  assert.deepEqual(await runSql(url, "select 1 from account"), []);
+});
+
+test("a dataset that is stored damaged is named and not backed up, and a damaged step is left out", async (t) => {
+  if (!hasPostgres(t)) return;
+  const here = await filled(t);
+  const stepsIn = (dataDir: string) => {
+    const folder = join(dataDir, "datasets");
+    const noted = openPublications(folder).list(openCatalogue(folder).currentVersion());
+    return noted.map(({ step }) => step?.changes ?? null);
+  };
+  assert.equal(stepsIn(here).filter((changes) => changes !== null).length, 3);
+  const url = await freshDatabase(t);
+  const [first, second] = [archive(t), archive(t)];
+  await allCommands(here).text("backup", first);
+  await allCommands(here).text("restore", first, "--to", url);
+  await runSql(url, "update dataset_step_part set bytes = substr(bytes, 2)");
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  await onDatabase.text("backup", second);
+  const back = join(temporaryFolder(t), "back");
+  await onDatabase.text("restore", second, "--to", back);
+  assert.deepEqual(
+    stepsIn(back),
+    stepsIn(here).map(() => null),
+  );
+  assert.deepEqual(readdirSync(join(back, "datasets", "changes")), ["publications.json"]);
+  await runSql(url, "update dataset_part set bytes = substr(bytes, 2)");
+  const third = archive(t);
+  assert.match(
+    await onDatabase.refusal(exitCodes.conflict, "backup", third),
+    /Part 1 of 1 of the stored dataset \S+ is damaged/,
+  );
+  assert.ok(!existsSync(third));
+});
+
+test("a database without a dataset is backed up, and one that lacks steps of its schema is not", async (t) => {
+  if (!hasPostgres(t)) return;
+  const file = archive(t);
+  const backup = async (url: string) => allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  assert.match(
+    await (await backup(await freshDatabase(t))).text("backup", file),
+    /No dataset is published, so none is in it\./,
+  );
+  const old = await freshDatabase(t, { isMigrated: false });
+  assert.match(
+    await (await backup(old)).refusal(exitCodes.conflict, "backup", `${file}.2`),
+    /lacks .* of the .* steps of the schema/,
+  );
+});
