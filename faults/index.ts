@@ -13,7 +13,7 @@ import { revokedKeys } from "./revoked-keys.ts";
 import { restartedUnderLoad } from "./restarted-under-load.ts";
 import { serverKilled } from "./server-killed.ts";
 import { serverStopped } from "./server-stopped.ts";
-import { strangersWhoNeverRead } from "./strangers-who-never-read.ts";
+import { strangersBehindProxies, strangersWhoNeverRead } from "./strangers-who-never-read.ts";
 import { valuesOfStrangers } from "./values-of-strangers.ts";
 
 export const faults: readonly Fault[] = [
@@ -31,5 +31,6 @@ export const faults: readonly Fault[] = [
   flippedBytes,
   valuesOfStrangers,
   strangersWhoNeverRead,
+  ...strangersBehindProxies,
   heldLocks,
 ];

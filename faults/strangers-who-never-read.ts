@@ -1,5 +1,5 @@
-/** F17: strangers on a thousand connections, who send what they like and read nothing, delay nobody and fill no memory. */
-import { fork } from "node:child_process";
+/** F17: strangers on a thousand connections, who send what they like and read nothing, delay nobody and fill no memory, with and without a proxy in front. */
+import { fork, spawnSync } from "node:child_process";
 import { Agent } from "node:http";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,9 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask, warmUp } from "./ask.ts";
-import type { Fault } from "./fault.ts";
+import { canConnect } from "../test/support/can-connect.ts";
+import { type ProxyName, proxyNames, startProxy } from "../test/support/proxies.ts";
+import type { Fault, Finding } from "./fault.ts";
 import { serve, stop, type Server } from "./program.ts";
 import { publishedFolder } from "./published-folder.ts";
 import { type Attack, requestsToWarmUp, ways } from "./strangers.ts";
@@ -20,34 +22,71 @@ const askEveryMilliseconds = 20;
 const attackMilliseconds = 2500;
 const afterMilliseconds = 1000;
 
-/** Tries are connections. */
+const connections = 1000;
+
+const promise =
+  "whatever the connections of one address send without reading, `/health` is answered within 100 ms on a connection that stands, and the server takes at most 64 MiB more";
+
+/** Tries are ways, the first ones. */
 export const strangersWhoNeverRead: Fault = {
   name: "F17 · strangers who never read",
-  promise:
-    "whatever the connections of one address send without reading, `/health` is answered within 100 ms on a connection that stands, and the server takes at most 64 MiB more",
-  tries: { quick: 1000, full: 1000 },
-  async attempt(work, connections) {
-    const dataDir = await publishedFolder(work, 5000);
-    const seen: string[] = [];
-    const broken: string[] = [];
-    for (const way of ways) {
-      work.tell(way.name);
-      const server = await serve(work, { dataDir });
-      await warm(server);
-      const { worst, growth, unanswered } = await beside(work, server, { way, connections });
-      const figures = `${way.name} ${worst.toFixed(0)} ms, ${Math.round(growth / mebibyte)} MiB`;
-      seen.push(figures);
-      if (worst > healthMaxMilliseconds || growth > growthMax || unanswered > 0)
-        broken.push(`${figures}, ${unanswered} unanswered`);
-      await stop(server);
-    }
-    return {
-      done: `${connections} connections from one address in each of ${seen.length} ways, a server for each`,
-      seen: `/health at worst, and memory: ${seen.join("; ")}`,
-      broken,
-    };
-  },
+  promise,
+  tries: { quick: ways.length, full: ways.length },
+  attempt: (work, count) => tryWays(work, count, null),
 };
+
+/** Tries are ways through each proxy; `/health` is asked of the server itself, as by a monitor beside it. */
+export const strangersBehindProxies: readonly Fault[] = proxyNames.map((name) => ({
+  name: `F17 · strangers behind ${name}`,
+  promise,
+  tries: { quick: 3, full: ways.length },
+  whyNot: () => whyNoProxy(name),
+  attempt: (work, count) => tryWays(work, count, name),
+}));
+
+/** @throws Error in CI. */
+function whyNoProxy(name: ProxyName): string | null {
+  if (spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined) return null;
+  const reason = `not tried: ${name} is not installed`;
+  if (process.env["CI"]) throw new Error(reason);
+  return reason;
+}
+
+async function tryWays(work: Work, count: number, proxyName: ProxyName | null): Promise<Finding> {
+  const dataDir = await publishedFolder(work, 5000);
+  const settings = proxyName === null ? {} : { TRUSTED_PROXIES: "127.0.0.1" };
+  const seen: string[] = [];
+  const broken: string[] = [];
+  for (const way of ways.slice(0, count)) {
+    work.tell(way.name);
+    const server = await serve(work, { dataDir, settings });
+    await warm(server);
+    const proxy = proxyName && (await startProxy(proxyName, work.folder(), [server.port]));
+    if (proxy !== null) {
+      work.adopt(proxy.child);
+      await untilListening(proxy.port);
+    }
+    const { port } = proxy ?? server;
+    const order = { port, isBehindProxy: proxy !== null, way, connections };
+    const { worst, growth, unanswered } = await beside(work, server, order);
+    const figures = `${way.name} ${worst.toFixed(0)} ms, ${Math.round(growth / mebibyte)} MiB`;
+    seen.push(figures);
+    if (worst > healthMaxMilliseconds || growth > growthMax || unanswered > 0)
+      broken.push(`${figures}, ${unanswered} unanswered`);
+    proxy?.child.kill("SIGKILL");
+    await stop(server);
+  }
+  return {
+    done: `${connections} connections from one address in each of ${seen.length} ways, a server for each`,
+    seen: `/health at worst, and memory: ${seen.join("; ")}`,
+    broken,
+  };
+}
+
+/** Neither proxy says when it is ready. */
+async function untilListening(port: number): Promise<void> {
+  while (!(await canConnect("127.0.0.1", port))) await wait(20);
+}
 
 /** Loads and compiles what the ways ask for, so that only what is held grows. */
 async function warm({ port }: Server): Promise<void> {
@@ -57,7 +96,7 @@ async function warm({ port }: Server): Promise<void> {
   await warmUp({ port, path: "/openapi.json" });
 }
 
-async function beside(work: Work, { port, pid }: Server, order: Omit<Attack, "port">) {
+async function beside(work: Work, { port, pid }: Server, order: Attack) {
   const strangers = work.adopt(fork(join(import.meta.dirname, "strangers.ts"), { execArgv: [] }));
   await once(strangers, "spawn");
   // Elsewhere they have machines of their own.
@@ -81,7 +120,7 @@ async function beside(work: Work, { port, pid }: Server, order: Omit<Attack, "po
     worst = Math.max(worst, milliseconds - Math.max(...waits));
   };
   const asking = setInterval(() => asked.push(askOnce()), askEveryMilliseconds);
-  strangers.send({ port, ...order } satisfies Attack);
+  strangers.send(order);
   await wait(attackMilliseconds);
   strangers.kill("SIGKILL");
   await wait(afterMilliseconds);

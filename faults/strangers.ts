@@ -1,5 +1,6 @@
 /** A process of strangers: connections that send something in one of these ways, and read nothing of what they get. */
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 export interface Way {
   name: string;
@@ -13,6 +14,8 @@ export interface Way {
 
 export interface Attack {
   port: number;
+  /** To a proxy, which speaks TLS. */
+  isBehindProxy: boolean;
   connections: number;
   way: Way;
 }
@@ -36,6 +39,8 @@ const padded = JSON.stringify({
   method: "ping",
   params: { x: "x".repeat(large) },
 });
+/** With what every request has, as many lines as are accepted. */
+const manyLines = Array.from({ length: 46 }, (_, i) => `x${i}:y`);
 const shortLines = Array.from({ length: 2200 }, (_, i) => `x${i % 90}:y${i % 70}`).join("\r\n");
 
 /** None of them has a key. */
@@ -43,6 +48,12 @@ export const ways: readonly Way[] = [
   {
     name: "documents sent ahead",
     text: request("/openapi.json").repeat(20) + request("/").repeat(many),
+  },
+  {
+    name: "documents with 48 lines sent ahead",
+    text:
+      request("/openapi.json", ...manyLines).repeat(20) +
+      request("/", ...manyLines).repeat(many / 4),
   },
   { name: "HEAD sent ahead", text: request("/openapi.json").replace("GET", "HEAD").repeat(many) },
   { name: "wrong keys sent ahead", text: request("/fetch-gp", "x-api-key: gpr_no").repeat(many) },
@@ -109,11 +120,20 @@ export const ways: readonly Way[] = [
     text: post("/account/sign-up", signIn("x".repeat(large)), form).repeat(16),
   },
   {
+    name: "large sign-ins",
+    text: post("/account/sign-in", signIn("x".repeat(large)), form).repeat(16),
+  },
+  {
     name: "sign-ins",
     text: post("/account/sign-in", signIn("wrong-password"), form).repeat(200),
   },
   { name: "message never ended", text: post("/mcp", padded, message, large + 5000), drip: "x" },
   { name: "large messages", text: post("/mcp", padded, message).repeat(16) },
+  {
+    name: "chunks of one byte",
+    text: chunked("/mcp", message, "1\r\nx\r\n".repeat(large / 6)),
+    drip: "1\r\nx\r\n",
+  },
   {
     name: "chunks with extensions",
     text: chunked("/mcp", message, `1;${"x".repeat(15_000)}\r\nx\r\n`.repeat(4)),
@@ -139,11 +159,14 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.split(": ")));
 }
 
-function open({ port, way }: Attack): Socket {
+function open({ port, isBehindProxy, way }: Attack): Socket {
   const { text, drip, isHalfClosed } = way;
-  const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+  const where = { host: "127.0.0.1", port, allowHalfOpen: true };
+  const socket = isBehindProxy
+    ? connectTls({ ...where, servername: "localhost", rejectUnauthorized: false })
+    : connect(where);
   socket.on("error", () => {}).pause();
-  socket.once("connect", () => {
+  socket.once(isBehindProxy ? "secureConnect" : "connect", () => {
     if (text !== "") socket.write(Buffer.from(text, "latin1"));
     if (isHalfClosed) socket.end();
     const dripping = drip === undefined ? undefined : setInterval(() => socket.write(drip), 500);

@@ -53,8 +53,8 @@ export interface Config {
   answerCacheBytes: number;
   /** Open at a time; null for what the limit of open files allows. */
   connectionsMax: number | null;
-  /** Of one client network; null for a quarter of all. */
-  connectionsPerClientMax: number | null;
+  /** Of one client network. */
+  connectionsPerClientMax: number;
   /** 0 for no limit. */
   eventLoopDelayMaxMilliseconds: number;
   /** 0 for no limit, null for most of what the process may have. */
@@ -149,7 +149,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: read("LOG_LEVEL", oneOf(logLevels)),
     answerCacheBytes: read("ANSWER_CACHE_BYTES", wholeNumber(0, 2 ** 40)),
     connectionsMax: read("CONNECTIONS_MAX", orUnset(wholeNumber(1, 1_000_000))),
-    connectionsPerClientMax: read("CONNECTIONS_PER_CLIENT_MAX", orUnset(wholeNumber(1, 1_000_000))),
+    connectionsPerClientMax: read("CONNECTIONS_PER_CLIENT_MAX", wholeNumber(1, 1_000_000)),
     eventLoopDelayMaxMilliseconds: read("EVENT_LOOP_DELAY_MAX_MS", wholeNumber(0, 60_000)),
     memoryMaxBytes: read("MEMORY_MAX_BYTES", orUnset(wholeNumber(0, 2 ** 48))),
     usageLogDays: read("USAGE_LOG_DAYS", wholeNumber(0, 3650)),

@@ -86,7 +86,7 @@ test("a value outside its range is a fault, one on its border is not", () => {
     ["PAGE_SIZE_MAX", ["100", "1000"], ["99", "1001"]],
     ["ANSWER_CACHE_BYTES", ["0", "1099511627776"], ["1e6", "1099511627777"]],
     ["CONNECTIONS_MAX", ["1", "1000000", ""], ["0", "1000001"]],
-    ["CONNECTIONS_PER_CLIENT_MAX", ["1", "1000000", ""], ["0", "1000001"]],
+    ["CONNECTIONS_PER_CLIENT_MAX", ["1", "1000000"], ["0", "1000001"]],
     ["EVENT_LOOP_DELAY_MAX_MS", ["0", "60000"], ["60001", "0.5"]],
     ["COUNTERS_PATIENCE_MS", ["10", "1000"], ["9", "1001"]],
     ["MEMORY_MAX_BYTES", ["0", "281474976710656", ""], ["281474976710657"]],

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, globSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -10,33 +9,25 @@ import { test, type TestContext } from "node:test";
 import { timeouts } from "#http/build-app.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
-import { makeCertificate } from "./support/certificate.ts";
 import { importRecords } from "./support/dataset.ts";
 import { freePort } from "./support/free-port.ts";
 import { newKey, roomy } from "./support/own-process.ts";
 import { askOn } from "./support/persistent-clients.ts";
+import {
+  nginxConfiguration,
+  nginxSite,
+  type ProxyName,
+  proxyNames,
+  startProxy,
+} from "./support/proxies.ts";
 import { startServer } from "./support/server-process.ts";
 import { hasTool, runTool } from "./support/installed-tool.ts";
 import { startService } from "./support/service.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-/** A whole configuration of nginx around `site`. */
-function nginxConfiguration(folder: string, site: string): string {
-  const { certificate, key } = makeCertificate(folder);
-  const withCertificate = site
-    .replace("/etc/letsencrypt/live/records.example/fullchain.pem", certificate)
-    .replace("/etc/letsencrypt/live/records.example/privkey.pem", key);
-  const whole = join(folder, "nginx.conf");
-  const around = `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr; events {}`;
-  writeFileSync(whole, `${around}\nhttp {\n${withCertificate}\n}\n`);
-  return whole;
-}
-
-const shippedSite = readFileSync("deploy/nginx.conf", "utf8");
-
 test("nginx accepts deploy/nginx.conf, with one instance and with two", (t) => {
   if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
-  for (const site of [shippedSite, shippedSite.replace("# server 127", "server 127")]) {
+  for (const site of [nginxSite, nginxSite.replace("# server 127", "server 127")]) {
     const configuration = nginxConfiguration(temporaryFolder(t), site);
     const { exitCode, said } = runTool("nginx", ["-t", "-e", "stderr", "-c", configuration]);
     assert.equal(exitCode, 0, said);
@@ -44,53 +35,12 @@ test("nginx accepts deploy/nginx.conf, with one instance and with two", (t) => {
   }
 });
 
-/** nginx with the shipped site between a port of its own and the instances, of which it has one or two; ends with the test. */
-async function nginxBefore(t: TestContext, first: number, second?: number): Promise<number> {
-  const port = await freePort();
-  const site = shippedSite
-    .replace(/^server \{\n {4}listen 80;.*?^\}\n/ms, "")
-    .replace("listen [::]:443 ssl http2;", "")
-    .replace("listen 443 ", `listen 127.0.0.1:${port} `)
-    .replace("127.0.0.1:8080", `127.0.0.1:${first}`)
-    .replace("# server 127.0.0.1:8081", second === undefined ? "#" : `server 127.0.0.1:${second}`);
-  const configuration = nginxConfiguration(temporaryFolder(t), site);
-  const nginx = spawn("nginx", ["-e", "stderr", "-c", configuration], { stdio: "ignore" });
-  const ended = once(nginx, "exit");
+/** Starts a proxy before one instance or two, and returns its port; it ends with the test. */
+async function behind(t: TestContext, name: ProxyName, ...instances: number[]): Promise<number> {
+  const { child, port } = await startProxy(name, temporaryFolder(t), instances);
+  const ended = once(child, "exit");
   t.after(() => {
-    nginx.kill("SIGTERM");
-    return ended;
-  });
-  return port;
-}
-
-/** Caddy with the shipped site, on a port of its own; ends with the test. */
-async function caddyBefore(t: TestContext, first: number, second?: number): Promise<number> {
-  const port = await freePort();
-  const folder = temporaryFolder(t);
-  const { certificate, key } = makeCertificate(folder);
-  const configuration = join(folder, "Caddyfile");
-  const local = `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}\n`;
-  const site = readFileSync("deploy/Caddyfile", "utf8")
-    .replace("{\n", "{\n\tadmin off\n\tauto_https disable_redirects\n")
-    .replace("{$SITE:records.example} {\n", () => local);
-  writeFileSync(configuration, site);
-  const instances = [first, second]
-    .filter((one) => one !== undefined)
-    .map((one) => `127.0.0.1:${one}`)
-    .join(" ");
-  const caddy = spawn("caddy", ["run", "--adapter", "caddyfile", "--config", configuration], {
-    stdio: "ignore",
-    env: {
-      ...process.env,
-      INSTANCES: instances,
-      HOME: folder,
-      XDG_DATA_HOME: folder,
-      XDG_CONFIG_HOME: folder,
-    },
-  });
-  const ended = once(caddy, "exit");
-  t.after(() => {
-    caddy.kill("SIGTERM");
+    child.kill("SIGTERM");
     return ended;
   });
   return port;
@@ -99,14 +49,11 @@ async function caddyBefore(t: TestContext, first: number, second?: number): Prom
 /** Runs a subtest behind each proxy that is installed here. */
 async function behindEach(
   t: TestContext,
-  run: (t: TestContext, before: typeof nginxBefore) => Promise<void>,
+  run: (t: TestContext, name: ProxyName) => Promise<void>,
 ): Promise<void> {
-  for (const [name, before] of [
-    ["nginx", nginxBefore],
-    ["caddy", caddyBefore],
-  ] as const)
+  for (const name of proxyNames)
     await t.test(name, async (inner) => {
-      if (hasTool(inner, name) && hasTool(inner, "openssl")) await run(inner, before);
+      if (hasTool(inner, name) && hasTool(inner, "openssl")) await run(inner, name);
     });
 }
 
@@ -130,7 +77,7 @@ async function getThrough(port: number, path: string, headers: Record<string, st
 test("behind nginx as shipped, answers and refusals are the service's own and clients are told apart", async (t) => {
   if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
   const service = await startService(t, { settings: { TRUSTED_PROXIES: "127.0.0.1" } });
-  const port = await nginxBefore(t, service.port);
+  const port = await behind(t, "nginx", service.port);
   const path = "/fetch-gp?gp_name=northwind";
   const through = await getThrough(port, path, { "x-api-key": service.key });
   assert.equal(through.body, (await service.get(path)).text);
@@ -147,8 +94,8 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
   const settings = { TRUSTED_PROXIES: "127.0.0.1", PUBLIC_URL: "https://records.example" };
   const service = await startService(t, { settings });
   const said = (await service.get("/account/sign-in")).headers.get("strict-transport-security");
-  await behindEach(t, async (t, before) => {
-    const port = await before(t, service.port);
+  await behindEach(t, async (t, name) => {
+    const port = await behind(t, name, service.port);
     for (const [path, status] of [
       ["/account/sign-in", 200],
       ["/docs", 200],
@@ -163,7 +110,7 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
     const deaf = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await once(deaf, "listening");
     t.after(() => deaf.close());
-    const beforeNobody = await before(t, (deaf.address() as AddressInfo).port);
+    const beforeNobody = await behind(t, name, (deaf.address() as AddressInfo).port);
     const { status, strictTransport } = await getThrough(beforeNobody, "/docs", {});
     assert.equal(status, 502);
     assert.deepEqual(strictTransport, [said]);
@@ -171,7 +118,7 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
 });
 
 test("behind every proxy as shipped, with a second instance, no request fails while one after the other is restarted under load", async (t) => {
-  await behindEach(t, async (t, before) => {
+  await behindEach(t, async (t, name) => {
     const folders = [temporaryFolder(t), join(temporaryFolder(t), "copy")] as const;
     await importRecords(openCatalogue(join(folders[0], "datasets")), cast);
     const headers = { "x-api-key": await newKey(folders[0], "roomy", roomy) };
@@ -180,7 +127,7 @@ test("behind every proxy as shipped, with a second instance, no request fails wh
     const start = (which: 0 | 1) =>
       startServer(t, { dataDir: folders[which], settings: { PORT: String(ports[which]) } });
     const instances = [await start(0), await start(1)];
-    const port = await before(t, ...ports);
+    const port = await behind(t, name, ...ports);
     const path = "/fetch-gp?gp_name=northwind";
     assert.equal((await getThrough(port, path, headers)).status, 200);
     const asked = { port, path, headers: { ...headers, host: `localhost:${port}` } };

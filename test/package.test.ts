@@ -72,7 +72,7 @@ async function install(t: TestContext, archive: string): Promise<string> {
 
 test("a package without its program is not made, and one that was says what to do", async (t) => {
   const copy = copyCheckout(t);
-  const packing = `cd '${copy}' && npm pack --ignore-scripts`;
+  const packing = `cd '${copy}' && npm pack --ignore-scripts --loglevel error`;
   const { exitCode, err } = await outcomeOf("sh", ["-c", packing], {
     ...process.env,
     ...ownSettings,

@@ -66,8 +66,8 @@ export const settings = [
   },
   {
     name: "CONNECTIONS_PER_CLIENT_MAX",
-    byDefault: "",
-    help: "The same of one client network; empty for a quarter of all, and at least 256.",
+    byDefault: "256",
+    help: "The same of one client network.",
   },
   {
     name: "EVENT_LOOP_DELAY_MAX_MS",

@@ -21,8 +21,7 @@ export function guardConnections(
   const { server } = app;
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
   const connections = watchConnections(server, lingerMilliseconds);
-  const perClientMax = config.connectionsPerClientMax ?? shareOf(server.maxConnections);
-  const refusedCount = boundClients(server, perClientMax, config.trustedProxies);
+  const refusedCount = boundClients(server, config);
   const slowReaders = watchSlowReaders(connections.open, () => performance.now());
   const timer = setInterval(slowReaders.look, slowReaderBounds.lookEveryMilliseconds);
   timer.unref();
@@ -38,14 +37,10 @@ export function guardConnections(
   return { ...connections, metrics };
 }
 
-/** The default limit of one client network: what many people behind one address need. */
-const shareOf = (connectionsMax: number) => Math.max(256, Math.floor(connectionsMax / 4));
-
 /** Closes connections of a client network that has too many; a trusted proxy's stand for many clients. @returns how many it closed so far. */
 function boundClients(
   server: Server,
-  perClientMax: number,
-  trustedProxies: Config["trustedProxies"],
+  { connectionsPerClientMax, trustedProxies }: Config,
 ): () => number {
   const open = new Map<string, number>();
   let refused = 0;
@@ -54,7 +49,7 @@ function boundClients(
     if (isTrusted(trustedProxies, address)) return;
     const network = clientNetwork(address);
     const count = open.get(network) ?? 0;
-    if (count === perClientMax) {
+    if (count === connectionsPerClientMax) {
       refused++;
       return void socket.destroy();
     }

@@ -223,7 +223,8 @@ test("an interim answer never stands within the answer to an earlier request", a
 });
 
 test("a fault in a body that waits for its turn brings no second answer to a request answered meanwhile", async (t) => {
-  const { port, get } = await startService(t);
+  const settings = { CONNECTIONS_PER_CLIENT_MAX: "1000" };
+  const { port, get } = await startService(t, { settings });
   const opened = async () => {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");

@@ -46,11 +46,9 @@ function lookAt(service: Watched): () => Promise<void> {
       lines.filter((line) => loggedError.test(line)),
       [],
     );
-    await settles(() => countDescriptors(pid) <= descriptorsBefore + descriptorsMore);
-    assert.ok(
-      Math.abs(countDescriptors(pid) - descriptorsBefore) <= descriptorsMore,
-      "descriptors",
-    );
+    const isAsBefore = () => countDescriptors(pid) <= descriptorsBefore + descriptorsMore;
+    await settles(isAsBefore);
+    assert.ok(isAsBefore(), `${countDescriptors(pid)} descriptors, before ${descriptorsBefore}`);
   };
 }
 
