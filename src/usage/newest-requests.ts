@@ -95,7 +95,7 @@ export function openNewest({ account, filter, limit, after }: NewestOrder): Newe
       } catch (error) {
         throw new StoreFault(
           "unusable",
-          `${name} of the request log is damaged: ${(error as Error).message}. Restore a backup, or see what 'gp-records doctor' says.`,
+          `${name} of the request log is damaged: ${(error as Error).message}. Restore a backup.`,
           { cause: error },
         );
       }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import {
+  globSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -7,7 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -189,4 +191,42 @@ test("a dataset of another format is named though its file is sound", async (t) 
     (await finding("fail", datasets, dataDir)).found,
     /has format 99, that of a newer gp-records; this program reads/,
   );
+});
+
+/** Messages that send their reader to doctor: what brings each, and the file that both name. */
+const sendersToDoctor = {
+  "backups/tar.ts": {
+    damage: (folder: string, version: string) =>
+      flipByte(join(folder, `${version}.sqlite`), 20_000),
+    named: (version: string) => `datasets/${version}.sqlite`,
+  },
+  "backups/make-backup.ts": {
+    damage: (folder: string, version: string) =>
+      changeFacts(folder, version, { hash: "0".repeat(64) }),
+    named: (version: string) => `datasets/${version}.json`,
+  },
+  "datasets/dataset-fault.ts": {
+    damage: (folder: string) => {
+      rmSync(join(folder, "current"));
+      mkdirSync(join(folder, "current"));
+    },
+    named: () => "datasets/current",
+  },
+};
+
+test("wherever a message sends its reader to doctor, doctor names the same file and what to do", async (t) => {
+  const senders = globSync("src/**/*.ts", { exclude: ["src/doctor/**", "src/cli/**"] })
+    .filter((path) => readFileSync(path, "utf8").includes("gp-records doctor"))
+    .map((path) => relative("src", path));
+  assert.deepEqual(senders.sort(), Object.keys(sendersToDoctor).sort());
+  for (const { damage, named } of Object.values(sendersToDoctor)) {
+    const { dataDir, newer, folder } = await twoDatasets(t);
+    damage(folder, newer);
+    const { err } = await allCommands(dataDir).start("backup", join(dataDir, "made.tar.gz"));
+    assert.match(err, /gp-records doctor/);
+    assert.ok(err.includes(named(newer)), err);
+    const { found, mend } = await finding("fail", datasets, dataDir);
+    assert.ok(found.includes(named(newer)), found);
+    assert.notEqual(mend, "");
+  }
 });
