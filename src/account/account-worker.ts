@@ -45,6 +45,9 @@ interface RunningThread {
   ended: Promise<unknown>;
 }
 
+/** What strangers send would otherwise fill the 48 MB that V8 lets new objects take. */
+const youngGenerationMegabytes = 8;
+
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {
   const { settings, counters, reportError } = options;
   let thread: RunningThread | null = null;
@@ -53,6 +56,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
 
   const start = (): RunningThread => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
       workerData: settings(),
     });
     const waiting = new Map<number, Waiting>();
