@@ -30,12 +30,6 @@ export const datasetTables = `
   );
   -- Compressed already: to try it again would take as long as everything else.
   alter table dataset_part alter column bytes set storage external;
-  create table dataset_file (
-    name text collate "C" primary key,
-    sha256 text not null,
-    bytes bytea not null
-  );
-  alter table dataset_file alter column bytes set storage external;
   create table dataset_state (
     is_only boolean primary key default true check (is_only),
     current text collate "C" references dataset,
