@@ -1,12 +1,5 @@
 /** The folder of datasets as a cache in front of those that several machines share. */
-import {
-  existsSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";

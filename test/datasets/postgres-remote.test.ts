@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Client } from "pg";
 import type { SharedState } from "#datasets/remote.ts";
