@@ -1,5 +1,4 @@
 /** What later records need to know of the GPs and projects invented before them. */
-import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
 import type * as vocabulary from "#records/vocabulary.ts";
 import type { City, Metro } from "./places.ts";
 import { drawMore, pickEarly, type Random } from "./random.ts";
@@ -8,14 +7,11 @@ export type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
 export type ProjectType = (typeof vocabulary.projectTypes)[number];
 export type PropertyType = (typeof vocabulary.propertyTypes)[number];
 export type SignalType = (typeof vocabulary.signalTypes)[number];
-
-type With<T, K extends keyof T> = T & Required<Pick<T, K>>;
+export type Strategy = (typeof vocabulary.strategies)[number];
 
 export interface InventedGp {
-  record: With<
-    CanonicalGp,
-    "property_types" | "strategies" | "tags" | "themes" | "external_ids" | "website"
-  >;
+  id: string;
+  name: string;
   /** The name without sector and ending; its funds are named after it. */
   stem: string;
   city: City;
@@ -23,32 +19,40 @@ export interface InventedGp {
   metros: readonly Metro[];
   /** All GPs of its own area, itself among them. */
   neighbours: readonly InventedGp[];
+  propertyTypes: PropertyType[];
+  strategies: Strategy[];
+  tags: string[];
+  themes: string[];
+  formDFiles: readonly string[];
+  isAdviser: boolean;
   /** Assets under management, disclosed or not. */
   scaleUsd: number;
   foundedYear: number;
-  people: { name: string; title: string }[];
-  projects: InventedProject[];
+  /** Host of its website and mail; null where none is known. */
+  host: string | null;
+  people: readonly { name: string; title: string }[];
+  projects: readonly InventedProject[];
 }
 
 export interface InventedProject {
-  record: With<
-    CanonicalProject,
-    "type" | "property_type" | "status" | "tags" | "themes" | "external_ids"
-  >;
+  id: string;
+  name: string;
   gps: readonly InventedGp[];
+  type: ProjectType;
+  propertyType: PropertyType;
+  status: ProjectStatus;
   metro: Metro;
   city: City;
-  schedule: Schedule;
-  amountUsd: number;
-}
-
-/** Days as in dates.ts; null where unknown or not yet set. */
-export interface Schedule {
-  status: ProjectStatus;
+  /** Days as in dates.ts; null where unknown or not yet set. */
   startDay: number | null;
   completionDay: number | null;
   /** Day of the first sale of a share; only offerings have one. */
   firstSaleDay: number | null;
+  /** Number of its own notice; only offerings have one. */
+  formDFile: string | null;
+  amountUsd: number;
+  tags: string[];
+  themes: string[];
 }
 
 /** The GP and up to `others` different ones of its area, who share a record. */

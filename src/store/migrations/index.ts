@@ -1,11 +1,17 @@
 /** The steps each store's schema went through, oldest first. A released step is never changed, only followed. */
-import * as control from "./control-0001-tables.ts";
+import * as accountsAndKeys from "./control-0001-accounts-and-keys.ts";
+import * as people from "./control-0002-people.ts";
+import * as changes from "./control-0003-changes.ts";
 import * as keyUse from "./usage-0001-key-use.ts";
 import * as requests from "./usage-0002-requests.ts";
 import * as requestBlocks from "./usage-0003-request-blocks.ts";
 import * as writers from "./usage-0004-writers.ts";
 
-export const controlMigrations = { "0001-tables": control };
+export const controlMigrations = {
+  "0001-accounts-and-keys": accountsAndKeys,
+  "0002-people": people,
+  "0003-changes": changes,
+};
 export const usageMigrations = {
   "0001-key-use": keyUse,
   "0002-requests": requests,
