@@ -29,41 +29,10 @@ async function sourceOf(t: TestContext, count: number) {
   return { file, start, importOf, versions };
 }
 
-test("a source that would lose more than half of its records is refused with its numbers and the option", async (t) => {
-  const { importOf, versions } = await sourceOf(t, 2000);
-  const refused = await importOf(999);
-  assert.equal(refused.exitCode, exitCodes.shrunk);
-  assert.match(
-    refused.err,
-    /^error: Source 'own' would shrink from 2,000 to 999 records, by more than the 50% allowed; nothing was published\. .*--max-shrink 51%\.\n$/,
-  );
-  assert.equal(await versions(), 1);
-  const { refusal, outcome, source_records } = JSON.parse((await importOf(999, "--json")).out);
-  assert.deepEqual([refusal, outcome], ["shrunk", "refused"]);
-  assert.deepEqual(source_records, { before: 2000, now: 999 });
-  assert.equal((await importOf(999, "--max-shrink", "51%")).exitCode, exitCodes.done);
-  assert.equal((await importOf(998, "--max-shrink", "0%")).exitCode, exitCodes.shrunk);
-  assert.equal((await importOf(500)).exitCode, exitCodes.done);
-});
-
 test("a share to shrink by that is none ends with 2", async (t) => {
   const { importOf } = await sourceOf(t, 1);
   for (const share of ["", "50", "101%", "-1%", "half", "1.5%"])
     assert.equal((await importOf(1, "--max-shrink", share)).exitCode, exitCodes.usage, share);
-});
-
-test("an empty file is refused by name, and empties the source only with --allow-empty", async (t) => {
-  const { file, importOf, versions } = await sourceOf(t, 10);
-  const refused = await importOf(0);
-  assert.equal(refused.exitCode, exitCodes.inputRefused);
-  assert.equal(
-    refused.err,
-    `error: ${file}: holds no record; if that is meant, say --allow-empty\n`,
-  );
-  assert.equal(await versions(), 1);
-  const emptied = await importOf(0, "--allow-empty");
-  assert.equal(emptied.exitCode, exitCodes.done, emptied.err);
-  assert.match(emptied.out, /10 removed, 0 unchanged\. Published as /);
 });
 
 test("a source whose last record is merged away is kept, unless it may end up empty", async (t) => {

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSource } from "#datasets/publish.ts";
-import { commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
+import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -154,27 +152,6 @@ test("--dry-run tells what would change and changes nothing", async (t) => {
   assert.deepEqual(await versions(), []);
 });
 
-test("an import that changes nothing publishes nothing", async (t) => {
-  const { write, text, json, versions } = workplace(t);
-  const file = write("a.ndjson", linesOf(acme, ada));
-  await text("import", "ndjson", file, "--source", "own");
-  write("a.ndjson", linesOf(ada, acme));
-  const { outcome, version, unchanged, records } = await json(
-    "import",
-    "ndjson",
-    file,
-    "--source",
-    "own",
-  );
-  assert.deepEqual({ outcome, version }, { outcome: "unchanged", version: null });
-  assert.deepEqual([unchanged, records.gp, records.principal], [2, 1, 1]);
-  assert.match(
-    await text("import", "ndjson", file, "--source", "own"),
-    /nothing was published\.\n$/,
-  );
-  assert.equal((await versions()).length, 1);
-});
-
 test("the first import of a real source removes the invented records, later ones leave each other alone", async (t) => {
   const { dataDir, write, json } = workplace(t);
   const invented = [
@@ -253,33 +230,6 @@ test("a mapping that is not there or not right ends with 3, names it and every f
   );
 });
 
-test("a table that is cut off or has another column is refused with line or column, and changes nothing", async (t) => {
-  const { write, text, refusal, versions } = workplace(t);
-  const map = write("map.json", JSON.stringify(mapping));
-  const good = "Ref,Firm,City\n1,Acme,Reno\n2,Birch,Elko\n";
-  await text("import", "csv", write("a.csv", good), "--source", "own", "--map", map);
-  const before = await versions();
-  for (const [name, table, words] of [
-    ["row.csv", good.slice(0, -6), /row\.csv:3: .*the file is cut off/],
-    ["quote.csv", `${good}3,"Cedar`, /quote\.csv:4: /],
-    ["column.csv", good.replace("Firm", "Firm Name"), /column\.csv:1: .*"Firm".*"Firm Name"/],
-  ] as const) {
-    const err = await refusal(
-      exitCodes.inputRefused,
-      "import",
-      "csv",
-      write(name, table),
-      "--source",
-      "own",
-      "--map",
-      map,
-    );
-    assert.match(err, words);
-    assert.match(err, /^error: .*\n$/);
-  }
-  assert.deepEqual(await versions(), before);
-});
-
 test("a source that cannot be named so ends with 2 before anything is made", async (t) => {
   const { write, refusal, versions } = workplace(t);
   const file = write("a.ndjson", linesOf(acme));
@@ -297,48 +247,6 @@ test("a source that cannot be named so ends with 2 before anything is made", asy
     /--map <file>/,
   );
   assert.deepEqual(await versions(), []);
-});
-
-test("a data folder that cannot be used ends with 2 and one line that names it", async (t) => {
-  const folder = temporaryFolder(t);
-  const file = join(folder, "file");
-  writeFileSync(file, linesOf(acme));
-  mkdirSync(join(folder, "data"));
-  writeFileSync(join(folder, "data", "datasets"), "");
-  // Below /proc nothing can be made, whoever asks.
-  for (const dataDir of [file, join(folder, "data"), "/proc/none/data"]) {
-    const { refusal } = allCommands(dataDir);
-    for (const args of [
-      ["import", "ndjson", file, "--source", "own"],
-      ["datasets", "list"],
-    ]) {
-      const err = await refusal(exitCodes.usage, ...args);
-      assert.match(err, /^error: \S+ cannot be used \(E[A-Z]+\)\. .*DATA_DIR\.\n$/);
-      assert.ok(err.includes(dataDir.startsWith("/proc") ? "/proc" : dataDir), err);
-    }
-  }
-});
-
-test("a second import at the same time ends with 5 at once, and the first goes on", async (t) => {
-  const { folder, dataDir, start } = workplace(t);
-  const pipe = join(folder, "pipe");
-  execFileSync("mkfifo", [pipe]);
-  const first = start("import", "ndjson", pipe, "--source", "own");
-  // Opens when the first import reads from it, which it does only under the lock.
-  const source = await open(pipe, "w");
-  const second = await commandInOwnProcess(
-    ["import", "ndjson", "/dev/null", "--source", "two"],
-    dataDir,
-  );
-  assert.equal(second.exitCode, exitCodes.busy);
-  assert.equal(
-    second.err,
-    `error: Another import is running on ${dataDir}: process ${process.pid}, since 2026-11-21T12:00:00Z. Try again when it has ended.\n`,
-  );
-  await source.write(linesOf(acme));
-  await source.close();
-  assert.equal((await first).exitCode, exitCodes.done);
-  assert.deepEqual(readdirSync(dataDir).toSorted(), ["control.sqlite", "datasets", "import.lock"]);
 });
 
 test("- reads standard input, whose lines the report names", async (t) => {

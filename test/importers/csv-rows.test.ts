@@ -72,16 +72,6 @@ test("a table of many chunks is read whole, with right line numbers", async (t) 
   }
 });
 
-test("between tabs a quote is a letter like any other", async (t) => {
-  const rows = await rowsOf(t, 'id\tname\n1\t5" pipe\n2\t"open\n3\t"x" y\n', { delimiter: "\t" });
-  assert.deepEqual(shown(rows), [
-    [1, ["id", "name"], false],
-    [2, ["1", '5" pipe'], false],
-    [3, ["2", '"open'], false],
-    [4, ["3", '"x" y'], false],
-  ]);
-});
-
 test("a quote that is not doubled is told from one that is, and the rows after it are read", async (t) => {
   const rows = await rowsOf(
     t,
@@ -100,20 +90,8 @@ test("a quote that is not doubled is told from one that is, and the rows after i
   );
 });
 
-test("a quote that is never closed refuses the whole file and names the row that opens it", async (t) => {
-  const rows = Array.from({ length: 50 }, (_, at) => `${at},"a\r\nb"\r\n`).join("");
-  const fault = await faultOf(rowsOf(t, `${rows}\r\n50,"cut off,\r\n51,x\r\n`));
-  assert.equal(fault.line, 102);
-  assert.match(fault.reason, /never closed; the file may be cut off/);
-});
-
 test("a row longer than 1 MiB refuses the whole file before memory does", async (t) => {
   const fault = await faultOf(rowsOf(t, `1,a\n2,"${"x\n".repeat(600_000)}`));
   assert.equal(fault.line, 2);
   assert.match(fault.reason, /longer than 1048576 bytes/);
-});
-
-test("a file that is not there refuses the import with its name", async () => {
-  const fault = await faultOf(Array.fromAsync(readRows("no/such.csv", { records: [] })));
-  assert.equal(fault.message, "no/such.csv: there is no such file");
 });

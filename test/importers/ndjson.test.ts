@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
 import { test, type TestContext } from "node:test";
-import type { Encoding } from "#importers/encoding.ts";
 import { readNdjson } from "#importers/ndjson.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
@@ -40,114 +37,7 @@ test("several files are read in the order given, each with its own line numbers"
   );
 });
 
-const refused: [what: string, text: string, reason: RegExp][] = [
-  ["no JSON", "{'record':'gp'}", /^is not JSON: /],
-  ["NaN", '{"id":NaN}', /^is not JSON: /],
-  ["a trailing comma", '{"id":"a",}', /^is not JSON: /],
-  ["a list", "[1]", /^must be a JSON object$/],
-  ["a number", "17", /^must be a JSON object$/],
-  ["a repeated key", '{"id":"a","name":"A","id":"b"}', /^gives the key "id" twice in one object$/],
-  [
-    "a key repeated inside",
-    '{"id":"a","provenance":{"url":"x","url":"y"}}',
-    /^gives the key "url" twice/,
-  ],
-  [
-    "a repeated key with spaces before the colon",
-    '{"id" :"a","id":"b"}',
-    /^gives the key "id" twice/,
-  ],
-  ["a repeated key, once escaped", '{"id":"a","\\u0069d":"b"}', /^gives the key "id" twice/],
-  [
-    "a repeated key beside a text that looks like keys",
-    '{"a":"\\":\\":","b":1,"b":2}',
-    /^gives the key "b" twice/,
-  ],
-  ["the key __proto__", '{"__proto__":{"id":"a"}}', /^holds the key "__proto__"$/],
-  ["33 levels", `${"[".repeat(33)}${"]".repeat(33)}`, /^is nested deeper than 32 levels$/],
-  [
-    "10,000 levels",
-    `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`,
-    /^is nested deeper than 32 levels$/,
-  ],
-];
-for (const [what, text, reason] of refused)
-  test(`a line with ${what} is rejected alone, the lines around it are read`, async (t) => {
-    const entries = await read(t, `${line("a")}\n${text}\n${line("b")}\n`);
-    assert.deepEqual(
-      entries.map((entry) => [entry.line, entry.records.length, entry.namedGps.length]),
-      [
-        [1, 1, 0],
-        [2, 0, 0],
-        [3, 1, 0],
-      ],
-    );
-    const [fault] = entries[1]?.faults ?? [];
-    assert.equal(fault?.field, "line");
-    assert.match(fault?.reason ?? "", reason);
-    assert.equal(Object.getPrototypeOf({}), Object.prototype);
-  });
-
-test("text that only looks like repeated keys is accepted", async (t) => {
-  const odd = {
-    record: "gp",
-    id: 'a":1,"id":"b',
-    name: '"":"":',
-    tags: ['":', "\\"],
-    external_ids: { cik: ["1"] },
-  };
-  const texts = [
-    JSON.stringify(odd),
-    JSON.stringify(odd, null, 1).replaceAll("\n", ""),
-    '{"a":{"id":1},"b":{"id":2},"id":3}',
-  ];
-  const entries = await read(t, texts.join("\n"));
-  assert.deepEqual(
-    entries.map((entry) => entry.faults),
-    [[], [], []],
-  );
-  assert.deepEqual(entries[0]?.records, [odd]);
-});
-
-test("a last line that is cut off is rejected with its number and what may have happened", async (t) => {
-  const entries = await read(t, `${line("a")}\n${line("b").slice(0, -5)}`);
-  assert.equal(entries[1]?.line, 2);
-  assert.match(entries[1]?.faults[0]?.reason ?? "", /is not JSON.*may be cut off$/);
-});
-
-test("bytes that are not UTF-8 are rejected with line and byte and never read as another character", async (t) => {
-  const cafe = Buffer.from('{"record":"gp","id":"a","name":"Caf\xe9"}', "latin1");
-  const entries = await read(
-    t,
-    Buffer.concat([Buffer.from(`${line("a")}\n`), cafe, Buffer.from(`\n${line("é")}`)]),
-  );
-  assert.deepEqual(entries[1], {
-    ...entries[1],
-    line: 2,
-    records: [],
-    faults: [
-      {
-        field: "line",
-        reason:
-          "is not UTF-8 at byte 36 (0xE9); say --encoding windows-1252 if the file is in that",
-      },
-    ],
-  });
-  assert.deepEqual(entries[2]?.records, [gp("é")]);
-});
-
 const named = (name: string) => `{"record":"gp","id":"a","name":"${name}"}`;
-const encoded: [encoding: Encoding, content: Uint8Array, name: string][] = [
-  ["utf-8", Buffer.from(named("Café “Roy” €")), "Café “Roy” €"],
-  ["windows-1252", Buffer.from(named("Caf\xe9 \x93Roy\x94 \x80"), "latin1"), "Café “Roy” €"],
-  ["iso-8859-1", Buffer.from(named("Caf\xe9"), "latin1"), "Café"],
-  ["utf-16le", Buffer.from(`\uFEFF${named("Café “Roy” 𝔖")}`, "utf16le"), "Café “Roy” 𝔖"],
-];
-for (const [encoding, content, name] of encoded)
-  test(`a file in ${encoding} gives its text when that is said`, async (t) => {
-    const [entry] = await read(t, content, { encoding });
-    assert.deepEqual([entry?.records, entry?.faults], [[{ record: "gp", id: "a", name }], []]);
-  });
 
 test("a byte that is no character of the encoding that was said rejects its line, and names it", async (t) => {
   for (const [encoding, bytes] of [
@@ -210,26 +100,6 @@ test("a line of 1 MiB is read and a longer one is rejected", async (t) => {
   );
 });
 
-test("a line far larger than memory should hold is passed over without being kept", async (t) => {
-  const file = writtenFile(t, "large.ndjson", "");
-  const stream = createWriteStream(file);
-  const piece = Buffer.alloc(4 * 1024 * 1024, "x");
-  for (let pieces = 0; pieces < 40; pieces++) if (!stream.write(piece)) await once(stream, "drain");
-  stream.end(`\n${line("a")}\n`);
-  await once(stream, "finish");
-  const before = process.memoryUsage().rss;
-  const entries = await Array.fromAsync(readNdjson([file]));
-  const grown = process.memoryUsage().rss - before;
-  assert.deepEqual(
-    entries.map((entry) => [entry.line, entry.records.length]),
-    [
-      [1, 0],
-      [2, 1],
-    ],
-  );
-  assert.ok(grown < 80 * 1024 * 1024, `${grown} bytes more`);
-});
-
 test("lines that begin and end anywhere in what is read at once come out whole", async (t) => {
   const records = Array.from({ length: 4000 }, (_, at) => ({
     ...gp(`${at}`),
@@ -244,9 +114,4 @@ test("lines that begin and end anywhere in what is read at once come out whole",
     entries.map((entry) => entry.line),
     records.map((_, at) => at + 1),
   );
-});
-
-test("a file that is not there refuses the import with its name", async () => {
-  const fault = await faultOf(Array.fromAsync(readNdjson(["no/such.ndjson"])));
-  assert.equal(fault.message, "no/such.ndjson: there is no such file");
 });

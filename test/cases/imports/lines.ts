@@ -55,10 +55,16 @@ export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<v
     async () => {
       assertPublished(await lines("c78", linesOf(gp("1"))));
       const each: ((...options: string[]) => Promise<ImportOutcome>)[] = [
-        (...options) => lines("c78", "", ...options),
-        (...options) => lines("c78", "\uFEFF\n\n", ...options),
-        (...options) => table("c78", "", gpTable(), ...options),
-        (...options) => table("c78", "Id,Name\n", gpTable(), ...options),
+        ...["", "\uFEFF\n\n"].map(
+          (content) =>
+            (...options: string[]) =>
+              lines("c78", content, ...options),
+        ),
+        ...["", "\uFEFF", "\n\n", "Id,Name", "Id,Name\n"].map(
+          (content) =>
+            (...options: string[]) =>
+              table("c78", content, gpTable(), ...options),
+        ),
       ];
       for (const importOf of each)
         assertFileRefused(await importOf(), /^: holds no record; .* --allow-empty\n$/);
@@ -73,14 +79,21 @@ export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<v
     async () => {
       const some = (count: number) =>
         linesOf(...Array.from({ length: count }, (_, i) => gp(`${i}`)));
-      assertPublished(await lines("c79", some(100)));
-      for (const options of [[], ["--max-shrink", "50%"]]) {
-        const { exitCode, report, err } = await lines("c79", some(49), ...options);
+      const allow = (share: string) => ["--max-shrink", share];
+      assertPublished(await lines("c79", some(2000)));
+      for (const options of [[], allow("50%")]) {
+        const { exitCode, report, err } = await lines("c79", some(999), ...options);
         assert.deepEqual([exitCode, report.refusal], [exitCodes.shrunk, "shrunk"]);
-        assert.match(err, /would shrink from 100 to 49 records.*--max-shrink 51%/);
+        assert.deepEqual(report.source_records, { before: 2000, now: 999 });
+        assert.match(
+          err,
+          /^error: Source 'c79' would shrink from 2,000 to 999 records, by more than the 50% allowed; nothing was published\. .*--max-shrink 51%\.\n$/,
+        );
       }
-      assertPublished(await lines("c79", some(50)));
-      assertPublished(await lines("c79", some(5), "--max-shrink", "90%"));
+      assertPublished(await lines("c79", some(999), ...allow("51%")));
+      assert.equal((await lines("c79", some(998), ...allow("0%"))).exitCode, exitCodes.shrunk);
+      assertPublished(await lines("c79", some(500)));
+      assertPublished(await lines("c79", some(5), ...allow("99%")));
     },
   );
 
@@ -93,6 +106,7 @@ export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<v
         [`${start}${'{"a":'.repeat(10_000)}`, /deeper than 32 levels|is not JSON/],
         [`${start}"${"x".repeat(2 ** 20)}"}`, /longer than 1048576 bytes/],
         [`${start}"X","name":"Y"}`, /the key "name" twice/],
+        [`${start}"X","provenance":{"url":"x","url":"y"}}`, /the key "url" twice/],
         [`${start}"X","\\u0069d":"y"}`, /the key "id" twice/],
         [`${start}"X","__proto__":{"isOurs":true}}`, /the key "__proto__"/],
         [`${start}"X","constructor":{"prototype":{}}}`, /not a member/],
@@ -100,7 +114,9 @@ export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<v
         [`${start}"X","aum_usd":-Infinity}`, /is not JSON/],
         [`${start}"X",}`, /is not JSON/],
         [`${start}"X","tags":["a",]}`, /is not JSON/],
+        ["{'record':'gp'}", /is not JSON/],
         [`[${start}"X"}]`, /must be a JSON object/],
+        ["17", /must be a JSON object/],
       ];
       const content = wrong.map(([text]) => `${text}\n`).join("") + linesOf(gp("1"));
       const outcome = await lines("c81", content);
@@ -129,6 +145,8 @@ export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<v
       const content = linesOf(gp("1"), gp("2", { tags: ["qof"] }));
       assertPublished(await lines("c84", content));
       const { version, hash } = catalogue.current()!;
+      const reversed = `${content.trimEnd().split("\n").toReversed().join("\n")}\n`;
+      assertSame(await lines("c84", reversed));
       const { added, changed, removed, unchanged } = assertSame(await lines("c84", content));
       assert.deepEqual([added, changed, removed], [0, 0, 0]);
       assert.ok(unchanged >= 2);

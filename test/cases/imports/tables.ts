@@ -25,7 +25,7 @@ export async function tableCases(caseOf: CaseOf, { lines, table }: Workplace): P
       for (const [content, words] of [
         [whole.slice(0, -6), /^:3: .*the file is cut off/],
         [whole.slice(0, -8), /^:3: .*the file is cut off/],
-        [`${whole}3,"Cedar`, /^:4: .*never closed; the file may be cut off/],
+        [`${whole}3,"Cedar,\n4,Elm\n`, /^:4: .*never closed; the file may be cut off/],
         [page, /^: .*a web page/],
         [gzipSync(whole), /^: .*gzip; unpack it first/],
         [gzipSync(whole).subarray(0, 15), /^: .*gzip; unpack it first/],
@@ -87,6 +87,10 @@ export async function tableCases(caseOf: CaseOf, { lines, table }: Workplace): P
         ["Id,Name,Name,City", /^:1: the column "Name" stands in the header 2 times, at 2 and 3\n/],
         ["1,Acme,Reno", /^:1: the column "Id" is missing/],
         ["Id,Name", /^:1: the column "City" is missing/],
+        [
+          "Id,Nme",
+          /^:1: the column "Name" is missing; the nearest are "Nme"; the column "City" is/,
+        ],
       ] as const)
         assertFileRefused(await table("c75", `${header}\n1,Acme,Reno\n`, mapping), words);
     },
@@ -95,17 +99,31 @@ export async function tableCases(caseOf: CaseOf, { lines, table }: Workplace): P
   await caseOf(
     "C80 · bytes that are not UTF-8 are rejected with line and byte, or read with the encoding that is said: never as another character",
     async () => {
-      const reference = linesOf(gp("1", { name: "Café “Roy”" }), gp("2", { name: "Orléans" }));
+      const reference = linesOf(
+        gp("1", { name: "Café “Roy”" }),
+        gp("2", { name: "Orléans" }),
+        gp("3", { name: "Birch" }),
+      );
       assertPublished(await lines("c80", reference));
-      const western = Buffer.from("Id,Name\n1,Caf\xe9 \x93Roy\x94\n2,Orl\xe9ans\n", "latin1");
+      // A column that is not used cannot be at fault.
+      const western = Buffer.from(
+        "Id,Name,City\n1,Caf\xe9 \x93Roy\x94,Reno\n2,Orl\xe9ans,\n3,Birch,Orl\xe9ans\n",
+        "latin1",
+      );
       const refused = await table("c80", western, gpTable());
       assert.deepEqual(rejectedLines(refused), ["2 Name", "3 Name"]);
       for (const { reason } of refused.report.rejections)
-        assert.match(reason, /at byte 4 \(0xE9\)/);
+        assert.match(reason, /^is not UTF-8 at byte 4 \(0xE9\)/);
       assertSame(await table("c80", western, gpTable(), "--encoding", "windows-1252"));
       const latin = linesOf(gp("1", { name: "Café" }));
       assertPublished(await lines("c80-latin", latin));
       const latinBytes = Buffer.from(latin, "latin1");
+      const unsaid = await lines("c80-latin", latinBytes);
+      assert.deepEqual(rejectedLines(unsaid), ["1 line"]);
+      assert.equal(
+        unsaid.report.rejections[0].reason,
+        "is not UTF-8 at byte 36 (0xE9); say --encoding windows-1252 if the file is in that",
+      );
       assertSame(await lines("c80-latin", latinBytes, "--encoding", "iso-8859-1"));
       // Half a character, one too long, half a pair, beyond Unicode, and a byte that is none.
       for (const bytes of ["\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xff"]) {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { exitCodes } from "#cli/command-fault.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
-import { mainPath, outcomeOf } from "../../support/command-line.ts";
+import { commandInOwnProcess, mainPath, outcomeOf } from "../../support/command-line.ts";
 import { allCommands } from "../../support/all-commands.ts";
 import { ask } from "../../support/raw-client.ts";
 import type { TestService } from "../../support/service.ts";
@@ -80,13 +80,17 @@ export async function killedImportCases(
     async () => {
       const pipe = join(folder, "pipe");
       execFileSync("mkfifo", [pipe]);
-      const { start, refusal } = allCommands(dataDir);
-      const first = start("import", "ndjson", pipe, "--source", "c72");
+      const first = allCommands(dataDir).start("import", "ndjson", pipe, "--source", "c72");
       // Opens when the first import reads from it, which it does only under the lock.
       const source = await open(pipe, "w");
       const second = workplace.write(linesOf(gp("2")), "ndjson");
-      const err = await refusal(exitCodes.busy, "import", "ndjson", second, "--source", "c72");
-      assert.match(err, /^error: Another import is running on .*: process \d+, since .*\n$/);
+      const args = ["import", "ndjson", second, "--source", "c72"];
+      const { exitCode, err } = await commandInOwnProcess(args, dataDir);
+      assert.equal(exitCode, exitCodes.busy);
+      assert.equal(
+        err,
+        `error: Another import is running on ${dataDir}: process ${process.pid}, since 2026-11-21T12:00:00Z. Try again when it has ended.\n`,
+      );
       await source.write(linesOf(gp("1", { name: "Only the first" })));
       await source.close();
       assert.equal((await first).exitCode, exitCodes.done);
