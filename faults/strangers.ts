@@ -142,18 +142,22 @@ export const ways: readonly Way[] = [
   { name: "trailers", text: chunked("/mcp", message, `0\r\n${shortLines}\r\n`), drip: "a:\r\n" },
 ];
 
-/** Loads and compiles whatever the ways ask for. */
-export const requestsToWarmUp: readonly [path: string, init?: RequestInit][] = [
-  ...pages.map((path): [string] => [path]),
-  ["/openapi.json"],
-  ["/nowhere"],
-  ["/account/sign-in"],
-  [
-    "/account/sign-in",
-    { method: "POST", headers: headersOf(form), body: signIn("x".repeat(large)) },
-  ],
-  ["/mcp", { method: "POST", headers: headersOf(message), body: padded }],
+const largePosts: readonly [path: string, init: RequestInit][] = [
+  ["/account/sign-in", { headers: headersOf(form), body: signIn("x".repeat(large)) }],
+  ["/account/sign-up", { headers: headersOf(form), body: signIn("x".repeat(large)) }],
+  ["/mcp", { headers: headersOf(message), body: padded }],
 ];
+
+/** Loads and compiles whatever the ways ask for; every second request has a large body. */
+export const requestsToWarmUp: readonly [path: string, init?: RequestInit][] = [
+  ...pages,
+  "/openapi.json",
+  "/nowhere",
+  "/account/sign-in",
+].flatMap((path, i): [string, RequestInit?][] => {
+  const [target, init] = largePosts[i % largePosts.length]!;
+  return [[path], [target, { ...init, method: "POST" }]];
+});
 
 function headersOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.split(": ")));
