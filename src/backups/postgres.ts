@@ -11,7 +11,6 @@ import { migratePostgres, refuseUnready } from "#store/postgres-schema.ts";
 import { refuseUnfit } from "#store/refuse-unfit.ts";
 import type { StoreName } from "#store/schema-steps.ts";
 import { openControl, openUsage } from "#store/stores.ts";
-import { takeOverUsage } from "#usage/take-over.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
 import type { Manifest } from "./manifest.ts";
@@ -60,6 +59,9 @@ export const writeDataFolder = (
     }, "begin isolation level repeatable read read only");
   });
 
+const tablesIn = (store: StoreName, hasRequests: boolean): readonly string[] =>
+  hasRequests ? [...storedTables[store], ...requestTables] : storedTables[store];
+
 const openers = { "control.sqlite": openControl, "usage.sqlite": openUsage } as const;
 
 async function fetchStore(
@@ -72,9 +74,8 @@ async function fetchStore(
   const file = new DatabaseSync(join(folder, store));
   try {
     file.exec("pragma synchronous = off; begin");
-    for (const table of storedTables[store]) await fetchTable(session, file, table);
+    for (const table of tablesIn(store, hasRequests)) await fetchTable(session, file, table);
     file.exec("commit");
-    if (store === "usage.sqlite") await takeOverUsage(session, { file }, hasRequests);
   } finally {
     file.close();
   }
@@ -112,7 +113,6 @@ const watchedTables = ["api_key", "account", "plan"];
 const filledTables = [
   ...Object.values(storedTables).flat(),
   ...requestTables,
-  "usage_recent",
   "dataset",
   "dataset_step",
   "dataset_publication",
@@ -155,9 +155,7 @@ async function storeStore(
 ): Promise<void> {
   const file = new DatabaseSync(join(folder, store), { readOnly: true });
   try {
-    for (const table of storedTables[store]) await storeTable(session, file, table);
-    const whole = { ...session, inTransaction: <R>(work: () => Promise<R>) => work() };
-    if (store === "usage.sqlite") await takeOverUsage({ file }, whole, hasRequests);
+    for (const table of tablesIn(store, hasRequests)) await storeTable(session, file, table);
   } finally {
     file.close();
   }

@@ -23,13 +23,7 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
 };
 
 /** The request log, which is in a backup only where that is asked for. */
-export const requestTables = [
-  "request_recent",
-  "request_group",
-  "request_block",
-  "request_run",
-  "request_text_id",
-] as const;
+export const requestTables = ["word", "request"] as const;
 
 const rowsAtOnce = 1000;
 

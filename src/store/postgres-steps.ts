@@ -1,7 +1,7 @@
 /** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
 import { datasetTables, publicationTables } from "./dataset-tables.ts";
 import { postgresCountsSql, postgresWholesSql } from "./postgres-counts-sql.ts";
-import { postgresUsageSql } from "./postgres-usage-sql.ts";
+import { postgresUsageSchema } from "./usage-schema.ts";
 
 export interface PostgresStep {
   name: string;
@@ -172,7 +172,7 @@ export const postgresSteps: readonly PostgresStep[] = [
   { name: "0001-control", isAdditive: false, sql: control },
   { name: "0002-counts", isAdditive: true, sql: postgresCountsSql },
   { name: "0003-datasets", isAdditive: true, sql: datasetTables },
-  { name: "0004-usage", isAdditive: true, sql: postgresUsageSql },
+  { name: "0004-usage", isAdditive: true, sql: postgresUsageSchema },
   { name: "0006-weights", isAdditive: true, sql: postgresWholesSql },
   { name: "0007-changes", isAdditive: true, sql: planChanges + publicationTables },
 ];

@@ -76,6 +76,7 @@ function columnFault(expected: readonly Column[], found: readonly Column[]): str
 const storageOf: Readonly<Record<string, string>> = {
   text: "text",
   integer: "integer",
+  smallint: "integer",
   bigint: "integer",
   real: "real",
   bytea: "blob",

@@ -1,4 +1,4 @@
-/** The tables of `usage.sqlite`; those of PostgreSQL are in `postgres-usage-sql.ts`. Times are ISO 8601 text in UTC, except in the request log. */
+/** The tables of usage, in `usage.sqlite` or in PostgreSQL. Times are ISO 8601 text in UTC, except in the request log. */
 import type { Generated } from "kysely";
 
 export interface KeyUseTable {
@@ -23,79 +23,41 @@ export interface UsageHourTable {
   milliseconds: number;
 }
 
-/** Sums of the last batches, which are not among those of their hour yet. */
-interface UsageRecentTable {
+/** Keys, operations, datasets and problems, which the request log names by number. */
+interface WordTable {
   number: Generated<number>;
-  /** Counts the batches. */
-  batch: number;
-  hour: string;
-  /** As `listAccounts` writes them. */
-  accounts: Uint8Array;
-  /** In the form of `usage/recent-sums.ts`. */
-  sums: Uint8Array;
+  word: string;
 }
 
-/** Which requests are in a block or a group of blocks. */
-interface RequestExtentColumns {
-  /** Of the first request. */
-  number: number;
-  /** Of the last request. */
-  last: number;
+/** The request log. The view `requests` shows it to people. */
+interface RequestTable {
+  number: Generated<number>;
   /** Milliseconds since 1970. */
-  first_at: number;
-  last_at: number;
-  /** When the first id was made that the service made; null where there is none. */
-  first_made: number | null;
-}
-
-/** The requests of the last batches, a block for each row, which are in no group yet. */
-interface RequestRecentTable extends RequestExtentColumns {
-  /** Their accounts, as `listAccounts` writes them. */
-  accounts: Uint8Array;
-  /** In the form of `request-block.ts`. */
-  content: Uint8Array;
-}
-
-/** Some ten thousand requests, ordered by account before they were cut into blocks. The oldest go first. */
-type RequestGroupTable = RequestExtentColumns;
-
-/** The blocks of a group: the first has its number, the next ones those that follow. */
-interface RequestBlockTable {
-  number: number;
-  content: Uint8Array;
-}
-
-/** In which block of a group an account has requests. */
-interface RequestRunTable {
+  at: number;
+  /** Size of the response content. */
+  bytes: number;
   account: number;
-  /** Of its requests there, in milliseconds since 1970. */
-  last_at: number;
-  block: number;
-  first_at: number;
+  key: number;
+  operation: number;
+  dataset: number | null;
+  problem: number | null;
+  /** How long it took, in hundredths of a millisecond. */
+  hundredths: number;
+  status: number;
+  /** As `packRequestId` writes it. */
+  id: Uint8Array;
+  query: string | null;
 }
 
-/** In which blocks of a group ids are that the service did not make, by the first byte of their hash. */
-interface RequestTextIdTable {
-  bucket: number;
-  group_number: number;
-  /** Four bytes for each id: three of its hash, one for the place of its block in the group. */
-  entries: Uint8Array;
-}
-
-/** The one row says what is still to be seen of the log: whole blocks are removed some time after their requests became too old. */
+/** The one row says since when the log is shown, in milliseconds since 1970: what is older may not be removed yet. */
 interface RequestLogStartTable {
-  number: number;
   at: number;
 }
 
 export interface UsageTables {
   key_use: KeyUseTable;
   usage_hour: UsageHourTable;
-  usage_recent: UsageRecentTable;
-  request_recent: RequestRecentTable;
-  request_group: RequestGroupTable;
-  request_block: RequestBlockTable;
-  request_run: RequestRunTable;
-  request_text_id: RequestTextIdTable;
+  word: WordTable;
+  request: RequestTable;
   request_log_start: RequestLogStartTable;
 }

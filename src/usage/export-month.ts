@@ -1,8 +1,7 @@
 /** The requests of a month, by account, operation and key. */
 import type { UsageStore } from "#store/stores.ts";
-import { readSums, type StatusSums } from "./recent-sums.ts";
 import { monthAfter } from "./time.ts";
-import { addTo, emptyTotals, type Totals } from "./totals.ts";
+import { addTo, emptyTotals, readSums, type StatusSums, type Totals } from "./totals.ts";
 
 export const exportParts = ["account", "operation", "key"] as const;
 export type ExportPart = (typeof exportParts)[number];

@@ -1,12 +1,11 @@
 /** Writes batches to PostgreSQL, each in one statement that counts once, whatever becomes of the answer to it. */
 import { randomUUID } from "node:crypto";
-import { encodeBlocks, listAccounts, orderByAccount } from "#store/request-block.ts";
-import { extentOf, freeColumns, type RequestColumns } from "#store/request-columns.ts";
 import type { PostgresSession } from "#store/postgres.ts";
+import { packRequestId } from "#store/request-id-bytes.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
-import { sumRequests } from "./recent-sums.ts";
-import { columnsOf, type RequestChunk } from "./request-chunk.ts";
-import { type Batch, recentBlockMax } from "./writes.ts";
+import { openHourSums } from "./hour-sums.ts";
+import { type RequestChunk, requestsIn } from "./request-chunk.ts";
+import type { Batch } from "./writes.ts";
 
 type Query = PostgresSession["query"];
 
@@ -21,16 +20,15 @@ export function openPostgresWrites(
   keepsLog: boolean,
 ): (batch: Batch) => Promise<void> {
   const writer = randomUUID();
-  const takeNumbers = openNumbers(query);
+  const numbersOf = openWords(query);
   let batches = 0;
   /** What is or was being written, in the form it must keep. */
   let latest: { batch: Batch; values: readonly unknown[] } | undefined;
 
   const valuesOf = async (chunk: RequestChunk): Promise<readonly unknown[]> => {
-    const columns = columnsOf(chunk, await takeNumbers(chunk.count));
-    const values = [writer, ++batches, ...rowsOf(columns, keepsLog)];
-    freeColumns(columns);
-    return values;
+    const numbers = keepsLog ? await numbersOf(chunk.words) : null;
+    const writtenAt = new Date().toISOString();
+    return [writer, ++batches, writtenAt, ...columnsOf(chunk, numbers)];
   };
   return async (batch) => {
     if (batch.kind === "keyUse") return rememberKeyUse(query, batch.rows);
@@ -47,76 +45,83 @@ export function openPostgresWrites(
  */
 const addBatch = `
   with once as (
-    insert into usage_writer (id, batch) values ($1, $2)
-    on conflict (id) do update set batch = excluded.batch, written_at = now()
+    insert into usage_writer (id, batch, written_at) values ($1, $2, $3)
+    on conflict (id) do update set batch = excluded.batch, written_at = excluded.written_at
       where usage_writer.batch < excluded.batch
     returning 1
-  ), of_sums as (
-    insert into usage_recent (hour, accounts, sums)
-    select hour, substring($3::bytea from place for lists), substring($3 from place + lists for bytes)
-    from once, unnest($4::text[], $5::integer[], $6::integer[], $7::integer[]) as own (hour, place, lists, bytes)
+  ), of_hours as (
+    insert into usage_hour (account, hour, key, operation, status, requests, bytes, milliseconds)
+    select own.* from once, unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::bigint[],
+      $10::bigint[], $11::numeric[]) as own
+    on conflict (account, hour, key, operation, status) do update set
+      requests = usage_hour.requests + excluded.requests,
+      bytes = usage_hour.bytes + excluded.bytes,
+      milliseconds = usage_hour.milliseconds + excluded.milliseconds
   )
-  insert into request_recent (accounts, content, requests, first_at, last_at, first_made)
-  select substring($8::bytea from place for lists), substring($8 from place + lists for bytes), requests,
-    $13::bigint, $14::bigint, $15::bigint
-  from once, unnest($9::integer[], $10::integer[], $11::integer[], $12::integer[]) as own (place, lists, bytes, requests)`;
+  insert into request (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)
+  select account, at, key, operation, status, hundredths, bytes, dataset, problem, decode(id, 'hex'), query
+  from once, unnest($12::integer[], $13::bigint[], $14::integer[], $15::integer[], $16::smallint[], $17::integer[],
+    $18::bigint[], $19::integer[], $20::integer[], $21::text[], $22::text[])
+    as own (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)`;
 
-/** All bytes of a kind as one value, as those in an array would be sent as text, twice as long. */
-function rowsOf(columns: RequestColumns, keepsLog: boolean): readonly unknown[] {
-  const ordered = orderByAccount(columns);
-  const sums = sumRequests(columns, ordered);
-  const { firstAt, lastAt, firstMade } = extentOf(columns, ordered.order);
-  const blocks = keepsLog ? encodeBlocks(columns, ordered, recentBlockMax, false) : [];
-  const packedSums = pack(
-    2,
-    sums.map((sum) => [sum.accounts, sum.sums]),
-  );
-  const packedBlocks = pack(
-    2,
-    blocks.map(({ content, runs }) => [listAccounts(runs.map(({ account }) => account)), content]),
-  );
+/** @param numbers of the words; null where no request is logged. */
+function columnsOf(chunk: RequestChunk, numbers: WordNumbers | null): readonly unknown[] {
+  const sums = openHourSums(chunk.words);
+  const requests = [...requestsIn(chunk)];
+  for (const one of requests) sums.add(one);
+  const hours = sums.rows();
+  const logged = numbers === null ? [] : requests;
+  const words = numbers ?? [];
   return [
-    packedSums.bytes,
-    sums.map(({ hour }) => hour),
-    ...packedSums.places,
-    packedBlocks.bytes,
-    ...packedBlocks.places,
-    blocks.map((_, i) => Math.min(recentBlockMax, columns.count - i * recentBlockMax)),
-    firstAt,
-    lastAt,
-    firstMade,
+    arrayOf(hours.map(({ account }) => account)),
+    hours.map(({ hour }) => hour),
+    hours.map(({ key }) => key),
+    hours.map(({ operation }) => operation),
+    arrayOf(hours.map(({ status }) => status)),
+    arrayOf(hours.map((sum) => sum.requests)),
+    arrayOf(hours.map(({ bytes }) => bytes)),
+    arrayOf(hours.map(({ milliseconds }) => milliseconds)),
+    arrayOf(logged.map(({ account }) => account)),
+    arrayOf(logged.map(({ at }) => at)),
+    arrayOf(logged.map(({ key }) => words[key]!)),
+    arrayOf(logged.map(({ operation }) => words[operation]!)),
+    arrayOf(logged.map(({ status }) => status)),
+    arrayOf(logged.map(({ hundredths }) => hundredths)),
+    arrayOf(logged.map(({ bytes }) => bytes)),
+    arrayOf(logged.map(({ dataset }) => words[dataset]!)),
+    arrayOf(logged.map(({ problem }) => words[problem]!)),
+    arrayOf(logged.map(({ requestId }) => hexOf(packRequestId(requestId)))),
+    logged.map(({ query }) => query),
   ];
 }
 
-/** Values of several rows as one. @returns where each row begins in it, counted from 1, and how long each value is, by column. */
-export function pack(columns: number, rows: readonly (readonly Uint8Array[])[]) {
-  let next = 1;
-  const begins = rows.map((row) => {
-    const begin = next;
-    for (const { length } of row) next += length;
-    return begin;
-  });
-  const lengths = Array.from({ length: columns }, (_, i) => rows.map((row) => row[i]!.length));
-  return { bytes: Buffer.concat(rows.flat()), places: [begins, ...lengths] };
-}
+/** Writes an array as PostgreSQL reads it. The driver would quote and escape each value. */
+const arrayOf = (values: readonly (number | string | null)[]) =>
+  `{${values.map((value) => value ?? "null").join()}}`;
 
-/** At a time; what is left of them at the end of the process stays unused. */
-const numbersTaken = 65_536;
+const hexOf = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 
-/** Numbers for requests, as many in a row as asked for, which nobody else has. */
-function openNumbers(query: Query): (count: number) => Promise<number> {
-  let next = 1;
-  let end = 0;
-  return async (count) => {
-    if (end - next + 1 < count) {
-      const [row] = await query<{ end: number }>(
-        `update request_counter set numbered = numbered + ${numbersTaken} returning numbered as "end"`,
+/** By index into the words of a chunk. */
+type WordNumbers = readonly (number | null)[];
+
+/** Numbers of words, which the table keeps for good. */
+function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
+  const known = new Map<string, number>();
+  return async ([, ...words]) => {
+    const unknown = words.filter((word) => !known.has(word)).toSorted();
+    if (unknown.length > 0) {
+      await query(
+        "insert into word (word) select * from unnest($1::text[]) on conflict do nothing",
+        [unknown],
       );
-      end = row!.end;
-      next = end - numbersTaken + 1;
+      const found = await query<{ word: string; number: number }>(
+        "select word, number from word where word = any($1)",
+        [unknown],
+      );
+      for (const { word, number } of found) known.set(word, number);
     }
-    next += count;
-    return next - count;
+    return [null, ...words.map((word) => known.get(word)!)];
   };
 }
 

@@ -1,7 +1,4 @@
 /** Records of requests on their way to the writer thread: packed into bytes, with each repeated word stored once. */
-import { packOwnId, randomBytes } from "#store/own-request-id.ts";
-import { emptyColumns, type RequestColumns } from "#store/request-columns.ts";
-import { openTuples } from "./tuples.ts";
 
 /** A request that was answered. */
 export interface AnsweredRequest {
@@ -117,63 +114,45 @@ export function openChunkDraft(size = draftBytes): ChunkDraft {
   };
 }
 
-/** In the order in which they were added. @param first number of the first of them in the log. */
-export function columnsOf({ bytes, words, count }: RequestChunk, first: number): RequestColumns {
+/** A request of a chunk. Words are indexes into those of the chunk; 0 stands for null. */
+export interface ChunkRequest {
+  /** Milliseconds since 1970. */
+  at: number;
+  account: number;
+  bytes: number;
+  hundredths: number;
+  status: number;
+  key: number;
+  operation: number;
+  dataset: number;
+  problem: number;
+  requestId: string;
+  query: string | null;
+}
+
+/** Yields the requests in the order in which they were added. */
+export function* requestsIn({ bytes, count }: RequestChunk): Generator<ChunkRequest> {
   const view = new DataView(bytes);
   const text = Buffer.from(bytes);
-  const columns = emptyColumns(count);
-  const keys = openTuples();
-  const kinds = openTuples();
-  const ids: (string | null)[] = [];
-  const queries: (string | null)[] = [];
-  /** Of a request without texts, which most are, nothing is added to them until one has some. */
-  const addTexts = (i: number, id: string | null, query: string | null) => {
-    if (id === null && query === null) return;
-    while (ids.length < i) {
-      ids.push(null);
-      queries.push(null);
-    }
-    ids.push(id);
-    queries.push(query);
-  };
   let start = 0;
   for (let i = 0; i < count; i++) {
     const idStart = start + place.texts;
-    const idLength = view.getUint8(start + place.requestIdLength);
+    const idEnd = idStart + view.getUint8(start + place.requestIdLength);
     const queryLength = view.getUint16(start + place.queryLength);
-    columns.number[i] = first + i;
-    columns.at[i] = view.getFloat64(start + place.at);
-    columns.account[i] = view.getUint32(start + place.account);
-    columns.bytes[i] = view.getUint32(start + place.bytes);
-    columns.hundredths[i] = view.getUint32(start + place.hundredths);
-    columns.key[i] = keys.placeOf(view.getUint16(start + place.key), 0, 0, 0);
-    columns.kind[i] = kinds.placeOf(
-      view.getUint16(start + place.operation),
-      view.getUint16(start + place.status),
-      view.getUint16(start + place.dataset),
-      view.getUint16(start + place.problem),
-    );
-    const idEnd = idStart + idLength;
-    const id = text.toString("latin1", idStart, idEnd);
-    const sinceMade = packOwnId(id, columns.at[i]!, columns.random, i * randomBytes);
-    columns.sinceMade[i] = sinceMade;
-    start = queryLength === noQuery ? idEnd : idEnd + 2 * queryLength;
-    addTexts(
-      i,
-      sinceMade > 0 ? null : id,
-      queryLength === noQuery ? null : text.toString("utf16le", idEnd, start),
-    );
+    const end = queryLength === noQuery ? idEnd : idEnd + 2 * queryLength;
+    yield {
+      at: view.getFloat64(start + place.at),
+      account: view.getUint32(start + place.account),
+      bytes: view.getUint32(start + place.bytes),
+      hundredths: view.getUint32(start + place.hundredths),
+      status: view.getUint16(start + place.status),
+      key: view.getUint16(start + place.key),
+      operation: view.getUint16(start + place.operation),
+      dataset: view.getUint16(start + place.dataset),
+      problem: view.getUint16(start + place.problem),
+      requestId: text.toString("latin1", idStart, idEnd),
+      query: queryLength === noQuery ? null : text.toString("utf16le", idEnd, end),
+    };
+    start = end;
   }
-  const wordOrNull = (index: number) => (index === 0 ? null : words[index]!);
-  return {
-    ...columns,
-    keys: keys.all().map(([key]) => words[key]!),
-    kinds: kinds.all().map(([operation, status, dataset, problem]) => ({
-      operation: words[operation]!,
-      status,
-      dataset: wordOrNull(dataset),
-      problem: wordOrNull(problem),
-    })),
-    texts: ids.length === 0 ? undefined : () => ({ ids, queries }),
-  };
 }

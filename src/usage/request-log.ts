@@ -1,24 +1,24 @@
 /** The request log of an account, newest first, page by page; and a request by its id. */
-import { sql } from "kysely";
-import { randomBytes, readOwnId } from "#store/own-request-id.ts";
-import { listAccounts } from "#store/request-block.ts";
-import { requestAt } from "#store/request-columns.ts";
+import { type RawBuilder, sql } from "kysely";
+import { packRequestId, readRequestId } from "#store/request-id-bytes.ts";
 import type { UsageStore } from "#store/stores.ts";
-import { blocksWith, hashOfId } from "./groups.ts";
-import {
-  type Found,
-  maxTime,
-  type Newest,
-  openNewest,
-  type Place,
-  type RequestFilter,
-} from "./newest-requests.ts";
 import type { AnsweredRequest } from "./request-chunk.ts";
+import type { StatusClass } from "./status-class.ts";
 
 /** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {
   /** ISO time at which it was answered. */
   at: string;
+}
+
+/** Times are milliseconds since 1970; `until` is exclusive. */
+export interface RequestFilter {
+  key?: string | undefined;
+  operation?: string | undefined;
+  statusClass?: StatusClass | undefined;
+  requestId?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
 }
 
 interface PageOrder {
@@ -37,30 +37,16 @@ interface RequestPage {
 
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
-  const newest = openNewest({
-    account,
-    filter,
-    limit: limit + 1,
-    after: after === undefined ? undefined : readPlace(after),
-  });
-  await addAll(newest, usage, account, filter);
-  const found = newest.found();
+  const wanted = [sql`request.account = ${account}`, ...conditionsOf(filter)];
+  const place = after === undefined ? undefined : readPlace(after);
+  if (place !== undefined)
+    wanted.push(sql`(request.at, request.number) < (${place.at}, ${place.number})`);
+  const found = await newestOf(usage, wanted, limit + 1);
   const last = found[limit - 1];
   return {
     requests: found.slice(0, limit).map(requestOf),
     next: found.length > limit ? `${last!.at}-${last!.number}` : null,
   };
-}
-
-async function addAll(
-  newest: Newest,
-  usage: UsageStore,
-  account: number,
-  filter: RequestFilter,
-): Promise<void> {
-  if (filter.requestId !== undefined) return addWithId(newest, usage, filter.requestId);
-  const groupedAt = await addRecent(newest, usage, account);
-  if (groupedAt >= newest.span()[0]) await addGrouped(newest, usage, account);
 }
 
 const pageSize = 1000;
@@ -87,143 +73,85 @@ interface FindOrder {
   limit: number;
 }
 
-/** Newest first; a client may give many requests the same id. */
+/** Newest first; a client may give many requests the same id. Reads the whole log where no account is given. */
 export async function findRequests(
   usage: UsageStore,
   { account, filter, limit }: FindOrder,
 ): Promise<LoggedRequest[]> {
-  const newest = openNewest({ account, filter, limit });
-  await addWithId(newest, usage, filter.requestId);
-  return newest.found().map(requestOf);
+  const isOwn = account === undefined ? [] : [sql`request.account = ${account}`];
+  const found = await newestOf(usage, [...isOwn, ...conditionsOf(filter)], limit);
+  return found.map(requestOf);
 }
 
-const recentName = (number: number) => `Row ${number} of request_recent`;
-const blockName = (number: number) => `Row ${number} of request_block`;
+type Condition = RawBuilder<unknown>;
 
-interface BlockRow {
+function conditionsOf(filter: RequestFilter): Condition[] {
+  const { key, operation, statusClass, requestId, since, until } = filter;
+  const conditions: Condition[] = [];
+  if (key !== undefined) conditions.push(sql`request.key = ${numberOf(key)}`);
+  if (operation !== undefined) conditions.push(sql`request.operation = ${numberOf(operation)}`);
+  if (statusClass !== undefined) {
+    const first = Number(statusClass[0]) * 100;
+    conditions.push(sql`request.status >= ${first} and request.status < ${first + 100}`);
+  }
+  if (requestId !== undefined)
+    conditions.push(sql`request.id = ${Uint8Array.from(packRequestId(requestId))}`);
+  if (since !== undefined) conditions.push(sql`request.at >= ${since}`);
+  if (until !== undefined) conditions.push(sql`request.at < ${until}`);
+  return conditions;
+}
+
+const numberOf = (word: string) => sql`(select number from word where word = ${word})`;
+
+interface Row {
   number: number;
-  content: Uint8Array;
+  at: number;
+  account: number;
+  key: string;
+  operation: string;
+  status: number;
+  hundredths: number;
+  bytes: number;
+  dataset: string | null;
+  problem: string | null;
+  id: Uint8Array;
+  query: string | null;
 }
 
-/** The first few are enough for most pages. */
-const blocksAtOnce = [2, 16] as const;
-
-interface RecentRow {
-  startNumber: number;
-  startAt: number;
-  groupedAt: number | null;
-  /** The members of a block are null where there is none. */
-  number: number | null;
-  lastAt: number;
-  content: Uint8Array;
-}
-
-/** @returns the time of the newest request of the account that is in a group; 0 where none is. */
-async function addRecent(newest: Newest, usage: UsageStore, account: number): Promise<number> {
-  // Its four bytes may also be found across two others: a block without the account adds nothing.
-  const isListed = sql`instr(accounts, ${listAccounts([account])}) > 0`;
-  let before = maxTime;
-  let groupedAt = 0;
-  for (let limit: number = blocksAtOnce[0]; ; limit = blocksAtOnce[1]) {
-    const [since, until] = newest.span();
-    const { rows } = await sql<RecentRow>`
-      select log.number as "startNumber", log.at as "startAt",
-        (select max(last_at) from request_run where account = ${account}) as "groupedAt",
-        recent.number, recent.last_at as "lastAt", content
-      from request_log_start as log left join (
-        select number, last_at, content from request_recent
-        where number < ${before} and last_at >= ${since} and first_at <= ${until} and ${isListed}
-        order by number desc limit ${limit}) as recent on true
-      order by recent.number desc`.execute(usage.database);
-    for (const { startNumber, startAt, number, lastAt, content, ...row } of rows) {
-      newest.startAt({ number: startNumber, at: startAt });
-      groupedAt = Math.max(groupedAt, row.groupedAt ?? 0);
-      if (number === null) return groupedAt;
-      if (lastAt >= newest.span()[0]) newest.add(recentName(number), content);
-      before = number;
-    }
-    if (rows.length < limit) return groupedAt;
-  }
-}
-
-async function addGrouped(newest: Newest, usage: UsageStore, account: number): Promise<void> {
-  let before = { lastAt: maxTime, block: maxTime };
-  for (let limit: number = blocksAtOnce[0]; ; limit = blocksAtOnce[1]) {
-    const [since, until] = newest.span();
-    const { rows } = await sql<BlockRow & { lastAt: number }>`
-      select block as number, last_at as "lastAt", content
-      from request_run cross join request_block
-      where request_block.number = block and account = ${account} and (last_at, block) < (${before.lastAt}, ${before.block})
-        and last_at >= ${since} and first_at <= ${until}
-      order by last_at desc, block desc limit ${limit}`.execute(usage.database);
-    for (const { number, lastAt, content } of rows) {
-      if (lastAt < newest.span()[0]) return;
-      newest.add(blockName(number), content);
-      before = { lastAt, block: number };
-    }
-    if (rows.length < limit) return;
-  }
-}
-
-/** Only blocks that have the bytes of the id in them are read, and those that may have it compressed. */
-async function addWithId(newest: Newest, usage: UsageStore, id: string): Promise<void> {
-  const bytes = new Uint8Array(randomBytes);
-  const made = readOwnId(id, bytes, 0);
-  const { rows: starts } = await sql<Place>`select number, at from request_log_start`.execute(
-    usage.database,
-  );
-  newest.startAt(starts[0]!);
-  const [since, until] = newest.span();
-  const { rows: recent } = await sql<BlockRow>`
-    select number, content from request_recent
-    where last_at >= ${since} and first_at <= ${until} and (
-      instr(content, ${Buffer.from(JSON.stringify(id))}) > 0
-      or first_made <= ${made} and last_at >= ${made} and instr(content, ${bytes}) > 0)`.execute(
-    usage.database,
-  );
-  for (const { number, content } of recent) newest.add(recentName(number), content);
-  const { rows: own } = await sql<BlockRow>`
-    select request_block.number, content
-    from request_group cross join request_block
-    where request_block.number between request_group.number and request_group.last
-      and first_made <= ${made} and last_at >= ${Math.max(made, since)} and first_at <= ${until}
-      and instr(content, ${bytes}) > 0`.execute(usage.database);
-  for (const { number, content } of own) newest.add(blockName(number), content);
-  const { bucket, rest } = hashOfId(id);
-  const { rows: texts } = await sql<{ group: number; entries: Uint8Array }>`
-    select group_number as "group", entries from request_text_id where bucket = ${bucket}`.execute(
-    usage.database,
-  );
-  for (const { group, entries } of texts)
-    for (const place of blocksWith(rest, entries)) {
-      const { rows: blocks } = await sql<BlockRow>`
-        select number, content from request_block where number = ${group + place}`.execute(
-        usage.database,
-      );
-      for (const { number, content } of blocks) newest.add(blockName(number), content);
-    }
+async function newestOf(
+  { database }: UsageStore,
+  conditions: readonly Condition[],
+  limit: number,
+): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select request.number, request.at, account, key.word as key, operation.word as operation, status, hundredths, bytes,
+      dataset.word as dataset, problem.word as problem, id, query
+    from request
+      left join word as key on key.number = request.key
+      left join word as operation on operation.number = request.operation
+      left join word as dataset on dataset.number = request.dataset
+      left join word as problem on problem.number = request.problem
+    where ${sql.join([sql`request.at >= (select at from request_log_start)`, ...conditions], sql` and `)}
+    order by request.at desc, request.number desc limit ${limit}`.execute(database);
+  return rows;
 }
 
 /** The position after a page: time and number of its last request. */
-function readPlace(text: string): Place | undefined {
+function readPlace(text: string): { at: number; number: number } | undefined {
   const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
-/** Each member is named, because to copy all but one takes several times as long. */
-function requestOf({ columns, i }: Found): LoggedRequest {
-  const request = requestAt(columns, i);
-  return {
-    at: new Date(request.at).toISOString(),
-    account: request.account,
-    key: request.key,
-    operation: request.operation,
-    status: request.status,
-    milliseconds: request.milliseconds,
-    bytes: request.bytes,
-    dataset: request.dataset,
-    problem: request.problem,
-    requestId: request.requestId,
-    query: request.query,
-  };
-}
+const requestOf = (row: Row): LoggedRequest => ({
+  at: new Date(row.at).toISOString(),
+  account: row.account,
+  key: row.key,
+  operation: row.operation,
+  status: row.status,
+  milliseconds: row.hundredths / 100,
+  bytes: row.bytes,
+  dataset: row.dataset,
+  problem: row.problem,
+  requestId: readRequestId(row.id),
+  query: row.query,
+});

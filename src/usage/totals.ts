@@ -1,8 +1,8 @@
 /** The requests of an account, added up by hour, day, key or operation. Hours and days are those of UTC. */
+import { type RawBuilder, sql } from "kysely";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { type StatusClass, statusClasses, statusClassOf } from "./status-class.ts";
-import { readSums, type StatusSums } from "./recent-sums.ts";
 import { hourAfter, hourOf } from "./time.ts";
 
 export interface Totals {
@@ -123,7 +123,7 @@ export interface Span {
 
 type PartSums = StatusSums & { part: string };
 
-/** A row for each part and status, and more for what is of the last seconds. */
+/** A row for each part and status. */
 async function sumsBy(
   usage: UsageStore,
   { account, since, until }: Span,
@@ -132,4 +132,53 @@ async function sumsBy(
   const span = { from: hourOf(since), to: hourAfter(until) };
   const rows = await readSums(usage, { by: [by], account, ...span });
   return rows.map((row) => ({ ...row, part: row[by] }));
+}
+
+/** What the requests of one status add up to. */
+export interface StatusSums {
+  status: number;
+  requests: number;
+  bytes: number;
+  milliseconds: number;
+}
+
+interface SumParts {
+  account: number;
+  hour: string;
+  /** Such as `2026-11-21`. */
+  day: string;
+  key: string;
+  operation: string;
+}
+
+interface SumsOrder<Part> {
+  by: readonly Part[];
+  /** All where it is left out. */
+  account?: number | undefined;
+  /** The first hour, or the beginning of its text, and the first that is not wanted. */
+  from: string;
+  to: string;
+}
+
+const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
+  account: sql.ref("account"),
+  hour: sql.ref("hour"),
+  day: sql`substr(hour, 1, ${sql.lit("2026-11-21".length)})`,
+  key: sql.ref("key"),
+  operation: sql.ref("operation"),
+};
+
+/** A row for each status and each value of the parts. */
+export async function readSums<Part extends keyof SumParts>(
+  { database }: UsageStore,
+  { by, account, from, to }: SumsOrder<Part>,
+): Promise<(StatusSums & Pick<SumParts, Part>)[]> {
+  const groups = [...by.map((part) => parts[part]), sql.ref("status")];
+  const names = by.map((part) => sql`${parts[part]} as ${sql.ref(part)},`);
+  const isOwn = account === undefined ? sql`` : sql`and account = ${account}`;
+  const { rows } = await sql<StatusSums & Pick<SumParts, Part>>`
+    select ${sql.join(names, sql` `)} status, sum(requests) as requests, sum(bytes) as bytes, sum(milliseconds) as milliseconds
+    from usage_hour where hour >= ${from} and hour < ${to} ${isOwn}
+    group by ${sql.join(groups)}`.execute(database);
+  return rows;
 }

@@ -44,7 +44,7 @@ export type WriterReply = { isReady: true } | WriterOutcome | WriterAttempt;
 /** SQLite is done when it returns. */
 interface OpenStore {
   write(batch: Batch): void | Promise<void>;
-  /** Puts some of what was written in order, or removes some that is too old; false where there is none. */
+  /** Removes some of what is too old; false where there is none. */
   tidy(now: number): boolean | Promise<boolean>;
   close(): void;
 }
@@ -61,7 +61,7 @@ let store: OpenStore | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
 let again: NodeJS.Timeout | undefined;
-/** Why PostgreSQL does not let this role put things in order, which writing would not tell. */
+/** Why PostgreSQL does not let this role remove what is too old, which writing would not tell. */
 let tidyFault: string | null = null;
 
 port.on("message", (message: WriterMessage) => {
@@ -154,12 +154,13 @@ async function openStore(): Promise<OpenStore> {
   };
 }
 
-/** Connects with the first statement, and again after an outage; a step that puts things in order keeps to one connection. */
+/** Connects with the first statement, and again after an outage; a step that removes what is too old keeps to one connection. */
 async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
   const { connectPostgres, openGate } = await import("#store/postgres.ts");
   const { openPostgresWrites } = await import("./postgres-writes.ts");
-  const { tidyPostgres } = await import("./postgres-retention.ts");
+  const { openPostgresRetention } = await import("./postgres-retention.ts");
   const place = { url, gate: openGate(gateMemory) };
+  const removeOld = openPostgresRetention(retention);
   let session: PostgresSession | undefined;
   const connected = async (): Promise<PostgresSession> => {
     if (session?.isOver === false) return session;
@@ -175,7 +176,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     const [clock] = await own.query<{ now: number }>(
       "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
     );
-    return tidyPostgres(own, retention, Math.min(now, clock!.now));
+    return removeOld(own, Math.min(now, clock!.now));
   };
   return {
     write: openPostgresWrites(

@@ -1,16 +1,9 @@
-/** Writes each kind of batch in one transaction, with statements that are prepared once. */
+/** Writes each kind of batch to `usage.sqlite` in one transaction, with statements that are prepared once. */
 import type { DatabaseSync } from "node:sqlite";
-import {
-  type AccountOrder,
-  decodeBlock,
-  encodeBlocks,
-  listAccounts,
-  orderByAccount,
-} from "#store/request-block.ts";
-import { extentOf, freeColumns, joinColumns, type RequestColumns } from "#store/request-columns.ts";
+import { packRequestId } from "#store/request-id-bytes.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
-import { sumRequests } from "./recent-sums.ts";
-import { columnsOf, type RequestChunk } from "./request-chunk.ts";
+import { openHourSums } from "./hour-sums.ts";
+import { type RequestChunk, requestsIn } from "./request-chunk.ts";
 
 /** One batch on its way to the thread; `now` is milliseconds since 1970. */
 export type Batch =
@@ -23,45 +16,72 @@ const rememberKeyUse = `
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
   where key_use.last_used_at < excluded.last_used_at`;
 
+const addToHour = `
+  insert into usage_hour (account, hour, key, operation, status, requests, bytes, milliseconds)
+  values (?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (account, hour, key, operation, status) do update set
+    requests = requests + excluded.requests, bytes = bytes + excluded.bytes,
+    milliseconds = milliseconds + excluded.milliseconds`;
+
+const addRequest = `
+  insert into request (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
 /**
  * @param keepsLog whether each request is logged, not only added to the sums.
  * @returns a function that writes one batch in one transaction, and throws what node:sqlite throws.
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
   const keyUse = connection.prepare(rememberKeyUse);
-  const newestBatch = connection.prepare(
-    "select batch from usage_recent order by number desc limit 1",
-  );
-  const addSums = connection.prepare(
-    "insert into usage_recent (batch, hour, accounts, sums) values (?, ?, ?, ?)",
-  );
-  const log = openLogWrites(connection);
+  const hour = connection.prepare(addToHour);
+  const request = connection.prepare(addRequest);
+  const words = openWords(connection);
 
   const writeRequests = (chunk: RequestChunk) => {
-    if (chunk.count === 0) return;
-    const columns = columnsOf(chunk, log.next());
-    const ordered = orderByAccount(columns);
-    const batch = Number(newestBatch.get()?.["batch"] ?? 0) + 1;
-    for (const { hour, accounts, sums } of sumRequests(columns, ordered))
-      addSums.run(batch, hour, accounts, sums);
-    if (keepsLog) log.add(columns, ordered);
-    freeColumns(columns);
+    const sums = openHourSums(chunk.words);
+    const numbers = keepsLog ? words.numbersOf(chunk.words) : [];
+    for (const one of requestsIn(chunk)) {
+      sums.add(one);
+      if (keepsLog)
+        request.run(
+          one.account,
+          one.at,
+          numbers[one.key]!,
+          numbers[one.operation]!,
+          one.status,
+          one.hundredths,
+          one.bytes,
+          numbers[one.dataset]!,
+          numbers[one.problem]!,
+          packRequestId(one.requestId),
+          one.query,
+        );
+    }
+    for (const sum of sums.rows()) {
+      const { account, key, operation, status, requests, bytes, milliseconds } = sum;
+      hour.run(account, sum.hour, key, operation, status, requests, bytes, milliseconds);
+    }
   };
-  const write = (batch: Batch) => {
-    if (batch.kind === "requests") return writeRequests(batch.rows);
-    for (const { key_id, last_used_at, network } of batch.rows)
-      keyUse.run(key_id, last_used_at, network);
+  return (batch) => {
+    try {
+      inTransaction(connection, () => {
+        if (batch.kind === "requests") return writeRequests(batch.rows);
+        for (const { key_id, last_used_at, network } of batch.rows)
+          keyUse.run(key_id, last_used_at, network);
+      });
+    } catch (error) {
+      words.forget();
+      throw error;
+    }
   };
-  return (batch) => inTransaction(connection, () => write(batch));
 }
 
 /** @throws what `work` throws, after which nothing of it is in the database. */
-export function inTransaction<R>(connection: DatabaseSync, work: () => R): R {
+function inTransaction(connection: DatabaseSync, work: () => void): void {
   connection.exec("begin immediate");
   try {
-    const result = work();
+    work();
     connection.exec("commit");
-    return result;
   } catch (error) {
     // A full disk makes SQLite roll back by itself.
     if (connection.isTransaction) connection.exec("rollback");
@@ -69,54 +89,24 @@ export function inTransaction<R>(connection: DatabaseSync, work: () => R): R {
   }
 }
 
-/** Smaller blocks are written anew together with the next batch, so that few requests do not make many blocks. */
-export const smallBlock = 256;
-/** A page reads whole blocks, so one of the most requests is cut by account. */
-export const recentBlockMax = 1024;
-
-/** Numbers go on where the log began anew, too. */
-export const newestNumber = `
-  select max(
-    (select number - 1 from request_log_start),
-    coalesce((select last from request_recent order by number desc limit 1), 0),
-    coalesce((select last from request_group order by number desc limit 1), 0)) as number`;
-
-function openLogWrites(connection: DatabaseSync) {
-  const newest = connection.prepare(newestNumber);
-  const latest = connection.prepare(
-    "select number, last, content from request_recent order by number desc limit 1",
-  );
-  const remove = connection.prepare("delete from request_recent where number = ?");
-  const insert = connection.prepare(`
-    insert into request_recent (number, last, first_at, last_at, first_made, accounts, content)
-    values (?, ?, ?, ?, ?, ?, ?)`);
-
-  /** Each block has a number of its own among those of its requests, and the last of all of them. */
-  const put = (columns: RequestColumns, ordered: AccountOrder) => {
-    const { number, last, firstAt, lastAt, firstMade } = extentOf(columns, ordered.order);
-    const blocks = encodeBlocks(columns, ordered, recentBlockMax, false);
-    for (const [i, { content, runs }] of blocks.entries()) {
-      const accounts = listAccounts(runs.map(({ account }) => account));
-      insert.run(number + i, last, firstAt, lastAt, firstMade, accounts, content);
+/** Numbers of words, which the table keeps for good. */
+function openWords(connection: DatabaseSync) {
+  const add = connection.prepare("insert into word (word) values (?) on conflict do nothing");
+  const find = connection.prepare("select number from word where word = ?");
+  const known = new Map<string, number>();
+  const numberOf = (word: string): number => {
+    let number = known.get(word);
+    if (number === undefined) {
+      add.run(word);
+      number = Number(find.get(word)!["number"]);
+      known.set(word, number);
     }
-  };
-  /** The latest block, removed from the log, if it is to be written anew. */
-  const takeSmall = (): RequestColumns | undefined => {
-    const row = latest.get() as { number: number; last: number; content: Uint8Array } | undefined;
-    if (row === undefined || row.last - row.number + 1 >= smallBlock) return undefined;
-    remove.run(row.number);
-    return decodeBlock(row.content);
+    return number;
   };
   return {
-    /** Number of the next request. */
-    next: () => Number(newest.get()!["number"]) + 1,
-    add(columns: RequestColumns, ordered: AccountOrder): void {
-      const small = columns.count < smallBlock ? takeSmall() : undefined;
-      if (small !== undefined) {
-        const joined = joinColumns([small, columns]);
-        return put(joined, orderByAccount(joined));
-      }
-      put(columns, ordered);
-    },
+    /** The first word of a chunk stands for null. */
+    numbersOf: ([, ...words]: readonly string[]) => [null, ...words.map(numberOf)],
+    /** To be called where a transaction that may have added some was rolled back. */
+    forget: () => known.clear(),
   };
 }

@@ -6,9 +6,9 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openControl, openUsage } from "#store/stores.ts";
-import { ownIdText } from "#store/own-request-id.ts";
-import { readSums } from "#usage/recent-sums.ts";
+import { makeRequestId } from "#http/request-id.ts";
 import { requestsInPages } from "#usage/request-log.ts";
+import { readSums } from "#usage/totals.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { importRecords } from "../support/dataset.ts";
 import type { StorePlace } from "../support/for-each-store.ts";
@@ -32,9 +32,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   dataset_step_part: "in the file of what publications changed",
   quota_count: "counts begin anew",
   quota_charge: "counts begin anew",
-  request_counter: "gives out numbers of requests, which begin anew",
-  usage_recent: "taken over with the request log, as each engine has a form of its own",
-  request_log_start: "taken over with the request log",
+  request_log_start: "moved by whoever writes",
 };
 
 const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, "0")}:00.000Z`;
@@ -218,9 +216,9 @@ export async function fillInstallation(dataDir: string): Promise<void> {
   for (const { version } of [first!, third!]) catalogue.pin(version, "2026-11-04T03:00:00Z");
 }
 
-/** Requests in groups, others that wait, totals of both kinds; ids that clients sent, and such as the service makes. */
+/** Requests of several batches and their totals; ids that clients sent, and such as the service makes. */
 async function fillUsage(dataDir: string): Promise<void> {
-  const ids = [ownIdText(noon - 5, Buffer.from("0123456789"), 0), "client's own 🏠"];
+  const ids = [makeRequestId(noon - 5), "client's own 🏠"];
   const some = (count: number, at: number) =>
     Array.from({ length: count }, (_, i) =>
       request({

@@ -2,14 +2,13 @@
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import { connectUsage } from "#usage/connection.ts";
-import { tidyPostgres } from "#usage/postgres-retention.ts";
+import { openPostgresRetention } from "#usage/postgres-retention.ts";
 import { openPostgresWrites } from "#usage/postgres-writes.ts";
-import { requestAt } from "#store/request-columns.ts";
 import {
   type AnsweredRequest,
-  columnsOf,
   openChunkDraft,
   type RequestChunk,
+  requestsIn,
 } from "#usage/request-chunk.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
@@ -46,11 +45,15 @@ export function chunkOf(requests: readonly TimedRequest[]): RequestChunk {
 }
 
 export function readChunk(chunk: RequestChunk): TimedRequest[] {
-  const columns = columnsOf(chunk, 1);
-  return Array.from({ length: columns.count }, (_, i) => {
-    const { number: _number, ...read } = requestAt(columns, i);
-    return read;
-  });
+  const wordOrNull = (index: number) => (index === 0 ? null : chunk.words[index]!);
+  return Array.from(requestsIn(chunk), ({ hundredths, ...read }) => ({
+    ...read,
+    key: chunk.words[read.key]!,
+    operation: chunk.words[read.operation]!,
+    milliseconds: hundredths / 100,
+    dataset: wordOrNull(read.dataset),
+    problem: wordOrNull(read.problem),
+  }));
 }
 
 /** A data folder, or where else the store of a test is. */
@@ -85,7 +88,7 @@ export async function putRequests(
   connection.close();
 }
 
-/** Puts in order and removes all there is to. @returns how many steps it took. */
+/** Removes all that is too old. @returns how many steps it took. */
 export async function tidyUsage(
   place: Place,
   now: number,
@@ -96,7 +99,8 @@ export async function tidyUsage(
   let steps = 0;
   if (databaseUrl !== null)
     return onSession(databaseUrl, async (session) => {
-      while (await tidyPostgres(session, kept, now)) steps++;
+      const step = openPostgresRetention(kept);
+      while (await step(session, now)) steps++;
       return steps;
     });
   const connection = await connectUsage(dataDir, 1000);

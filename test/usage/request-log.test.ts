@@ -4,17 +4,17 @@ import fc from "fast-check";
 import { CompiledQuery } from "kysely";
 import { makeRequestId } from "#http/request-id.ts";
 import { openUsage } from "#store/stores.ts";
-import type { RequestFilter } from "#usage/newest-requests.ts";
 import {
   findRequests,
   type LoggedRequest,
   readRequests,
+  type RequestFilter,
   requestsInPages,
 } from "#usage/request-log.ts";
 import { anyRequest } from "../support/any-request.ts";
-import { day, noon } from "../support/control.ts";
+import { noon } from "../support/control.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
-import { putRequests, readUsage, request, tidyUsage, type TimedRequest } from "../support/usage.ts";
+import { putRequests, readUsage, request, type TimedRequest } from "../support/usage.ts";
 
 async function usageOf(t: TestContext, requests: readonly TimedRequest[]) {
   const place = await storePlace(t);
@@ -94,7 +94,7 @@ test("requests that come while somebody turns pages neither shift nor repeat wha
 
 test("a page that was never given is the first page", async (t) => {
   const usage = await usageOf(t, [request()]);
-  for (const after of ["", "x", "1", "1-", "'; drop table request_log; --", "9".repeat(40)])
+  for (const after of ["", "x", "1", "1-", "'; drop table request; --", "9".repeat(40)])
     assert.equal((await readRequests(usage, { account: 1, limit: 5, after })).requests.length, 1);
 });
 
@@ -198,22 +198,21 @@ const filterOfAny = fc.record(
   { requiredKeys: [] },
 );
 
-test("the log says what a plain list of the same requests says, whatever is asked and however it is stored", async (t) => {
+test("the log says what a plain list of the same requests says, whatever is asked", async (t) => {
   const anything = fc.record({
     batches: fc.array(fc.array(requestOfAny, { minLength: 1, maxLength: 120 }), {
       minLength: 1,
       maxLength: 6,
     }),
-    grouped: fc.integer({ min: 0, max: 6 }),
     filters: fc.array(filterOfAny, { minLength: 4, maxLength: 4 }),
     limit: fc.integer({ min: 1, max: 60 }),
   });
   await fc.assert(
-    fc.asyncProperty(anything, async ({ batches, grouped, filters, limit }) => {
+    fc.asyncProperty(anything, async ({ batches, filters, limit }) => {
       const place = await storePlace(t);
       const all: TimedRequest[] = [];
       let at = noon;
-      for (const [i, batch] of batches.entries()) {
+      for (const batch of batches) {
         const requests = batch.map(({ step, id, ...rest }) => {
           at += step;
           const requestId = id === "own" ? makeRequestId(at - Math.max(step, 0)) : id;
@@ -221,8 +220,6 @@ test("the log says what a plain list of the same requests says, whatever is aske
         });
         all.push(...requests);
         await putRequests(place, requests);
-        // A day later what was written until then is put into groups.
-        if (i < grouped) await tidyUsage(place, at + 2 * day);
       }
       await readUsage(place, async (usage) => {
         for (const filter of filters)
@@ -250,31 +247,42 @@ test("the log says what a plain list of the same requests says, whatever is aske
   );
 });
 
-test("a request that is in no group when a page is read and in one a moment later is shown once on the pages", async (t) => {
-  const place = await storePlace(t);
-  await putRequests(
-    place,
-    Array.from({ length: 50 }, (_, i) => request({ requestId: `req_${i}`, account: 1 + (i % 2) })),
-  );
-  const usage = await openUsage(place.dataDir, place);
-  t.after(() => usage.close());
-  const first = await readRequests(usage, { account: 1, limit: 10 });
-  await tidyUsage(place, noon + 2 * day);
-  const second = await readRequests(usage, { account: 1, limit: 100, after: first.next! });
-  assert.equal(new Set(idsOf([...first.requests, ...second.requests])).size, 25);
-});
-
 onFile("pages are found through the index of accounts, however long the log", async (t) => {
   const usage = await usageOf(t, [request()]);
   const { rows } = await usage.database.executeQuery<{ detail: string }>(
     CompiledQuery.raw(
-      `explain query plan select content from request_run
-       cross join request_block
-       where request_block.number = block and account = 1 and (last_at, block) < (5, 5) and last_at >= 1 and first_at <= 5
-       order by last_at desc, block desc limit 2`,
+      `explain query plan select number from request
+       where at >= (select at from request_log_start) and account = 1 and (at, number) < (5, 5) and status >= 200
+       order by at desc, number desc limit 2`,
     ),
   );
   const plan = rows.map(({ detail }) => detail).join("; ");
-  assert.match(plan, /request_run USING PRIMARY KEY \(account=\? AND last_at/);
+  assert.match(plan, /request USING INDEX request_account \(account=\? AND/);
   assert.doesNotMatch(plan, /TEMP B-TREE/);
+});
+
+test("the view `requests` shows times, words and ids as somebody reads them", async (t) => {
+  const own = makeRequestId(noon);
+  const usage = await usageOf(t, [request({ requestId: "mine" }), request({ requestId: own })]);
+  const { rows } = await usage.database.executeQuery<Record<string, unknown>>(
+    CompiledQuery.raw("select * from requests order by number"),
+  );
+  const [first, second] = rows.map(({ number: _number, milliseconds, ...row }) => ({
+    ...row,
+    milliseconds: Number(milliseconds),
+  }));
+  assert.deepEqual(first, {
+    at: "2026-11-21T12:00:00.000Z",
+    account: 1,
+    key: "key_a",
+    operation: "fetch-gp",
+    status: 200,
+    milliseconds: 1.25,
+    bytes: 1000,
+    dataset: "20261121T090000Z-1",
+    problem: null,
+    id: "mine",
+    query: null,
+  });
+  assert.match(String((second as { id?: unknown }).id), /^01a1fdfa4600[0-9a-f]{20}$/);
 });

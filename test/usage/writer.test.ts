@@ -243,7 +243,7 @@ test("a batch that cannot be written leaves nothing of itself, and is not counte
   await writer.settled();
   const other = new DatabaseSync(usageFile(dataDir), { timeout: 5000 });
   other.exec(
-    "create trigger refuse before insert on request_recent when instr(new.content, cast('req_bad' as blob)) > 0 begin select raise(abort, 'no'); end",
+    "create trigger refuse before insert on request when new.id = cast('req_bad' as blob) begin select raise(abort, 'no'); end",
   );
   const bad = [request({ requestId: "req_good" }), request({ requestId: "req_bad" })];
   writer.write({ kind: "requests", rows: chunkOf(bad), now: noon });

@@ -15,8 +15,12 @@ import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { requestColumns } from "#usage/columns.ts";
-import type { RequestFilter } from "#usage/newest-requests.ts";
-import { type LoggedRequest, readRequests, requestsInPages } from "#usage/request-log.ts";
+import {
+  type LoggedRequest,
+  readRequests,
+  type RequestFilter,
+  requestsInPages,
+} from "#usage/request-log.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
 
 export const requestsRoutes: readonly Route[] = [

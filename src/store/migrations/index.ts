@@ -2,19 +2,11 @@
 import * as accountsAndKeys from "./control-0001-accounts-and-keys.ts";
 import * as people from "./control-0002-people.ts";
 import * as changes from "./control-0003-changes.ts";
-import * as keyUse from "./usage-0001-key-use.ts";
-import * as requests from "./usage-0002-requests.ts";
-import * as requestBlocks from "./usage-0003-request-blocks.ts";
-import * as writers from "./usage-0004-writers.ts";
+import * as usage from "./usage-0001-usage.ts";
 
 export const controlMigrations = {
   "0001-accounts-and-keys": accountsAndKeys,
   "0002-people": people,
   "0003-changes": changes,
 };
-export const usageMigrations = {
-  "0001-key-use": keyUse,
-  "0002-requests": requests,
-  "0003-request-blocks": requestBlocks,
-  "0004-writers": writers,
-};
+export const usageMigrations = { "0001-usage": usage };

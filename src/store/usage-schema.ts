@@ -1,0 +1,107 @@
+/** The schema of usage, which both engines take: last use of keys, totals by the hour, and the request log. */
+
+/** What the two engines write in another way. */
+interface Dialect {
+  text: string;
+  bytes: string;
+  /** Of a column that counts by itself. */
+  counted: string;
+  /** Of milliseconds with two digits, which add up exactly where the engine can. */
+  milliseconds: string;
+  /** Room for rows that change where they are. */
+  hourOptions: string;
+  /** What the index of the log has beside account and time. */
+  indexed: string;
+  /** The expression for a time in milliseconds since 1970, as ISO 8601. */
+  isoTime(column: string): string;
+  /** The expression for a stored id, as somebody reads it. */
+  readableId(column: string): string;
+}
+
+const sqlite: Dialect = {
+  text: "text",
+  bytes: "bytea",
+  counted: "integer primary key",
+  milliseconds: "real",
+  hourOptions: "",
+  // The number is in every index of SQLite.
+  indexed: "",
+  isoTime: (column) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`,
+  readableId: (column) =>
+    `case when substr(${column}, 1, 1) < x'20' then lower(hex(${column})) else cast(${column} as text) end`,
+};
+
+// Texts are compared byte by byte, as SQLite does.
+const postgres: Dialect = {
+  text: 'text collate "C"',
+  bytes: "bytea",
+  counted: "bigint generated always as identity",
+  milliseconds: "numeric(20, 2)",
+  hourOptions: " with (fillfactor = 80)",
+  indexed: ", number",
+  isoTime: (column) =>
+    `to_char(to_timestamp(${column} / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  readableId: (column) =>
+    `case when substring(${column} from 1 for 1) < '\\x20' then encode(${column}, 'hex') else convert_from(${column}, 'LATIN1') end`,
+};
+
+const statements = (dialect: Dialect): readonly string[] => [
+  `create table key_use (
+  key_id ${dialect.text} primary key,
+  last_used_at ${dialect.text} not null,
+  network ${dialect.text}
+)`,
+  `create table usage_hour (
+  account bigint not null,
+  hour ${dialect.text} not null,
+  key ${dialect.text} not null,
+  operation ${dialect.text} not null,
+  status integer not null,
+  requests bigint not null,
+  bytes bigint not null,
+  milliseconds ${dialect.milliseconds} not null,
+  primary key (account, hour, key, operation, status)
+)${dialect.hourOptions}`,
+  "create index usage_hour_hour on usage_hour (hour)",
+  // The last batch of each start of an instance: one whose end was not heard of is written again, and counts once.
+  `create table usage_writer (
+  id ${dialect.text} primary key,
+  batch bigint not null,
+  written_at ${dialect.text} not null
+)`,
+  `create table word (
+  number ${dialect.counted},
+  word ${dialect.text} not null unique
+)`,
+  `create table request (
+  number ${dialect.counted},
+  at bigint not null,
+  bytes bigint not null,
+  account integer not null,
+  key integer not null,
+  operation integer not null,
+  dataset integer,
+  problem integer,
+  hundredths integer not null,
+  status smallint not null,
+  id ${dialect.bytes} not null,
+  query ${dialect.text}
+)`,
+  `create index request_account on request (account, at${dialect.indexed})`,
+  `create table request_log_start (
+  at bigint not null
+)`,
+  "insert into request_log_start values (0)",
+  `create view requests as
+select request.number, ${dialect.isoTime("at")} as at, account, key.word as key, operation.word as operation, status,
+  hundredths / 100.0 as milliseconds, bytes, dataset.word as dataset, problem.word as problem,
+  ${dialect.readableId("id")} as id, query
+from request
+  left join word as key on key.number = key
+  left join word as operation on operation.number = operation
+  left join word as dataset on dataset.number = dataset
+  left join word as problem on problem.number = problem`,
+];
+
+export const sqliteUsageSchema = statements(sqlite);
+export const postgresUsageSchema = `${statements(postgres).join(";\n\n")};\n`;

@@ -1,0 +1,66 @@
+/** Adds up the requests of a batch by hour, account, key, operation and status. */
+import { hourMilliseconds } from "#store/durations.ts";
+import type { UsageHourTable } from "#store/usage-tables.ts";
+import type { ChunkRequest } from "./request-chunk.ts";
+import { hourOf } from "./time.ts";
+
+interface HourSums {
+  add(request: ChunkRequest): void;
+  /** In the order of the table's key, so that instances never wait for each other in a circle. */
+  rows(): readonly UsageHourTable[];
+}
+
+interface Sum {
+  hour: number;
+  account: number;
+  key: number;
+  operation: number;
+  status: number;
+  requests: number;
+  bytes: number;
+  hundredths: number;
+}
+
+/** @param words of the chunk. */
+export function openHourSums(words: readonly string[]): HourSums {
+  const byAccountHour = new Map<number, Map<number, Sum>>();
+  return {
+    add({ at, account, key, operation, status, bytes, hundredths }) {
+      const hour = Math.floor(at / hourMilliseconds);
+      const accountHour = account + hour * 2 ** 32;
+      let sums = byAccountHour.get(accountHour);
+      if (sums === undefined) byAccountHour.set(accountHour, (sums = new Map()));
+      // 16 bits each of key and operation, 10 of the status.
+      const part = (key * 2 ** 16 + operation) * 2 ** 10 + status;
+      const sum = sums.get(part);
+      if (sum === undefined)
+        return void sums.set(part, {
+          ...{ hour, account, key, operation, status },
+          ...{ requests: 1, bytes, hundredths },
+        });
+      sum.requests++;
+      sum.bytes += bytes;
+      sum.hundredths += hundredths;
+    },
+    rows: () =>
+      [...byAccountHour.values()]
+        .flatMap((sums) => [...sums.values()])
+        .map(({ hour, key, operation, hundredths, ...sum }) => ({
+          ...sum,
+          hour: hourOf(hour * hourMilliseconds),
+          key: words[key]!,
+          operation: words[operation]!,
+          milliseconds: hundredths / 100,
+        }))
+        .toSorted(inOrder),
+  };
+}
+
+const inOrder = (one: UsageHourTable, other: UsageHourTable): number =>
+  one.account - other.account ||
+  compare(one.hour, other.hour) ||
+  compare(one.key, other.key) ||
+  compare(one.operation, other.operation) ||
+  one.status - other.status;
+
+const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
