@@ -1,13 +1,5 @@
 /** The folder of datasets as a cache in front of those that several machines share. */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
@@ -39,8 +31,6 @@ export interface DatasetCache {
    * @param kept versions that stay.
    */
   prune(kept: ReadonlySet<string>, nowMilliseconds: number): void;
-  /** Where a small file that belongs to the datasets is. */
-  sidePath(name: string): string;
 }
 
 /** Marks a folder whose datasets are all elsewhere too, so that they may be deleted. */
@@ -104,11 +94,6 @@ export function openCache(folder: string): DatasetCache {
         if (pid !== undefined && !isRunning(Number(pid)))
           rmSync(join(folder, name), { force: true });
       }
-    },
-    sidePath(name) {
-      const files = join(folder, "files");
-      mkdirSync(files, { recursive: true, mode: 0o700 });
-      return join(files, name);
     },
   };
 }

@@ -1,12 +1,10 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of a megabyte. */
-import { createHash } from "node:crypto";
-import { readFileSync, renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { StoreFault } from "#store/domain-error.ts";
 import { openLastingSession } from "#store/lasting-session.ts";
 import { connectPostgres, openGate, type PostgresSession } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
-import { writeSynced } from "#store/whole-file.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
@@ -20,11 +18,9 @@ import {
   type SharedState,
 } from "./remote.ts";
 import { type DatasetRow, datasetColumns, generationOf, readShared } from "./shared-rows.ts";
-import { datasetFile, pack, partLimits, pullParts, pushParts, unpack } from "./stored-parts.ts";
+import { datasetFile, partLimits, pullParts, pushParts } from "./stored-parts.ts";
 
 const lookEveryMilliseconds = 500;
-const sideBytesMax = 16 * 1024 * 1024;
-const sideNameShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const channel = "gp_records_dataset";
 
 /** @param cache that files are fetched into; null for who fetches none. */
@@ -126,31 +122,6 @@ export function openPostgresRemote(
     async removeAdded() {
       await query(removeSql("status = 'added'"));
     },
-    async pushFile(name, path) {
-      refuseSideName(name);
-      const bytes = readFileSync(path);
-      if (bytes.length > sideBytesMax)
-        throw new DatasetFault(
-          `${path} has ${bytes.length} bytes; a file beside the datasets has at most ${sideBytesMax}.`,
-        );
-      await query(pushFileSql, [name, sha256Of(bytes), await pack(bytes)]);
-    },
-    async pullFile(name) {
-      refuseSideName(name);
-      const sql = "select sha256, bytes from dataset_file where name = $1";
-      const [row] = await query<{ sha256: string; bytes: Buffer }>(sql, [name]);
-      if (row === undefined) return null;
-      const damaged = (reason: string) => new DatasetFault(`The stored file ${name} ${reason}.`);
-      const bytes = await unpack(row.bytes).catch((error: Error) => {
-        throw damaged(`is damaged: ${error.message}`);
-      });
-      if (sha256Of(bytes) !== row.sha256) throw damaged("is damaged: its SHA-256 differs");
-      const path = cache!.sidePath(name);
-      const aside = cache!.temporaryPath();
-      writeSynced(aside, bytes);
-      renameSync(aside, path);
-      return path;
-    },
     watch(onLook) {
       let isEnded = false;
       let looking: Promise<void> | null = null;
@@ -219,9 +190,6 @@ const removeSql = (condition: string) => `
   raised as (${raiseChange} where exists (select from gone))
   select pg_notify('${channel}', '') from gone`;
 
-const pushFileSql = `insert into dataset_file (name, sha256, bytes) values ($1, $2, $3)
-  on conflict (name) do update set sha256 = excluded.sha256, bytes = excluded.bytes`;
-
 const gone = (version: string) =>
   new DatasetFault(
     `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
@@ -260,13 +228,4 @@ async function insertRow(
     if (postgresCodeOf(error) !== uniqueViolation) throw error;
     throw new DatasetFault(`${version} is stored already, by another import. Import again.`);
   }
-}
-
-const sha256Of = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-
-function refuseSideName(name: string): void {
-  if (!sideNameShape.test(name))
-    throw new DatasetFault(
-      `A file beside the datasets cannot be called '${name}'. Use up to 200 letters, digits, '.', '_' and '-'.`,
-    );
 }

@@ -67,10 +67,6 @@ export interface DatasetRemote {
   remove(version: string): Promise<void>;
   /** Removes what imports that died were about to publish. The caller holds the lock. */
   removeAdded(): Promise<void>;
-  /** Stores a small file that belongs to the datasets, or replaces it. @param name letters, digits, `.`, `_` and `-`. */
-  pushFile(name: string, path: string): Promise<void>;
-  /** Brings it into the cache; the path, or null where there is none. */
-  pullFile(name: string): Promise<string | null>;
   /**
    * Looks at once, at every notification and twice a second.
    * @param onLook gets the same object for as long as nothing changes; an error while the database is away.

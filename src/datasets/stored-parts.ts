@@ -17,8 +17,8 @@ const compress = promisify(zstdCompress);
 const zstdOptions = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
-export const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
-export const unpack = promisify(zstdDecompress);
+const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
+const unpack = promisify(zstdDecompress);
 
 /** A file in parts, or one that is to be. */
 interface StoredFile {

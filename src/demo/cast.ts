@@ -1,4 +1,5 @@
 /** What later records need to know of the GPs and projects invented before them. */
+import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
 import type * as vocabulary from "#records/vocabulary.ts";
 import type { City, Metro } from "./places.ts";
 import { drawMore, pickEarly, type Random } from "./random.ts";
@@ -7,11 +8,14 @@ export type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
 export type ProjectType = (typeof vocabulary.projectTypes)[number];
 export type PropertyType = (typeof vocabulary.propertyTypes)[number];
 export type SignalType = (typeof vocabulary.signalTypes)[number];
-export type Strategy = (typeof vocabulary.strategies)[number];
+
+type With<T, K extends keyof T> = T & Required<Pick<T, K>>;
 
 export interface InventedGp {
-  id: string;
-  name: string;
+  record: With<
+    CanonicalGp,
+    "property_types" | "strategies" | "tags" | "themes" | "external_ids" | "website"
+  >;
   /** The name without sector and ending; its funds are named after it. */
   stem: string;
   city: City;
@@ -19,40 +23,32 @@ export interface InventedGp {
   metros: readonly Metro[];
   /** All GPs of its own area, itself among them. */
   neighbours: readonly InventedGp[];
-  propertyTypes: PropertyType[];
-  strategies: Strategy[];
-  tags: string[];
-  themes: string[];
-  formDFiles: readonly string[];
-  isAdviser: boolean;
   /** Assets under management, disclosed or not. */
   scaleUsd: number;
   foundedYear: number;
-  /** Host of its website and mail; null where none is known. */
-  host: string | null;
-  people: readonly { name: string; title: string }[];
-  projects: readonly InventedProject[];
+  people: { name: string; title: string }[];
+  projects: InventedProject[];
 }
 
 export interface InventedProject {
-  id: string;
-  name: string;
+  record: With<
+    CanonicalProject,
+    "type" | "property_type" | "status" | "tags" | "themes" | "external_ids"
+  >;
   gps: readonly InventedGp[];
-  type: ProjectType;
-  propertyType: PropertyType;
-  status: ProjectStatus;
   metro: Metro;
   city: City;
-  /** Days as in dates.ts; null where unknown or not yet set. */
+  schedule: Schedule;
+  amountUsd: number;
+}
+
+/** Days as in dates.ts; null where unknown or not yet set. */
+export interface Schedule {
+  status: ProjectStatus;
   startDay: number | null;
   completionDay: number | null;
   /** Day of the first sale of a share; only offerings have one. */
   firstSaleDay: number | null;
-  /** Number of its own notice; only offerings have one. */
-  formDFile: string | null;
-  amountUsd: number;
-  tags: string[];
-  themes: string[];
 }
 
 /** The GP and up to `others` different ones of its area, who share a record. */

@@ -32,8 +32,9 @@ export const demoSize: Readonly<DemoSize> = {
 export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry> {
   const { seed } = size;
   const gps: InventedGp[] = [];
+  const inventGp = gpInventor(seed);
   const kinds: readonly (readonly [number, (number: number) => CanonicalRecord])[] = [
-    [size.gps, gpInventor(seed, gps)],
+    [size.gps, (number) => (gps[number - 1] = inventGp(number)).record],
     [size.principals, principalInventor(seed, gps)],
     [size.projects, projectInventor(seed, gps)],
     [size.signals, signalInventor(seed, gps)],

@@ -1,6 +1,6 @@
 /** Where the invented GPs and projects are: real metropolitan areas, weighted by how much of the business is there. */
 import places from "./places.json" with { type: "json" };
-import { headFirst, weighted, type Random } from "./random.ts";
+import { pickEarly, type Random } from "./random.ts";
 
 export interface Metro {
   /** Title of the Census Bureau's core-based statistical area, delineation of 2015. */
@@ -24,23 +24,16 @@ export interface City {
 /** The largest first. */
 export const metros: readonly Metro[] = places.metros.map((metro) => ({
   ...metro,
-  cities: metro.cities.map(cityOf),
+  cities: metro.cities.map(([name = "", state = "", zipStart = ""]) => {
+    return { name, state, country: "US", zipStart };
+  }),
 }));
 
-function cityOf([name = "", state = "", zipStart = ""]: readonly string[]): City {
-  return { name, state, country: "US", zipStart };
-}
-
 /** The largest come up most. */
-export const someMetro = weighted(headFirst(metros, 1));
+export const someMetro = (random: Random): Metro => pickEarly(random, metros, 5);
 
-const cityChoices = new Map(
-  metros.map((metro) => [metro, weighted(headFirst(metro.cities, -0.4))]),
-);
-
-/** A city of the area; the first has about half of its addresses. */
-export const someCity = (random: Random, metro: Metro): City =>
-  (cityChoices.get(metro) as (random: Random) => City)(random);
+/** A city of the area; the first has a third of its addresses or more. */
+export const someCity = (random: Random, { cities }: Metro): City => pickEarly(random, cities, 5);
 
 /** Where GPs with names in another language may have their head office, by country. */
 export const citiesAbroad: ReadonlyMap<string, City> = new Map(

@@ -1,62 +1,43 @@
 /** The course of a project: dates that agree with its status, and the events that follow from them. */
-import type { InventedProject, ProjectStatus, ProjectType, SignalType } from "./cast.ts";
-import { lastDay } from "./dates.ts";
+import type { InventedProject, ProjectType, Schedule, SignalType } from "./cast.ts";
+import { lastDay, recentDay } from "./dates.ts";
 import { chance, weightedKeys, whole, type Random } from "./random.ts";
 import words from "./words.json" with { type: "json" };
 
-const statusOfWork = weightedKeys(words.workStatuses);
-const statusOfPurchase = weightedKeys(words.purchaseStatuses);
-const statusOfOffering = weightedKeys(words.offeringStatuses);
+const statusOfWork = weightedKeys(words.statuses.work);
+const statusOfPurchase = weightedKeys(words.statuses.acquisition);
+const statusOfOffering = weightedKeys(words.statuses.property_offering);
 
 /** A start is when work or an offering begins or a purchase is signed, a completion when it ends. */
-export function inventSchedule(
-  random: Random,
-  type: ProjectType,
-): Pick<InventedProject, "status" | "startDay" | "completionDay"> {
-  const status = someStatus(random, type);
+export function inventSchedule(random: Random, type: ProjectType): Schedule {
+  const isOffering = type === "property_offering";
+  const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
+  const status = (isOffering ? statusOfOffering : ofOthers)(random);
+  const [startDay, completionDay] = daysOf(random, status);
+  const saleDay = isOffering && startDay !== null ? startDay + whole(random, 0, 30) : null;
+  const firstSaleDay = saleDay !== null && saleDay <= lastDay ? saleDay : null;
+  return { status, startDay, completionDay, firstSaleDay };
+}
+
+function daysOf(random: Random, status: Schedule["status"]): [number | null, number | null] {
+  const length = whole(random, 60, 900);
+  const startDay = lastDay + whole(random, 20, 700);
+  const endDay = recentDay(random, 3600);
   switch (status) {
     case "planned":
-    case "entitled": {
-      const startDay = chance(random, 0.6) ? futureDay(random, 20, 700) : null;
-      const isDated = startDay !== null && chance(random, 0.5);
-      const completionDay = isDated ? startDay + whole(random, 60, 900) : null;
-      return { status, startDay, completionDay };
-    }
+    case "entitled":
+      return [startDay, chance(random, 0.5) ? startDay + length : null];
     case "raising":
-      return { status, startDay: pastDay(random, 1, 600), completionDay: null };
-    case "under_construction": {
-      const startDay = pastDay(random, 20, 800);
-      return { status, startDay, completionDay: futureDay(random, 20, 800) };
-    }
-    case "closed": {
-      const completionDay = pastDay(random, 3, 3600);
-      return { status, startDay: completionDay - whole(random, 30, 300), completionDay };
-    }
-    case "completed": {
-      const completionDay = pastDay(random, 3, 3600);
-      return { status, startDay: completionDay - whole(random, 250, 1000), completionDay };
-    }
-    default: {
-      const startDay = chance(random, 0.5) ? pastDay(random, 60, 1500) : null;
-      return { status, startDay, completionDay: null };
-    }
+      return [recentDay(random, 600), null];
+    case "under_construction":
+      return [recentDay(random, 800), startDay];
+    case "closed":
+    case "completed":
+      return [endDay - length, endDay];
+    default:
+      return [null, null];
   }
 }
-
-function someStatus(random: Random, type: ProjectType): ProjectStatus {
-  if (type === "property_offering") return statusOfOffering(random);
-  if (type === "acquisition") return statusOfPurchase(random);
-  return statusOfWork(random);
-}
-
-/** A day before the last one, the more likely the later. */
-function pastDay(random: Random, nearest: number, furthest: number): number {
-  const share = random();
-  return lastDay - nearest - Math.floor(share * share * (furthest - nearest));
-}
-
-const futureDay = (random: Random, nearest: number, furthest: number): number =>
-  lastDay + whole(random, nearest, furthest);
 
 /** Something that has happened in a project, for a signal to tell. */
 export interface ProjectEvent {
@@ -65,50 +46,38 @@ export interface ProjectEvent {
 }
 
 /** Events up to the last day, oldest first; each at most once. */
-export function eventsOf(random: Random, project: InventedProject): ProjectEvent[] {
-  let events: ProjectEvent[];
-  if (project.type === "property_offering") events = offeringEvents(project);
-  else if (project.type === "acquisition") events = purchaseEvents(random, project);
-  else events = workEvents(random, project);
-  return events.filter(({ day }) => day <= lastDay);
-}
+export const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
+  datesOf(random, project).flatMap(([type, day]) =>
+    day === null || day > lastDay ? [] : [{ type, day }],
+  );
 
-function offeringEvents(project: InventedProject): ProjectEvent[] {
-  const { status, startDay, firstSaleDay, completionDay } = project;
-  if (startDay === null) return [];
-  const events: ProjectEvent[] = [{ type: "new_offering", day: startDay }];
-  if (firstSaleDay !== null) events.push({ type: "first_sale", day: firstSaleDay });
-  if (status === "closed" && completionDay !== null)
-    events.push({ type: "fully_subscribed", day: completionDay });
-  return events;
-}
-
-function purchaseEvents(random: Random, project: InventedProject): ProjectEvent[] {
-  const { status, completionDay } = project;
-  if (status !== "closed" || completionDay === null) return [];
-  const events: ProjectEvent[] = [
-    { type: "acquisition", day: completionDay },
-    { type: "financing", day: completionDay + whole(random, 0, 20) },
-  ];
-  if (chance(random, 0.3))
-    events.push({ type: "disposition", day: completionDay + whole(random, 700, 2600) });
-  return events;
-}
-
-function workEvents(random: Random, project: InventedProject): ProjectEvent[] {
-  const { status, startDay, completionDay } = project;
-  const announcedDay = (startDay ?? lastDay + 200) - whole(random, 210, 700);
-  const events: ProjectEvent[] = [{ type: "project_announced", day: announcedDay }];
-  if (startDay === null) return events;
-  const isUnderWay = status === "under_construction" || status === "completed";
-  if (isUnderWay || status === "entitled")
-    events.push({ type: "permit_issued", day: startDay - whole(random, 20, 200) });
-  if (isUnderWay)
-    events.push(
-      { type: "construction_started", day: startDay },
-      { type: "financing", day: startDay + whole(random, 0, 60) },
-    );
-  if (status === "completed" && completionDay !== null)
-    events.push({ type: "project_completed", day: completionDay });
-  return events;
+function datesOf(random: Random, project: InventedProject): [SignalType, number | null][] {
+  const { status, startDay, completionDay, firstSaleDay } = project.schedule;
+  const endDay = status === "closed" || status === "completed" ? completionDay : null;
+  switch (project.record.type) {
+    case "property_offering":
+      return [
+        ["new_offering", startDay],
+        ["first_sale", firstSaleDay],
+        ["fully_subscribed", endDay],
+      ];
+    case "acquisition":
+      if (endDay === null) return [];
+      return [
+        ["acquisition", endDay],
+        ["financing", endDay + whole(random, 0, 20)],
+        ["disposition", chance(random, 0.3) ? endDay + whole(random, 700, 2600) : null],
+      ];
+    default: {
+      const begun = status === "under_construction" ? startDay : endDay && startDay;
+      const permitted = status === "entitled" ? startDay : begun;
+      return [
+        ["project_announced", (startDay ?? lastDay + 200) - whole(random, 210, 700)],
+        ["permit_issued", permitted && permitted - whole(random, 20, 200)],
+        ["construction_started", begun],
+        ["financing", begun && begun + whole(random, 0, 60)],
+        ["project_completed", endDay],
+      ];
+    }
+  }
 }

@@ -15,29 +15,16 @@ import {
   chance,
   logNormal,
   pick,
+  pickEarly,
   pickSome,
   startRandom,
-  steeplyFirst,
-  weightedKeys,
+  weighted,
   whole,
   type Random,
 } from "./random.ts";
 import { eventsOf, type ProjectEvent } from "./schedules.ts";
 import { amountWords, fill, roundAmount } from "./text.ts";
 import words from "./words.json" with { type: "json" };
-
-/** Events of projects that no signal has told yet. */
-type Untold = Map<InventedProject, ProjectEvent[]>;
-
-/** Makes the function that invents signal after signal, by number from 1; a project's event is told once. */
-export function signalInventor(
-  seed: number,
-  gps: readonly InventedGp[],
-): (number: number) => CanonicalSignal {
-  const random = startRandom(seed, "signals");
-  const untold: Untold = new Map();
-  return (number) => signalOf(random, number, someOccasion(random, gps, untold));
-}
 
 /** What a kind of signal tells. */
 interface Story {
@@ -52,12 +39,17 @@ interface Story {
   plain?: string[];
 }
 
-type Stories = Readonly<Partial<Record<SignalType, Story>>>;
+interface GpStory extends Story {
+  type: SignalType;
+  weight: number;
+}
 
-const gpStories = words.gpStories as Stories;
-const projectStories = words.projectStories as Stories;
-const aumFallStory = words.aumFallStory as Story;
+const gpStories = words.gpStories as GpStory[];
+const someGpStory = weighted(gpStories.map((one) => [one, one.weight]));
+const projectStories = words.projectStories as Partial<Record<SignalType, Story>>;
 const marketStory = words.marketStory as Story;
+/** What is let by the month or the year, so that it has rents and vacancy. */
+const letTypes = words.letTypes as PropertyType[];
 
 /** What a signal is about: a market, an event of a project, or something a GP does. */
 interface Occasion {
@@ -76,103 +68,85 @@ interface Occasion {
 
 const marketShare = 0.03;
 const projectShare = 0.5;
-
-function someOccasion(random: Random, gps: readonly InventedGp[], untold: Untold): Occasion {
-  if (gps.length === 0 || chance(random, marketShare)) return marketOccasion(random);
-  const gp = gps[steeplyFirst(random, gps.length)] as InventedGp;
-  if (gp.projects.length > 0 && chance(random, projectShare)) {
-    const project = pick(random, gp.projects);
-    const events = untold.get(project) ?? eventsOf(random, project);
-    untold.set(project, events);
-    const event = events.pop();
-    if (event !== undefined) return projectOccasion(project, event);
-  }
-  return gpOccasion(random, gp);
-}
-
+const jointDealShare = 0.08;
 /** How far back the press goes, in days. */
 const pastDays = 4000;
 
-/** What is let by the month or the year, so that it has rents and vacancy. */
-const letTypes = words.letTypes as PropertyType[];
+/** Makes the function that invents signal after signal, by number from 1; a project's event is told once. */
+export function signalInventor(
+  seed: number,
+  gps: readonly InventedGp[],
+): (number: number) => CanonicalSignal {
+  const random = startRandom(seed, "signals");
+  /** Events of projects that no signal has told yet. */
+  const untold = new Map<InventedProject, ProjectEvent[]>();
+  const someOccasion = (): Occasion => {
+    if (gps.length === 0 || chance(random, marketShare)) return marketOccasion(random);
+    const gp = pickEarly(random, gps, 4);
+    if (gp.projects.length > 0 && chance(random, projectShare)) {
+      const project = pick(random, gp.projects);
+      const events = untold.get(project) ?? eventsOf(random, project);
+      untold.set(project, events);
+      const event = events.pop();
+      if (event !== undefined) return projectOccasion(project, event);
+    }
+    return gpOccasion(random, gp);
+  };
+  return (number) => signalOf(random, number, someOccasion());
+}
 
 const cityOf = ({ cities: [city] }: Metro): string => city?.name ?? "";
 
 function marketOccasion(random: Random): Occasion {
   const metro = someMetro(random);
-  return {
-    type: "news",
-    story: marketStory,
-    day: recentDay(random, pastDays),
-    gps: [],
-    projects: [],
-    baseUsd: 0,
-    metro,
-    city: cityOf(metro),
-    propertyTypes: [pick(random, letTypes)],
-    themes: [],
-  };
+  const [city, propertyTypes] = [cityOf(metro), [pick(random, letTypes)]];
+  const about = { gps: [], projects: [], baseUsd: 0, metro, city, propertyTypes, themes: [] };
+  return { type: "news", story: marketStory, day: recentDay(random, pastDays), ...about };
 }
 
-function projectOccasion(project: InventedProject, { type, day }: ProjectEvent): Occasion {
-  return {
-    type,
-    story: projectStories[type] as Story,
-    day,
-    gps: project.gps,
-    projects: [project],
-    baseUsd: project.amountUsd,
-    metro: project.metro,
-    city: project.city.name,
-    propertyTypes: [project.propertyType],
-    themes: project.themes,
-  };
-}
-
-const jointDealShare = 0.08;
+const projectOccasion = (project: InventedProject, event: ProjectEvent): Occasion => ({
+  ...event,
+  story: projectStories[event.type]!,
+  gps: project.gps,
+  projects: [project],
+  baseUsd: project.amountUsd,
+  metro: project.metro,
+  city: project.city.name,
+  propertyTypes: [project.record.property_type],
+  themes: project.record.themes,
+});
 
 function gpOccasion(random: Random, gp: InventedGp): Occasion {
-  const type = someGpStoryType(random, gp);
-  const isFall = type === "aum_change" && chance(random, 0.25);
-  const story = isFall ? aumFallStory : (gpStories[type] as Story);
+  let story = someGpStory(random);
+  while (!suits(story, gp)) story = someGpStory(random);
   const metro = pick(random, gp.metros);
-  const isDeal = story.voice === "deal" && type !== "fund_close";
+  const isJoint = story.voice === "deal" && chance(random, jointDealShare);
+  const { property_types, themes } = gp.record;
   return {
-    type,
+    type: story.type,
     story,
     day: recentDay(random, Math.min(pastDays, lastDay - dayOf(gp.foundedYear))),
-    gps: isDeal ? withNeighbours(random, gp, chance(random, jointDealShare) ? 1 : 0) : [gp],
-    projects: type === "financing" && chance(random, 0.3) ? someHoldings(random, gp) : [],
+    gps: withNeighbours(random, gp, isJoint ? 1 : 0),
+    // One loan may cover up to three properties the GP owns.
+    projects: story.type === "financing" ? pickSome(random, gp.projects.filter(isOwned), 3) : [],
     baseUsd: gp.scaleUsd,
     metro,
     city: cityOf(metro),
-    propertyTypes: pickSome(random, gp.propertyTypes, 1),
-    themes: pickSome(random, gp.themes, 1),
+    propertyTypes: pickSome(random, property_types, 1),
+    themes: pickSome(random, themes, 1),
   };
 }
 
-/** What one loan may cover: up to three properties the GP owns. */
-function someHoldings(random: Random, { projects }: InventedGp): InventedProject[] {
-  const owned = projects.filter(({ status }) => status === "closed" || status === "completed");
-  return pickSome(random, owned, 3);
-}
+const isOwned = ({ record: { status } }: InventedProject): boolean =>
+  status === "closed" || status === "completed";
 
-const { storiesOfAll, storiesOfIssuers, storiesOfAdvisers } = words;
-/** By whether the GP offers shares, then by whether it is an adviser. */
-const someType = [
-  [weightedKeys(storiesOfAll), weightedKeys({ ...storiesOfAll, ...storiesOfAdvisers })],
-  [
-    weightedKeys({ ...storiesOfAll, ...storiesOfIssuers }),
-    weightedKeys({ ...storiesOfAll, ...storiesOfIssuers, ...storiesOfAdvisers }),
-  ],
-] as const;
-
-/** What suits the GP: only issuers offer, only advisers report. */
-function someGpStoryType(random: Random, gp: InventedGp): SignalType {
-  const type = someType[gp.formDFiles.length > 0 ? 1 : 0][gp.isAdviser ? 1 : 0](random);
-  if (type === "general_solicitation" && !gp.tags.includes("reg_d_506c")) return "new_offering";
-  const needsPerson = type === "new_principal" || type === "leadership_change";
-  return needsPerson && gp.people.length === 0 ? "news" : type;
+/** Only issuers offer, only advisers report, and only who has people changes them. */
+function suits({ type, voice }: GpStory, { record, people }: InventedGp): boolean {
+  if (type === "general_solicitation") return record.tags.includes("reg_d_506c");
+  if (voice === "offering" || type === "fund_close")
+    return record.external_ids.form_d_file !== undefined;
+  if (voice === "adviser") return record.external_ids.crd !== undefined;
+  return voice !== "people" || people.length > 0;
 }
 
 /** The record: headline, summary, amount, dates, address. */
@@ -182,6 +156,7 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
   const title = someHeadline(random, occasion, amountUsd);
   const publishedDay = Math.min(lastDay, day + whole(random, 0, 6));
   const updatedAt = someTime(random, publishedDay);
+  const isTimed = chance(random, 0.5);
   return {
     record: "signal",
     id: `signal-${number}`,
@@ -189,16 +164,16 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
     title,
     summary: chance(random, 0.4) ? `${title}. ${pick(random, words.remarks[story.voice])}` : null,
     date: chance(random, 0.97) ? dayText(day) : roughDay(random, day),
-    published_at: somePublishedAt(random, publishedDay, updatedAt),
+    published_at: chance(random, 0.15) ? null : isTimed ? updatedAt : dayText(publishedDay),
     amount_usd: amountUsd,
     amount_basis: amountUsd === null ? null : (story.basis ?? null),
     market: chance(random, 0.85) || gps.length === 0 ? occasion.metro.title : null,
     property_types: occasion.propertyTypes,
-    project_ids: projects.map(({ id }) => id),
-    url: chance(random, 0.7) ? someUrl(random, number, occasion) : null,
+    project_ids: projects.map(({ record }) => record.id),
+    url: chance(random, 0.7) ? urlOf(number, occasion) : null,
     tags: tagsOf(occasion),
     themes: occasion.themes,
-    gps: gps.map(({ id }) => id),
+    gps: gps.map(({ record }) => record.id),
     updated_at: updatedAt,
   };
 }
@@ -214,49 +189,44 @@ function someAmount(random: Random, { story, baseUsd }: Occasion): number | null
 
 function someHeadline(random: Random, occasion: Occasion, amountUsd: number | null): string {
   const { story, gps, projects } = occasion;
-  const person = gps[0] && gps[0].people.length > 0 ? pick(random, gps[0].people) : undefined;
+  const [gp] = gps;
+  const person = gp && gp.people.length > 0 ? pick(random, gp.people) : undefined;
   const gaps: Readonly<Record<string, () => string>> = {
     gp: () => gpNames(gps),
     amount: () => amountWords(Math.abs(amountUsd ?? 0)),
-    vehicle: () => inventVehicle(random, gps[0]?.stem ?? ""),
+    vehicle: () => inventVehicle(random, gp?.stem ?? ""),
     person: () => person?.name ?? "",
     title: () => person?.title ?? "",
-    project: () => projects[0]?.name ?? "",
+    project: () => projects[0]?.record.name ?? "",
     property: () => words.properties[occasion.propertyTypes[0] ?? "unknown"].called,
     city: () => occasion.city,
     percent: () => `${whole(random, 5, 95) / 10}`,
   };
-  const headlines = (amountUsd === null ? story.plain : story.counted) as string[];
-  const title = fill(pick(random, headlines), (gap) => (gaps[gap] as () => string)());
+  const headlines = (amountUsd === null ? story.plain : story.counted)!;
+  const title = fill(pick(random, headlines), (gap) => gaps[gap]!());
   return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
 /** `Northwind Partners (with Hale Realty)`: one subject, so that the verb agrees. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
-  if (others.length === 0) return first.name;
-  return `${first.name} (with ${others.map(({ name }) => name).join(" and ")})`;
+  if (others.length === 0) return first.record.name;
+  return `${first.record.name} (with ${others.map(({ record }) => record.name).join(" and ")})`;
 }
 
-function somePublishedAt(random: Random, day: number, time: string): string | null {
-  const draw = random();
-  if (draw < 0.15) return null;
-  return draw < 0.6 ? dayText(day) : time;
-}
-
-function someUrl(random: Random, number: number, occasion: Occasion): string {
-  const { story, day, gps, projects } = occasion;
-  const isFiling = story.voice === "offering" || story.voice === "adviser";
-  if (!isFiling) return `https://news.example/${dayText(day).replaceAll("-", "/")}/${number}`;
-  const files = story.voice === "offering" ? (gps[0]?.formDFiles ?? []) : [];
-  const file = projects[0]?.formDFile ?? (files.length > 0 ? pick(random, files) : "adv");
-  return `https://filings.example/${file}/${number}`;
+function urlOf(number: number, { story, day, gps, projects }: Occasion): string {
+  if (story.voice !== "offering" && story.voice !== "adviser")
+    return `https://news.example/${dayText(day).replaceAll("-", "/")}/${number}`;
+  const { form_d_file, crd } = (projects[0] ?? gps[0])?.record.external_ids ?? {};
+  const file = story.voice === "offering" ? form_d_file : crd;
+  return `https://filings.example/${file?.[0] ?? "adv"}/${number}`;
 }
 
 function tagsOf({ type, story, gps, projects }: Occasion): string[] {
   if (story.voice === "market" && gps.length === 0) return ["market_report"];
   if (story.voice !== "offering") return [];
   if (type === "general_solicitation") return ["reg_d_506c"];
-  const rules = (projects[0] ?? gps[0])?.tags.filter((tag) => tag.startsWith("reg_d_")) ?? [];
+  const tags = (projects[0] ?? gps[0])?.record.tags ?? [];
+  const rules = tags.filter((tag) => tag.startsWith("reg_d_"));
   return type === "offering_amended" ? [...rules, "amended"] : rules;
 }

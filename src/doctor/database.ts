@@ -15,21 +15,17 @@ export const database: Check = {
 async function schemaFinding(url: string): Promise<Finding> {
   const { connectPostgres, placeName } = await import("#store/postgres.ts");
   const { refuseUnfit } = await import("#store/refuse-unfit.ts");
-  const { readSchema } = await import("#store/postgres-schema.ts");
+  const { namesOf, readSchema } = await import("#store/postgres-schema.ts");
   const place = placeName(url);
   try {
     const session = await connectPostgres({ url });
     try {
       const { version } = await refuseUnfit(session, { url });
-      const { missing, forbidding } = await readSchema(session, place);
-      if (forbidding !== null)
-        return fail(
-          `${place} was changed by a newer gp-records: this version does not know '${forbidding}'`,
-          "Run the newer version.",
-        );
+      const { missing, unfit } = await readSchema(session, place);
+      if (unfit !== null) return fail(`${place} ${unfit.fault}`, unfit.remedy);
       if (missing.length > 0)
         return fail(
-          `${place} lacks ${missing.length} steps of the schema, so no server starts`,
+          `${place} lacks steps of the schema (${namesOf(missing)}), so no server starts`,
           "As the role that owns the tables: gp-records migrate",
         );
       return ok(`${place} has the present schema; it is version ${version}`);

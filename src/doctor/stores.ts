@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
 import { immutableUri } from "#datasets/open-generation.ts";
-import { schemaSteps, type StoreName, unknownStep } from "#store/schema-steps.ts";
+import { knownSteps, schemaSteps, type StoreName, unfitSchema } from "#store/schema-steps.ts";
 import { primaryCode, sqliteCodes } from "#store/store-fault.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./folder.ts";
@@ -48,13 +48,10 @@ function contentFinding(file: string, name: StoreName): Finding {
     return lookInto(file, (database) => {
       const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
       if (said !== "ok") return unsoundStore(said, file, remedies[name](file));
-      const unknown = unknownStep(name, schemaSteps(database));
-      return unknown === undefined
+      const unfit = unfitSchema(knownSteps[name], schemaSteps(database));
+      return unfit === null
         ? ok("is whole (quick_check)")
-        : fail(
-            `${file} was written by a newer gp-records: this version does not know '${unknown}'`,
-            "Start the newer version, or restore a backup made before it: gp-records restore FILE --replace",
-          );
+        : fail(`${file} ${unfit.fault}`, unfit.remedy);
     });
   } catch (error) {
     return unreadableStore(error, file, remedies[name](file));

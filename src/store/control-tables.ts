@@ -1,4 +1,4 @@
-/** The tables of `control.sqlite`: who may use the service. */
+/** The tables that say who may use the service, in `control.sqlite` or PostgreSQL. */
 
 /** ISO 8601 text in UTC, always of the same length, so that the texts sort as the times do. */
 type Time = string;
@@ -163,6 +163,120 @@ export interface ControlTables {
   audit: AuditTable;
   notice: NoticeTable;
 }
+
+/**
+ * The statements that make these tables. PostgreSQL is told besides how texts compare. Numbers of accounts and entries are given by
+ * whoever holds the write lock, so nothing here counts by itself.
+ */
+export const controlTableSql: readonly string[] = [
+  `create table plan (
+    name text primary key,
+    per_minute integer,
+    per_hour integer,
+    per_day integer,
+    changes integer,
+    created_at text not null
+  )`,
+  `create table account (
+    number integer primary key,
+    id text not null unique,
+    name text not null,
+    name_folded text not null unique,
+    per_minute integer,
+    per_hour integer,
+    per_day integer,
+    suspended_at text,
+    created_at text not null,
+    plan text references plan,
+    closed_at text
+  )`,
+  "create index account_plan on account (plan)",
+  `create table api_key (
+    id text primary key,
+    digest bytea not null unique,
+    account integer not null references account,
+    name text not null,
+    hint text not null,
+    is_demo integer not null,
+    created_at text not null,
+    expires_at text,
+    revoked_at text,
+    replaced_by text,
+    made_by text,
+    form text
+  )`,
+  "create index api_key_account on api_key (account)",
+  "create unique index api_key_form on api_key (account, form)",
+  `create table person (
+    id text primary key,
+    email text not null,
+    email_folded text not null unique,
+    password text not null,
+    created_at text not null
+  )`,
+  `create table member (
+    account integer not null references account,
+    person text not null references person,
+    role text not null,
+    joined_at text not null,
+    primary key (account, person)
+  )`,
+  "create index member_person on member (person)",
+  `create table session (
+    digest bytea primary key,
+    id text not null unique,
+    person text not null references person,
+    account integer references account,
+    created_at text not null,
+    seen_at text not null,
+    ends_at text not null,
+    network text not null,
+    browser text not null
+  )`,
+  "create index session_person on session (person)",
+  `create table known_browser (
+    digest bytea primary key,
+    person text not null references person,
+    seen_at text not null
+  )`,
+  "create index known_browser_person on known_browser (person)",
+  `create table link (
+    digest bytea primary key,
+    id text not null unique,
+    kind text not null,
+    email text not null,
+    email_folded text not null,
+    person text references person,
+    account integer references account,
+    role text,
+    created_at text not null,
+    expires_at text not null,
+    used_at text
+  )`,
+  "create index link_email on link (email_folded)",
+  `create table throttle (
+    subject text primary key,
+    failures integer not null,
+    next_at text not null
+  )`,
+  `create table audit (
+    number bigint primary key,
+    at text not null,
+    actor text not null,
+    account integer,
+    action text not null,
+    subject text,
+    detail text not null
+  )`,
+  "create index audit_account on audit (account, number)",
+  `create table notice (
+    account integer not null references account,
+    kind text not null,
+    subject text not null,
+    at text not null,
+    primary key (account, kind, subject)
+  )`,
+];
 
 /** Requests an account may make; null stands for the service's default. */
 export interface Quotas {

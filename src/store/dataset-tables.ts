@@ -1,6 +1,5 @@
 /** The PostgreSQL tables of datasets that several machines share, and of the machines that serve them. */
 
-/** What `gp-records migrate` runs once, in a transaction of its own. */
 export const datasetTables = `
   create table dataset (
     version text collate "C" primary key,
@@ -30,12 +29,6 @@ export const datasetTables = `
   );
   -- Compressed already: to try it again would take as long as everything else.
   alter table dataset_part alter column bytes set storage external;
-  create table dataset_file (
-    name text collate "C" primary key,
-    sha256 text not null,
-    bytes bytea not null
-  );
-  alter table dataset_file alter column bytes set storage external;
   create table dataset_state (
     is_only boolean primary key default true check (is_only),
     current text collate "C" references dataset,
@@ -53,10 +46,8 @@ export const datasetTables = `
     formats text[] not null,
     served text collate "C"
   );
-`;
 
-/** Publications of shared datasets, and the steps between them, which outlive the datasets. */
-export const publicationTables = `
+  -- Publications, and the steps between them, outlive the datasets.
   create table dataset_step (
     -- FROM..TO
     name text collate "C" primary key,

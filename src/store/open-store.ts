@@ -19,7 +19,7 @@ import { type Migration, Migrator } from "kysely/migration";
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { otherThanFile } from "./plain-file.ts";
 import { makePrivateFolder } from "./private-folder.ts";
-import { stepTable } from "./schema-steps.ts";
+import { schemaSteps, unfitSchema } from "./schema-steps.ts";
 import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
 import { refuseOldSqlite } from "./sqlite-version.ts";
 
@@ -52,7 +52,7 @@ export interface StoreShape {
 }
 
 /**
- * @throws DomainError `conflict` for a newer schema, StoreFault `busy` if another process keeps the write lock,
+ * @throws DomainError `conflict` for a schema of another program, StoreFault `busy` if another process keeps the write lock,
  *   `unusable` for a folder or file that cannot be used. A refused file is left as it was.
  */
 export async function openStore<Tables>(shape: StoreShape): Promise<Store<Tables>> {
@@ -74,7 +74,7 @@ async function readyStore<Tables>(
   const { file, migrations, synchronous, busyMilliseconds } = shape;
   const { erasesDeleted = false, returnsFreePages = false } = shape;
   const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, file) });
-  const mustMigrate = await isBehind(database, migrations, file);
+  const mustMigrate = isBehind(connection, shape);
   // Before anything is written; in a file that has content it changes nothing.
   if (returnsFreePages) connection.exec("pragma auto_vacuum = incremental");
   useWriteAheadLog(connection, busyMilliseconds);
@@ -140,23 +140,17 @@ export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: num
   }
 }
 
-/**
- * Whether migrations are missing; writes nothing.
- * @throws DomainError `conflict` if the store has had a migration that this program does not know.
- */
-async function isBehind(
-  database: Kysely<any>,
-  migrations: Migrations,
-  file: string,
-): Promise<boolean> {
-  const taken = await stepsTaken(database);
-  const unknown = taken.find((name) => !Object.hasOwn(migrations, name));
-  if (unknown !== undefined)
+/** Whether migrations are missing; writes nothing. @throws DomainError `conflict` for a schema that this program cannot work with. */
+function isBehind(connection: DatabaseSync, { file, migrations }: StoreShape): boolean {
+  const known = Object.keys(migrations);
+  const taken = schemaSteps(connection);
+  const unfit = unfitSchema(known, taken);
+  if (unfit !== null)
     throw new DomainError(
       "conflict",
-      `${file} was written by a newer gp-records: its schema has '${unknown}', which this version does not know. Nothing was changed. Start the newer version, or restore a backup made before it.`,
+      `${file} ${unfit.fault}. Nothing was changed. ${unfit.remedy}`,
     );
-  return taken.length < Object.keys(migrations).length;
+  return taken.length < known.length;
 }
 
 /** Runs the missing migrations in one transaction: all of them or, if one fails or the process dies, none. */
@@ -166,13 +160,6 @@ export async function migrate(database: Kysely<any>, migrations: Migrations): Pr
     const { error } = await new Migrator({ db: transaction, provider }).migrateToLatest();
     if (error !== undefined) throw error;
   });
-}
-
-async function stepsTaken(database: Kysely<any>): Promise<string[]> {
-  const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === stepTable)) return [];
-  const rows = await database.selectFrom(stepTable).select("name").execute();
-  return rows.map((row) => String(row["name"]));
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The tables and functions that count in PostgreSQL, as the text of one migration. */
+/** The tables and functions that count in PostgreSQL, as SQL. */
 
 /**
  * An account is one row. `times` has its requests of a day, oldest first: 5 bytes each, the µs since 1970 modulo 2^40,
@@ -59,7 +59,66 @@ begin
   return inside;
 end $$;
 
-${takeFunction(false)}
+-- Decides groups of requests, each of one account: the first ones are counted until a window is full, 0 requests only
+-- look, and requests below zero are one that counts so many: all of them, or none. Accounts must ascend, so that callers who lock several never wait for each other in a circle. Of each group:
+-- how many are admitted, and of each window its count, the µs until the oldest leaves, and until it admits one.
+create function quota_take(
+  accounts bigint[], requests integer[], minutes integer[], hours integer[], days integer[],
+  out admitted integer,
+  out minute_count integer, out minute_reset bigint, out minute_wait bigint,
+  out hour_count integer, out hour_reset bigint, out hour_wait bigint,
+  out day_count integer, out day_reset bigint, out day_wait bigint
+) returns setof record language plpgsql volatile as $$
+declare
+  c record;
+  now bigint;
+  kept integer;
+  needed integer;
+  entries bytea;
+begin
+  for i in 1 .. coalesce(array_length(accounts, 1), 0) loop
+    if i > 1 and accounts[i] < accounts[i - 1] then raise exception 'accounts must ascend'; end if;
+    loop
+      if requests[i] = 0 then
+        select newest, minute, hour, day, times into c from quota_count where account = accounts[i];
+        if not found then select 0::bigint as newest, 0 as minute, 0 as hour, 0 as day, ''::bytea as times into c; end if;
+        exit;
+      end if;
+      select newest, minute, hour, day, times into c from quota_count where account = accounts[i] for update;
+      exit when found;
+      insert into quota_count (account) values (accounts[i]) on conflict do nothing;
+    end loop;
+    -- Read once from where long values are kept.
+    entries := c.times || ''::bytea;
+    now := greatest(quota_now(), c.newest);
+    minute_count := quota_later(entries, c.newest, c.minute, now - 60000000);
+    hour_count := quota_later(entries, c.newest, c.hour, now - 3600000000);
+    day_count := quota_later(entries, c.newest, c.day, now - 86400000000);
+    kept := day_count;
+    admitted := greatest(0, least(abs(requests[i]), minutes[i] - minute_count, hours[i] - hour_count, days[i] - day_count));
+    needed := greatest(1, -requests[i]);
+    if admitted < needed then admitted := 0; end if;
+    if admitted > 0 then
+      minute_count := minute_count + admitted;
+      hour_count := hour_count + admitted;
+      day_count := day_count + admitted;
+      entries := substring(entries from octet_length(entries) - 5 * kept + 1)
+        || decode(repeat(encode(substring(int8send(now) from 4), 'hex'), admitted), 'hex');
+      c.newest := now;
+      update quota_count set newest = now, minute = minute_count, hour = hour_count, day = day_count, times = entries
+        where account = accounts[i];
+    end if;
+    minute_reset := 0; minute_wait := 0; hour_reset := 0; hour_wait := 0; day_reset := 0; day_wait := 0;
+    if minute_count > 0 then minute_reset := quota_time(entries, c.newest, minute_count) + 60000000 - now; end if;
+    if hour_count > 0 then hour_reset := quota_time(entries, c.newest, hour_count) + 3600000000 - now; end if;
+    if day_count > 0 then day_reset := quota_time(entries, c.newest, day_count) + 86400000000 - now; end if;
+    if minute_count >= minutes[i] - needed + 1 then minute_wait := quota_time(entries, c.newest, minutes[i] - needed + 1) + 60000000 - now; end if;
+    if hour_count >= hours[i] - needed + 1 then hour_wait := quota_time(entries, c.newest, hours[i] - needed + 1) + 3600000000 - now; end if;
+    if day_count >= days[i] - needed + 1 then day_wait := quota_time(entries, c.newest, days[i] - needed + 1) + 86400000000 - now; end if;
+    return next;
+  end loop;
+end $$;
+
 -- Adds what an instance admitted by itself: pairs of an account and an age in µs, accounts ascending. A charge that was
 -- done already changes nothing.
 create function quota_add(charged_by text, charge bigint, accounts bigint[], ages bigint[])
@@ -109,72 +168,3 @@ create function quota_forget() returns void language sql volatile as $$
   delete from quota_charge where charged_at < quota_now() - 86400000000;
 $$;
 `;
-
-/** What `gp-records migrate` puts in the place of the function that knew no request which counts several. */
-export const postgresWholesSql: string = takeFunction(true);
-
-/** @param isWholeKnown whether it decides requests that count several, as a whole. */
-function takeFunction(isWholeKnown: boolean): string {
-  const asked = isWholeKnown ? "abs(requests[i])" : "requests[i]";
-  const most = (quota: string) => (isWholeKnown ? `${quota} - needed + 1` : quota);
-  const wholly = `needed := greatest(1, -requests[i]);
-    if admitted < needed then admitted := 0; end if;`;
-  return `-- Decides groups of requests, each of one account: the first ones are counted until a window is full, 0 requests only
--- look${isWholeKnown ? ", and requests below zero are one that counts so many: all of them, or none" : ""}. Accounts must ascend, so that callers who lock several never wait for each other in a circle. Of each group:
--- how many are admitted, and of each window its count, the µs until the oldest leaves, and until it admits one.
-create ${isWholeKnown ? "or replace " : ""}function quota_take(
-  accounts bigint[], requests integer[], minutes integer[], hours integer[], days integer[],
-  out admitted integer,
-  out minute_count integer, out minute_reset bigint, out minute_wait bigint,
-  out hour_count integer, out hour_reset bigint, out hour_wait bigint,
-  out day_count integer, out day_reset bigint, out day_wait bigint
-) returns setof record language plpgsql volatile as $$
-declare
-  c record;
-  now bigint;
-  kept integer;
-  ${isWholeKnown ? "needed integer;\n  " : ""}entries bytea;
-begin
-  for i in 1 .. coalesce(array_length(accounts, 1), 0) loop
-    if i > 1 and accounts[i] < accounts[i - 1] then raise exception 'accounts must ascend'; end if;
-    loop
-      if requests[i] = 0 then
-        select newest, minute, hour, day, times into c from quota_count where account = accounts[i];
-        if not found then select 0::bigint as newest, 0 as minute, 0 as hour, 0 as day, ''::bytea as times into c; end if;
-        exit;
-      end if;
-      select newest, minute, hour, day, times into c from quota_count where account = accounts[i] for update;
-      exit when found;
-      insert into quota_count (account) values (accounts[i]) on conflict do nothing;
-    end loop;
-    -- Read once from where long values are kept.
-    entries := c.times || ''::bytea;
-    now := greatest(quota_now(), c.newest);
-    minute_count := quota_later(entries, c.newest, c.minute, now - 60000000);
-    hour_count := quota_later(entries, c.newest, c.hour, now - 3600000000);
-    day_count := quota_later(entries, c.newest, c.day, now - 86400000000);
-    kept := day_count;
-    admitted := greatest(0, least(${asked}, minutes[i] - minute_count, hours[i] - hour_count, days[i] - day_count));
-    ${isWholeKnown ? wholly : ""}
-    if admitted > 0 then
-      minute_count := minute_count + admitted;
-      hour_count := hour_count + admitted;
-      day_count := day_count + admitted;
-      entries := substring(entries from octet_length(entries) - 5 * kept + 1)
-        || decode(repeat(encode(substring(int8send(now) from 4), 'hex'), admitted), 'hex');
-      c.newest := now;
-      update quota_count set newest = now, minute = minute_count, hour = hour_count, day = day_count, times = entries
-        where account = accounts[i];
-    end if;
-    minute_reset := 0; minute_wait := 0; hour_reset := 0; hour_wait := 0; day_reset := 0; day_wait := 0;
-    if minute_count > 0 then minute_reset := quota_time(entries, c.newest, minute_count) + 60000000 - now; end if;
-    if hour_count > 0 then hour_reset := quota_time(entries, c.newest, hour_count) + 3600000000 - now; end if;
-    if day_count > 0 then day_reset := quota_time(entries, c.newest, day_count) + 86400000000 - now; end if;
-    if minute_count >= ${most("minutes[i]")} then minute_wait := quota_time(entries, c.newest, ${most("minutes[i]")}) + 60000000 - now; end if;
-    if hour_count >= ${most("hours[i]")} then hour_wait := quota_time(entries, c.newest, ${most("hours[i]")}) + 3600000000 - now; end if;
-    if day_count >= ${most("days[i]")} then day_wait := quota_time(entries, c.newest, ${most("days[i]")}) + 86400000000 - now; end if;
-    return next;
-  end loop;
-end $$;
-`;
-}

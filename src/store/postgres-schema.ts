@@ -8,6 +8,7 @@ import {
 } from "./postgres.ts";
 import { refuseUnfit } from "./refuse-unfit.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
+import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
 interface TakenStep {
   name: string;
@@ -15,10 +16,10 @@ interface TakenStep {
   is_additive: boolean;
 }
 
-/** Steps that the database lacks, and of those that only a newer program knows the first one it cannot work beside. */
+/** Steps that the database lacks, and why this program cannot work with it; null where it can. */
 interface SchemaState {
   missing: readonly PostgresStep[];
-  forbidding: string | null;
+  unfit: Unfit | null;
 }
 
 /**
@@ -45,36 +46,36 @@ export async function readSchema(
       : await session.query<TakenStep>(
           `select name, is_additive from ${found!.table} order by name`,
         );
-  const forbidding = taken.find(
-    ({ name, is_additive }) => !is_additive && !steps.some((step) => step.name === name),
-  );
+  const needed = taken.filter(({ is_additive }) => !is_additive);
   return {
     missing: steps.filter(({ name }) => !taken.some((one) => one.name === name)),
-    forbidding: forbidding?.name ?? null,
+    unfit: unfitSchema(
+      steps.map(({ name }) => name),
+      needed.map(({ name }) => name),
+    ),
   };
 }
 
 /**
- * @throws DomainError `conflict` for a schema that is behind, or so new that this program cannot work with it.
+ * @throws DomainError `conflict` for a schema that is behind, or that this program cannot work with.
  */
 export async function refuseUnready(
   session: Pick<PostgresSession, "query">,
   place: string,
 ): Promise<void> {
-  const { missing, forbidding } = await readSchema(session, place);
-  if (forbidding !== null) throw tooNew(place, forbidding);
+  const { missing, unfit } = await readSchema(session, place);
+  if (unfit !== null) throw refusal(place, unfit);
   if (missing.length > 0)
     throw new DomainError(
       "conflict",
-      `${place} lacks ${missing.length} of the ${postgresSteps.length} steps of the schema: it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
+      `${place} lacks steps of the schema (${namesOf(missing)}): it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
     );
 }
 
-const tooNew = (place: string, step: string) =>
-  new DomainError(
-    "conflict",
-    `${place} was changed by a newer gp-records: its schema has '${step}', which this version does not know and cannot work beside. Nothing was changed. Run the newer version.`,
-  );
+export const namesOf = (steps: readonly PostgresStep[]) => steps.map(({ name }) => name).join(", ");
+
+const refusal = (place: string, { fault, remedy }: Unfit) =>
+  new DomainError("conflict", `${place} ${fault}. Nothing was changed. ${remedy}`);
 
 /** A step may take long, and so may whoever holds the lock. */
 const patient = { answer: 0, statement: 0, lock: 30_000 };
@@ -85,7 +86,7 @@ const migrationLock = 7_240_318_115_001;
 /**
  * Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. Whoever comes second waits.
  * @returns the names of those it took.
- * @throws DomainError `conflict` for a schema that is too new, StoreFault `busy` if another migration takes longer than 30 s.
+ * @throws DomainError `conflict` for a schema that this program cannot work with, StoreFault `busy` if another migration takes longer than 30 s.
  */
 export async function migratePostgres(
   database: PostgresPlace,
@@ -97,8 +98,8 @@ export async function migratePostgres(
     await refuseUnfit(session, database);
     // Before the steps are read: what is read first could be taken by somebody else meanwhile. It ends with the session.
     await session.query("select pg_advisory_lock($1)", [migrationLock]);
-    const { missing, forbidding } = await readSchema(session, place, steps);
-    if (forbidding !== null) throw tooNew(place, forbidding);
+    const { missing, unfit } = await readSchema(session, place, steps);
+    if (unfit !== null) throw refusal(place, unfit);
     if (missing.length === 0) return [];
     await session.inTransaction(async () => {
       await session.query(

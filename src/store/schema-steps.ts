@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { controlMigrations, usageMigrations } from "./migrations/index.ts";
 
 /** Kysely's name for its table of migrations. */
-export const stepTable = "kysely_migration";
+const stepTable = "kysely_migration";
 
 /** The migrations that this program knows, oldest first, by the name of the store's file. */
 export const knownSteps = {
@@ -23,6 +23,28 @@ export function schemaSteps(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name));
 }
 
-/** The first migration that only a newer program knows. */
-export const unknownStep = (store: StoreName, steps: readonly string[]): string | undefined =>
-  steps.find((step) => !(knownSteps[store] as readonly string[]).includes(step));
+/** Why a program cannot work with a schema: how a sentence goes on that begins with its place, and what to do. */
+export interface Unfit {
+  fault: string;
+  remedy: string;
+}
+
+/**
+ * Returns null where a program can work with a schema.
+ * @param known the steps of the program, oldest first. A schema without the first of them is of a program before it.
+ * @param taken steps that the schema has had; not those that a program need not know.
+ */
+export function unfitSchema(known: readonly string[], taken: readonly string[]): Unfit | null {
+  if (taken.length > 0 && !taken.includes(known[0]!))
+    return {
+      fault: "was made by a gp-records that was never released, and this version does not read it",
+      remedy:
+        "Name another place with DATA_DIR or DATABASE_URL, import every source again, and make accounts and keys anew. `gp-records export` of that older program writes what is here into files.",
+    };
+  const unknown = taken.find((step) => !known.includes(step));
+  if (unknown === undefined) return null;
+  return {
+    fault: `was written by a newer gp-records: its schema has '${unknown}', which this version does not know`,
+    remedy: "Start the newer version, or restore a backup made before it.",
+  };
+}

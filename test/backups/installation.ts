@@ -26,7 +26,6 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   dataset: "a file of its own",
   dataset_part: "part of the file of a dataset",
   dataset_state: "the file that names the current dataset",
-  dataset_file: "nothing writes it",
   dataset_publication: "in the file of what publications changed",
   dataset_step: "in the file of what publications changed",
   dataset_step_part: "in the file of what publications changed",

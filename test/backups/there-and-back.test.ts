@@ -315,6 +315,6 @@ test("a database without a dataset is backed up, and one that lacks steps of its
   const old = await freshDatabase(t, { isMigrated: false });
   assert.match(
     await (await backup(old)).refusal(exitCodes.conflict, "backup", `${file}.2`),
-    /lacks .* of the .* steps of the schema/,
+    /lacks steps of the schema/,
   );
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Client } from "pg";
 import type { SharedState } from "#datasets/remote.ts";
@@ -282,25 +281,6 @@ test("a version that is not there is neither published nor pinned", async (t) =>
   const message = /There is no dataset '20260101T000000Z-00000000'/;
   await assert.rejects(remote.publish("20260101T000000Z-00000000", null), message);
   await assert.rejects(remote.pin("20260101T000000Z-00000000", true), message);
-});
-
-test("a small file comes to another machine whole, is replaced, and refused where it is damaged", async (t) => {
-  if (!hasPostgres(t)) return;
-  const database = await freshDatabase(t);
-  const [one, other] = [machine(t, database), machine(t, database)];
-  const path = join(temporaryFolder(t), "facets");
-  for (const text of ["first", "second ".repeat(100_000)]) {
-    writeFileSync(path, text);
-    await one.remote.pushFile("facets.json", path);
-    assert.equal(readFileSync((await other.remote.pullFile("facets.json"))!, "utf8"), text);
-  }
-  assert.equal(await other.remote.pullFile("other.json"), null);
-  await assert.rejects(one.remote.pushFile("../etc", path), /cannot be called '\.\.\/etc'/);
-  await runSql(
-    database,
-    "update dataset_file set bytes = set_byte(bytes, 20, get_byte(bytes, 20) # 1)",
-  );
-  await assert.rejects(other.remote.pullFile("facets.json"), /stored file facets.json is damaged/);
 });
 
 test("while PostgreSQL is away every call is refused within two seconds and names it, without the password", async (t) => {

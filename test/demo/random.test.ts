@@ -3,14 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   drawMore,
-  gentlyFirst,
-  headFirst,
   logNormal,
+  pickEarly,
   pickEach,
   pickSome,
   startRandom,
-  steeplyFirst,
-  trimmed,
   weighted,
   weightedKeys,
   whole,
@@ -70,42 +67,28 @@ test("drawing more keeps what is given and adds each value once, as often as ask
   assert.deepEqual(drawMore(["a"], 0, next), ["a"]);
 });
 
-test("the head of a list weighs most", () => {
-  const weights = headFirst(["a", "b", "c"], 0);
-  assert.deepEqual(weights, [
-    ["a", 1],
-    ["b", 1 / 2],
-    ["c", 1 / 3],
-  ]);
-});
-
-test("several values are different, in their order, and never more than there are", () => {
+test("several values are different, and never more than there are", () => {
   for (const count of [0, 1, 2, 5, 9])
     for (const some of draw(200, (random) => pickSome(random, [1, 2, 3, 4, 5], count))) {
-      assert.equal(some.length, Math.min(count, 5));
-      assert.deepEqual(some, [...new Set(some)].toSorted(ascending));
+      assert.ok(some.length <= Math.min(count, 5));
+      assert.equal(new Set(some).size, some.length);
     }
 });
 
 test("each of several values has its own chance", () => {
-  const lists = draw(10_000, (random) =>
-    pickEach(random, [
-      ["sure", 1],
-      ["half", 0.5],
-    ]),
-  );
+  const lists = draw(10_000, (random) => pickEach(random, { sure: 1, half: 0.5 }));
   assert.ok(lists.every(([first]) => first === "sure"));
   assertBetween(lists.filter((list) => list.length === 2).length, 4800, 5200);
 });
 
-test("skewed indices stay in the list and prefer its head, one more than the other", () => {
+test("a skewed pick prefers the head of the list, the more the greater its power", () => {
   for (const count of [1, 2, 1000]) {
-    const gentle = draw(20_000, (random) => gentlyFirst(random, count));
-    const steep = draw(20_000, (random) => steeplyFirst(random, count));
-    for (const index of [...gentle, ...steep])
-      assert.ok(Number.isInteger(index) && index >= 0 && index < count);
+    const list = Array.from({ length: count }, (_, at) => at);
+    const gentle = draw(20_000, (random) => pickEarly(random, list));
+    const steep = draw(20_000, (random) => pickEarly(random, list, 4));
+    for (const one of [...gentle, ...steep]) assert.ok(one < count);
     if (count < 1000) continue;
-    const first = (indices: number[]) => indices.filter((index) => index === 0).length;
+    const first = (picked: number[]) => picked.filter((one) => one === 0).length;
     assert.ok(first(steep) > 2 * first(gentle));
     assert.ok(first(gentle) > 100);
   }
@@ -115,10 +98,4 @@ test("half of all log-normal values lie above the median", () => {
   const values = draw(10_000, (random) => logNormal(random, 100, 1));
   assertBetween(values.filter((value) => value > 100).length, 4800, 5200);
   assert.ok(values.every((value) => value > 0));
-});
-
-test("a trimmed list is another list of the same values", () => {
-  const list = ["a", "b"];
-  assert.deepEqual(trimmed(list), list);
-  assert.notEqual(trimmed(list), list);
 });

@@ -1,31 +1,34 @@
 /** What has happened in a project, read from its schedule. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InventedProject, ProjectType } from "#demo/cast.ts";
+import type { InventedProject, ProjectType, Schedule } from "#demo/cast.ts";
 import { dayOf, lastDay } from "#demo/dates.ts";
-import { metros, type City } from "#demo/places.ts";
+import { metros } from "#demo/places.ts";
 import { startRandom } from "#demo/random.ts";
 import { eventsOf, inventSchedule } from "#demo/schedules.ts";
 
 const random = startRandom(1, "test");
 const [metro] = metros as [(typeof metros)[number]];
 
-function project(type: ProjectType, dated: Partial<InventedProject> = {}): InventedProject {
+function project(type: ProjectType, dated: Partial<Schedule> = {}): InventedProject {
+  const schedule = { ...inventSchedule(random, type), ...dated };
   return {
-    id: "project-1",
-    name: "The Alder",
+    record: {
+      record: "project",
+      id: "project-1",
+      name: "The Alder",
+      type,
+      property_type: "multifamily",
+      status: schedule.status,
+      tags: [],
+      themes: [],
+      external_ids: {},
+    },
     gps: [],
-    type,
-    propertyType: "multifamily",
     metro,
-    city: metro.cities[0] as City,
+    city: metro.cities[0]!,
+    schedule,
     amountUsd: 1_000_000,
-    tags: [],
-    themes: [],
-    firstSaleDay: null,
-    formDFile: null,
-    ...inventSchedule(random, type),
-    ...dated,
   };
 }
 

@@ -27,7 +27,10 @@ test(
     const DATABASE_URL = await freshDatabase(t, { isMigrated: false });
     const given = { settings: { DATABASE_URL } };
     const behind = await finding("fail", database, dataDir, given);
-    assert.match(behind.found, /^PostgreSQL at .*\/own_\d+ lacks \d+ steps of the schema/);
+    assert.match(
+      behind.found,
+      /^PostgreSQL at .*\/own_\d+ lacks steps of the schema \(0001-tables\)/,
+    );
     assert.match(behind.mend, /gp-records migrate$/);
     await migratePostgres({ url: DATABASE_URL });
     const well = await finding("ok", database, dataDir, given);

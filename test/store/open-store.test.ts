@@ -69,21 +69,27 @@ test("opening a store again changes nothing in its schema", async (t) => {
   assert.ok(first.equals(readFileSync(controlFile(dataDir))));
 });
 
-test("a store written by a newer program is refused by name and left byte for byte as it was", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await (await openControl(dataDir)).close();
-  const newer = new DatabaseSync(controlFile(dataDir));
-  newer.exec(
-    "insert into kysely_migration values ('9999-of-tomorrow', '2030-01-01T00:00:00.000Z')",
-  );
-  newer.close();
-  const before = readFileSync(controlFile(dataDir));
-  await assert.rejects(
-    openControl(dataDir),
-    faultOf("conflict", /control\.sqlite.*9999-of-tomorrow.*newer version/),
-  );
-  assert.ok(before.equals(readFileSync(controlFile(dataDir))));
-  assert.deepEqual(readdirSync(dataDir), ["control.sqlite"]);
+test("a store written by a newer program, or one before the first release, is refused as such and left byte for byte as it was", async (t) => {
+  for (const [sql, words] of [
+    [
+      "insert into kysely_migration values ('9999-of-tomorrow', '2030-01-01T00:00:00.000Z')",
+      /control\.sqlite.*9999-of-tomorrow.*newer version/,
+    ],
+    [
+      "update kysely_migration set name = '0001-accounts-and-keys'",
+      /control\.sqlite was made by a gp-records that was never released, .* Nothing was changed\. Name another place with DATA_DIR .* import every source again/,
+    ],
+  ] as const) {
+    const dataDir = temporaryFolder(t);
+    await (await openControl(dataDir)).close();
+    const other = new DatabaseSync(controlFile(dataDir));
+    other.exec(sql);
+    other.close();
+    const before = readFileSync(controlFile(dataDir));
+    await assert.rejects(openControl(dataDir), faultOf("conflict", words));
+    assert.ok(before.equals(readFileSync(controlFile(dataDir))));
+    assert.deepEqual(readdirSync(dataDir), ["control.sqlite"]);
+  }
 });
 
 test("an older store gains the missing steps and keeps its rows", async (t) => {

@@ -54,7 +54,7 @@ test(
     const url = await freshDatabase(t, { isMigrated: false });
     await assert.rejects(
       openIn(url),
-      faultOf("conflict", /lacks (\d+) of the \1 steps.*gp-records migrate/),
+      faultOf("conflict", /lacks steps of the schema \(0001-tables\).*gp-records migrate/),
     );
     assert.deepEqual(await tablesIn(url), []);
     const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
@@ -108,6 +108,22 @@ test(
     await assert.rejects(openIn(url), newer);
     await assert.rejects(migratePostgres({ url }), newer);
     assert.deepEqual(await runSql(url, "select * from schema_step order by name"), before);
+  },
+);
+
+test(
+  "a database of a program before the first release is refused as such and left alone",
+  { skip },
+  async (t) => {
+    const url = await freshDatabase(t);
+    await runSql(url, "update schema_step set name = '0001-control'");
+    const unreleased = faultOf(
+      "conflict",
+      /PostgreSQL at \S+ was made by a gp-records that was never/,
+    );
+    await assert.rejects(openIn(url), unreleased);
+    await assert.rejects(migratePostgres({ url }), unreleased);
+    assert.equal((await runSql(url, "select name from schema_step")).length, 1);
   },
 );
 
