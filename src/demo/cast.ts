@@ -4,7 +4,7 @@ import type * as vocabulary from "#records/vocabulary.ts";
 import type { City, Metro } from "./places.ts";
 import { drawMore, pickEarly, type Random } from "./random.ts";
 
-export type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
+type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
 export type ProjectType = (typeof vocabulary.projectTypes)[number];
 export type PropertyType = (typeof vocabulary.propertyTypes)[number];
 export type SignalType = (typeof vocabulary.signalTypes)[number];

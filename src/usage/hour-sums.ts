@@ -35,8 +35,14 @@ export function openHourSums(words: readonly string[]): HourSums {
       const sum = sums.get(part);
       if (sum === undefined)
         return void sums.set(part, {
-          ...{ hour, account, key, operation, status },
-          ...{ requests: 1, bytes, hundredths },
+          hour,
+          account,
+          key,
+          operation,
+          status,
+          requests: 1,
+          bytes,
+          hundredths,
         });
       sum.requests++;
       sum.bytes += bytes;

@@ -20,7 +20,7 @@ export const hoursKeptDays = 400;
 export const removedAtOnce = 5000;
 
 /** To find what is too old is to read the log once; until then it is only hidden. */
-export const lookEveryMilliseconds = hourMilliseconds;
+const lookEveryMilliseconds = hourMilliseconds;
 
 /**
  * @returns a function that removes some thousand requests or the sums of one hour, or where there is nothing of it makes
