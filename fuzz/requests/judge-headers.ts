@@ -2,8 +2,7 @@
 import type { Violation } from "../run.ts";
 import type { Answer } from "./read-answers.ts";
 import { messageType } from "./promised.ts";
-import { targetOf } from "./predict-target.ts";
-import { valuesOf, type FuzzRequest } from "./request.ts";
+import { targetOf, valuesOf, type FuzzRequest } from "./request.ts";
 
 const always: Readonly<Record<string, RegExp>> = {
   "api-version": /^1\.3$/,

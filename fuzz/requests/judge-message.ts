@@ -1,6 +1,6 @@
 /** What `/mcp` answers to a message: JSON-RPC, a result that is whole, and errors of tools that name each wrong argument. */
 import type { Violation } from "../run.ts";
-import { type ArgumentKind, bounds, promisedProblems, promisedTools } from "./promised.ts";
+import { promisedProblems, promisedTools } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 import { valuesOf, type FuzzRequest } from "./request.ts";
 
@@ -36,18 +36,15 @@ export function judgeMessage(
       return [wrong("form of an error", error)];
     return call === null ? [] : [wrong("a call was not answered", error)];
   }
-  if (result.isError === true) return judgeFailure(result, call, wrong);
+  if (result.isError === true) return judgeFailure(result, wrong);
   if (call === null) return [];
-  const { name, arguments: given } = call.params;
-  const missed = wrongArguments(name, given);
-  if (missed.length > 0) return [wrong("a wrong argument was accepted", missed)];
   return isWholeResult(result) ? [] : [wrong("form of a result", result)];
 }
 
 type Wrong = (rule: string, detail: unknown) => Violation;
 
 /** A problem as over HTTP; of wrong arguments every one is named. */
-function judgeFailure(result: any, call: Call | null, wrong: Wrong): Violation[] {
+function judgeFailure(result: any, wrong: Wrong): Violation[] {
   let failure: any;
   try {
     failure = JSON.parse(result.content[0].text);
@@ -61,19 +58,9 @@ function judgeFailure(result: any, call: Call | null, wrong: Wrong): Violation[]
   if (code !== "invalid-parameters") return [];
   const isNamed = ({ parameter, detail: of }: Record<string, unknown>) =>
     typeof parameter === "string" && typeof of === "string" && detail.includes(`'${parameter}'`);
-  if (!Array.isArray(errors) || errors.length === 0 || !errors.every(isNamed))
-    return [wrong("an argument is not named", failure)];
-  if (call === null) return [];
-  const { name, arguments: given } = call.params;
-  const expected = wrongArguments(name, given);
-  const found = errors.map(({ parameter }: { parameter: string }) => parameter);
-  // Which versions there are nobody has told.
-  if (name === "changes_since" && expected.length === 0 && found.join() === "version") return [];
-  const isLegible = (one: string) => /^\w{1,50}$/.test(one);
-  const legible = (names: string[]) => names.filter(isLegible).join();
-  return found.length === expected.length && legible(found) === legible(expected)
+  return Array.isArray(errors) && errors.length > 0 && errors.every(isNamed)
     ? []
-    : [wrong("other arguments are wrong", { found, expected })];
+    : [wrong("an argument is not named", failure)];
 }
 
 /** A call in the form that every revision knows; null for any other message. */
@@ -95,71 +82,6 @@ function plainCall(request: FuzzRequest): Call | null {
   const given = params.arguments;
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
   return isObject && Object.hasOwn(promisedTools, params.name) ? { id, params } : null;
-}
-
-/** Names in the order in which they are given, what is missing last; as many as are told. */
-function wrongArguments(name: string, given: Record<string, unknown>): string[] {
-  const { arguments: taken, required } = promisedTools[name]!;
-  const isWrong = ([one, value]: [string, unknown]) => {
-    const kind = Object.hasOwn(taken, one) ? taken[one] : undefined;
-    return kind === undefined || (value !== null && !isRight(value, kind));
-  };
-  const wrong = Object.entries(given).filter(isWrong).slice(0, bounds.faultsListed);
-  const isMissing = (one: string) => !Object.hasOwn(given, one) || given[one] === null;
-  const found = [...wrong.map(([one]) => one), ...required.filter(isMissing)];
-  return found.length === 0 && isOutOfOrder(given) ? ["since"] : found;
-}
-
-/** As precisely as both are known. */
-function isOutOfOrder({ since, until }: Record<string, unknown>): boolean {
-  if (typeof since !== "string" || typeof until !== "string") return false;
-  const length = Math.min(since.length, until.length);
-  return since.slice(0, length) > until.slice(0, length);
-}
-
-function isRight(value: unknown, kind: ArgumentKind): boolean {
-  switch (kind.kind) {
-    case "text":
-      return isText(value, kind.lengthMin, kind.lengthMax);
-    case "texts":
-      return (
-        Array.isArray(value) &&
-        value.length <= bounds.values &&
-        value.every((one) => isText(one, 1, bounds.valueLength))
-      );
-    case "some of":
-      return (
-        Array.isArray(value) &&
-        value.length <= bounds.values &&
-        value.every((one) => kind.values.includes(one))
-      );
-    case "one of":
-      return kind.values.includes(value as string);
-    case "whole":
-      return (
-        Number.isInteger(value) &&
-        (value as number) >= kind.minimum &&
-        (value as number) <= kind.maximum
-      );
-    case "date":
-      return (
-        typeof value === "string" &&
-        /^\d{4}(?:-(?:0[1-9]|1[0-2])(?:-\d\d)?)?$/.test(value) &&
-        (value.length < 10 || isDay(value))
-      );
-  }
-}
-
-/** A day that no calendar has is read as one of the next month. */
-function isDay(text: string): boolean {
-  const time = Date.parse(text);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
-function isText(value: unknown, lengthMin: number, lengthMax: number): boolean {
-  if (typeof value !== "string" || /\p{Cc}/u.test(value) || !value.isWellFormed()) return false;
-  const { length } = [...value.normalize("NFC").trim()];
-  return length >= lengthMin && length <= lengthMax;
 }
 
 function isWholeResult({ content, structuredContent }: any): boolean {

@@ -1,9 +1,10 @@
 /** A page of records: its format, its arithmetic, its links, and whether it holds what was asked for. */
 import { parse } from "csv-parse/sync";
+import type { ReferenceQuery } from "../../test/support/reference.ts";
 import type { Violation } from "../run.ts";
-import { hintCodes, promisedOperations } from "./promised.ts";
-import type { Outcome } from "./stages.ts";
+import { hintCodes, idPrefixes, pageSizeByDefault } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
+import { targetOf, type FuzzRequest } from "./request.ts";
 
 interface Page {
   data: { id: string }[];
@@ -24,16 +25,30 @@ export interface PageRead {
   hints: readonly Hint[] | null;
 }
 
-export type ExpectedPage = NonNullable<Outcome["page"]>;
 /** Says what is wrong with the content of a page, or null. */
-export type PageJudge = (expected: ExpectedPage, page: PageRead) => string | null;
+export type PageJudge = (question: ReferenceQuery, page: PageRead) => string | null;
 
-/** @param preferred the formats it may have; undefined where it may be any. */
+/** Returns what a request that is served asks for; null where it is no operation, or its bytes may be read in several ways. */
+export function questionOf({ target }: FuzzRequest): ReferenceQuery | null {
+  const { path, query } = targetOf(target);
+  const operation = path.replace(/^(?:\/v1)?\//, "") as ReferenceQuery["operation"];
+  if (!Object.hasOwn(idPrefixes, operation) || /[\x80-\xff]/.test(query)) return null;
+  const given = new URLSearchParams(query);
+  const name = given.get("gp_name");
+  const facets = ["tag", "theme", "market"].filter((facet) => given.has(facet));
+  return {
+    operation,
+    ...(name !== null && { gp_name: name }),
+    ...Object.fromEntries(facets.map((facet) => [facet, given.getAll(facet)])),
+    limit: Number(given.get("limit") ?? pageSizeByDefault),
+    offset: Number(given.get("offset") ?? 0),
+  };
+}
+
 export function judgePage(
   answer: Answer,
   content: string,
-  expected: ExpectedPage,
-  preferred: readonly string[] | undefined,
+  question: ReferenceQuery,
   comparePage: PageJudge,
 ): Violation[] {
   const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
@@ -44,7 +59,7 @@ export function judgePage(
     if (type === "application/json") {
       const { data, pagination, meta } = JSON.parse(content) as Page;
       page = { ids: idsOf(data), total, hints: meta.hints };
-      wrong.push(...paginationFaults({ data, pagination, meta }, total, expected));
+      wrong.push(...paginationFaults({ data, pagination, meta }, total, question));
       wrong.push(...metaFaults(meta, answer));
     } else if (type === "application/x-ndjson")
       page = { ids: idsOfLines(content), total, hints: null };
@@ -53,9 +68,8 @@ export function judgePage(
   } catch (error) {
     return [{ rule: `a page is no ${type}`, detail: (error as Error).message }];
   }
-  if (preferred !== undefined && !preferred.includes(type)) wrong.push("format");
-  wrong.push(...pageFaults(page, answer, expected));
-  const difference = comparePage(expected, page);
+  wrong.push(...pageFaults(page, answer, question));
+  const difference = comparePage(question, page);
   return [
     ...wrong.map((member) => ({ rule: `page: ${member}`, detail: content.slice(-300) })),
     ...(difference === null
@@ -90,7 +104,7 @@ const namesOf = (faults: readonly (readonly [string, boolean])[]) =>
 function paginationFaults(
   { data, pagination }: Page,
   count: number,
-  { query }: ExpectedPage,
+  query: ReferenceQuery,
 ): string[] {
   const { limit, offset, returned, total, has_more: hasMore, next_offset: nextOffset } = pagination;
   const isMore = query.offset + query.limit < count;
@@ -119,9 +133,9 @@ const metaFaults = ({ hints, ...meta }: Page["meta"], { headers }: Answer): stri
 function pageFaults(
   { ids, total }: PageRead,
   { headers }: Answer,
-  { path, query }: ExpectedPage,
+  query: ReferenceQuery,
 ): string[] {
-  const { idPrefix } = promisedOperations[path]!;
+  const { operation } = query;
   const left = Math.max(0, total - query.offset);
   const link = headers.get("link") ?? "";
   const targets = [...link.matchAll(/<([^>]*)>; rel="([a-z-]+)"/g)];
@@ -136,11 +150,16 @@ function pageFaults(
   return namesOf([
     ["total", Number.isSafeInteger(total) && total >= 0],
     ["number of records", ids.length === Math.min(query.limit, left)],
-    ["ids", ids.every((id) => id.startsWith(idPrefix)) && new Set(ids).size === ids.length],
+    [
+      "ids",
+      ids.every((id) => id.startsWith(idPrefixes[operation])) && new Set(ids).size === ids.length,
+    ],
     ["relations of links", rels === wantedRels],
     [
       "targets of links",
-      targets.every(([, target]) => target === "/openapi.json" || target!.startsWith(`${path}?`)),
+      targets.every(
+        ([, target]) => target === "/openapi.json" || target!.startsWith(`/${operation}?`),
+      ),
     ],
   ]);
 }

@@ -1,6 +1,6 @@
 /** The form of an error (RFC 9457), and what belongs to each code. */
 import type { Violation } from "../run.ts";
-import { bounds, faultCodes, promisedProblems, unavailableReasons } from "./promised.ts";
+import { faultCodes, faultsListed, promisedProblems, unavailableReasons } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 
 export interface ProblemRead {
@@ -74,9 +74,8 @@ const listed = (value: unknown) => (Array.isArray(value) ? value.join(", ") : ""
 function hasGoodErrors({ errors, errors_total: total }: ProblemRead["body"]): boolean {
   if (!Array.isArray(errors) || errors.length === 0) return false;
   const isCut = total !== undefined;
-  if (isCut && !(errors.length === bounds.faultsListed && Number(total) > bounds.faultsListed))
-    return false;
-  if (errors.length > bounds.faultsListed) return false;
+  if (isCut && !(errors.length === faultsListed && Number(total) > faultsListed)) return false;
+  if (errors.length > faultsListed) return false;
   return errors.every(
     ({ parameter, code, detail }: Record<string, unknown>) =>
       typeof parameter === "string" &&

@@ -88,76 +88,41 @@ export const unavailableReasons: readonly string[] = [
   "store_down",
 ];
 
-export interface PromisedOperation {
-  parameters: readonly string[];
-  nameLengthMin: number;
-  nameIsRequired: boolean;
-  idPrefix: string;
-}
+/** What the ids of the records begin with that an operation serves. */
+export const idPrefixes = {
+  "fetch-gp": "gp_",
+  "fetch-principals": "pr_",
+  "fetch-signals": "sg_",
+  "fetch-projects": "pj_",
+} as const;
 
-const facets = ["tag", "theme", "market"];
-const page = ["limit", "offset"];
-
-export const promisedOperations: Readonly<Record<string, PromisedOperation>> = {
-  "/fetch-gp": {
-    parameters: ["gp_name", ...facets, ...page],
-    nameLengthMin: 2,
-    nameIsRequired: true,
-    idPrefix: "gp_",
-  },
-  "/fetch-principals": {
-    parameters: ["gp_name", ...facets, ...page],
-    nameLengthMin: 1,
-    nameIsRequired: false,
-    idPrefix: "pr_",
-  },
-  "/fetch-signals": {
-    parameters: ["gp_name", ...page],
-    nameLengthMin: 1,
-    nameIsRequired: false,
-    idPrefix: "sg_",
-  },
-  "/fetch-projects": {
-    parameters: ["gp_name", ...page],
-    nameLengthMin: 1,
-    nameIsRequired: false,
-    idPrefix: "pj_",
-  },
-};
+export const pageSizeByDefault = 20;
+/** Of the faults of a request. */
+export const faultsListed = 20;
 
 /** Where messages of MCP are read. */
 export const messagesPath = "/mcp";
 export const messageType = "application/json";
-/** Levels of a message, and characters of its id. */
-export const messageBounds = { depth: 32, idLength: 128 } as const;
 
-/** What an argument of a tool must be. */
+/** What an argument of a tool is; `some of` takes what is named, too. */
 export type ArgumentKind =
-  | { kind: "text"; lengthMin: number; lengthMax: number }
-  | { kind: "texts" }
-  | { kind: "whole"; minimum: number; maximum: number }
-  | { kind: "date" }
-  | { kind: "one of"; values: readonly string[] }
-  /** Of these, or of others that no request has. */
-  | { kind: "some of"; values: readonly string[] };
+  | { kind: "text" | "texts" | "whole" | "date" }
+  | { kind: "one of" | "some of"; values: readonly string[] };
 
 export interface PromisedTool {
   arguments: Readonly<Record<string, ArgumentKind>>;
   required: readonly string[];
 }
 
-const text = (lengthMin: number, lengthMax = 200) =>
-  ({ kind: "text", lengthMin, lengthMax }) as const;
+const text = { kind: "text" } as const;
 const texts = { kind: "texts" } as const;
+const whole = { kind: "whole" } as const;
 const facetsOfTool = { tag: texts, theme: texts, market: texts };
-const pageOfTool = {
-  limit: { kind: "whole", minimum: 1, maximum: 100 },
-  offset: { kind: "whole", minimum: 0, maximum: 2_147_483_647 },
-} as const;
+const pageOfTool = { limit: whole, offset: whole };
 const someOf = (...values: string[]) => ({ kind: "some of", values }) as const;
 const detail = { kind: "one of", values: ["brief", "full"] } as const;
 const listed = {
-  gp_name: text(1),
+  gp_name: text,
   ...facetsOfTool,
   property_type: someOf("multifamily", "office"),
   since: { kind: "date" },
@@ -171,10 +136,10 @@ const tool = (
 ): PromisedTool => ({ arguments: taken, required });
 
 export const promisedTools: Readonly<Record<string, PromisedTool>> = {
-  fetch_gp: tool({ gp_name: text(2), ...facetsOfTool, ...pageOfTool, detail }, ["gp_name"]),
-  fetch_principals: tool({ gp_name: text(1), ...facetsOfTool, ...pageOfTool, detail }),
-  fetch_signals: tool({ gp_name: text(1), ...pageOfTool, detail }),
-  fetch_projects: tool({ gp_name: text(1), ...pageOfTool, detail }),
+  fetch_gp: tool({ gp_name: text, ...facetsOfTool, ...pageOfTool, detail }, ["gp_name"]),
+  fetch_principals: tool({ gp_name: text, ...facetsOfTool, ...pageOfTool, detail }),
+  fetch_signals: tool({ gp_name: text, ...pageOfTool, detail }),
+  fetch_projects: tool({ gp_name: text, ...pageOfTool, detail }),
   list_gps: tool(listed),
   list_signals: tool({ ...listed, type: someOf("news", "fund_close") }),
   list_projects: tool({
@@ -187,24 +152,8 @@ export const promisedTools: Readonly<Record<string, PromisedTool>> = {
     { list: { kind: "one of", values: ["tags", "themes", "markets", "enums"] }, ...pageOfTool },
     ["list"],
   ),
-  changes_since: tool({ version: text(1, 100), ...pageOfTool, detail }, ["version"]),
+  changes_since: tool({ version: text, ...pageOfTool, detail }, ["version"]),
 };
 
 /** Where a form is read; for one person's eyes, so no other site is let to it. */
 export const formPath = "/account/sign-in";
-export const formType = "application/x-www-form-urlencoded";
-
-export const bounds = {
-  targetBytes: 8192,
-  headerBytes: 16_384,
-  bodyBytes: 65_536,
-  nameLength: 200,
-  valueLength: 100,
-  /** What an `Accept` holds beyond it is not read. */
-  acceptLength: 1024,
-  values: 10,
-  faultsListed: 20,
-  pageSize: 100,
-  offset: 2_147_483_647,
-  pageSizeByDefault: 20,
-} as const;

@@ -1,4 +1,4 @@
-/** A request of the grammar, still in parts: what a predictor can reason about and a socket can be sent. */
+/** A request of the grammar, still in parts: what a judge can reason about and a socket can be sent. */
 import type { Secrets } from "./secrets.ts";
 
 /** Name and value as sent, one character a byte. */
@@ -46,4 +46,15 @@ export function valuesOf({ headers }: FuzzRequest, wanted: string): string[] {
 export function valueOf(request: FuzzRequest, name: string): string | undefined {
   const values = valuesOf(request, name);
   return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** Returns the path a target means, decoded where it can be, and the query as sent (RFC 9112 §3.2). */
+export function targetOf(target: string): { path: string; query: string } {
+  const local = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
+  const [, path = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(local)!;
+  try {
+    return { path: decodeURIComponent(path), query };
+  } catch {
+    return { path, query };
+  }
 }

@@ -35,7 +35,6 @@ function answersTo({ port }: TestService, found: Found, bytes: Buffer): Promise<
 test("what the fuzz has found once is answered as promised", async (t) => {
   const service = await startService(t);
   const court: Court = {
-    world: { formats: [], documents: new Map() },
     secrets: { of: () => service.key, all: [service.key] },
     comparePage: () => null,
   };
@@ -51,7 +50,7 @@ test("what the fuzz has found once is answered as promised", async (t) => {
       one.name,
     );
     for (const answer of answers)
-      assert.deepEqual(judgeAnswer(court, answer, null, null, bytes), [], one.name);
+      assert.deepEqual(judgeAnswer(court, answer, null, bytes), [], one.name);
   }
   assert.ok(!service.log.join("").includes(service.key.slice(8, 30)));
 });
