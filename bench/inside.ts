@@ -8,20 +8,16 @@ const delay = monitorEventLoopDelay({ resolution: 1 });
 const threads = new BroadcastChannel("gp-records-bench");
 const workers = new Set<Worker>();
 
-const answers: Record<InsideQuestion, () => unknown> = {
+const answers: Record<InsideQuestion, () => number | Promise<number>> = {
   beginDelay() {
     delay.reset();
     delay.enable();
+    return 0;
   },
   endDelay() {
     delay.disable();
     return delay.max / 1e6;
   },
-  processor() {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  },
-  memory: () => process.memoryUsage.rss(),
   arrays() {
     // Sources that Node carries in its binary count as external memory, but lie in the file.
     const { external_script_source_size: sources } = getHeapCodeStatistics();

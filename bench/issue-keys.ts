@@ -31,21 +31,6 @@ export async function issueKeys(
   }
 }
 
-/** So many more keys of the first account, in one transaction. */
-export async function addKeys(root: string, dataDir: string, count: number): Promise<void> {
-  const { requireAccount, insertKey, openControl } = await codeOf(root);
-  const control = await openControl(dataDir);
-  try {
-    const account = await requireAccount(control.database, "Bench 1");
-    const order = { account, name: "more", expiresAt: null, now: Date.now() };
-    await control.write(async (transaction) => {
-      for (let i = 0; i < count; i++) await insertKey(transaction, order);
-    });
-  } finally {
-    await control.close();
-  }
-}
-
 /** Keys of the right shape that are refused. */
 export async function deadKeys(root: string, dataDir: string) {
   const { requireAccount, issueKey, revokeKey, openControl, makeKey } = await codeOf(root);
@@ -71,10 +56,8 @@ async function codeOf(root: string) {
   const { requireAccount } = (await load(
     "accounts/find-account.ts",
   )) as typeof import("#accounts/find-account.ts");
-  const { insertKey, issueKey, revokeKey } = (await load(
-    "keys/keys.ts",
-  )) as typeof import("#keys/keys.ts");
+  const { issueKey, revokeKey } = (await load("keys/keys.ts")) as typeof import("#keys/keys.ts");
   const { makeKey } = (await load("keys/api-key.ts")) as typeof import("#keys/api-key.ts");
   const { openControl } = (await load("store/stores.ts")) as typeof import("#store/stores.ts");
-  return { createAccount, requireAccount, insertKey, issueKey, revokeKey, makeKey, openControl };
+  return { createAccount, requireAccount, issueKey, revokeKey, makeKey, openControl };
 }

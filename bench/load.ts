@@ -2,8 +2,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
-import { stealTicks } from "./machine.ts";
-import { messageFrom, type RunningServer } from "./servers.ts";
+import { messageFrom } from "./servers.ts";
 
 export interface LoadOrder {
   port: number;
@@ -99,39 +98,4 @@ export function allServed(result: LoadResult): LoadResult {
   const other = result.statuses.find((status) => status !== 200);
   if (other !== undefined) throw new Error(`A request was answered with ${other} instead of 200.`);
   return result;
-}
-
-const pacePerSecond = 200;
-const paceConnections = 16;
-
-/** A server, who asks it, and the name of what is asked. */
-export interface AskedServer {
-  server: RunningServer;
-  client: LoadClient;
-  requests: string;
-}
-
-/** Asks the mix from its beginning 200 times a second, second by second. @returns µs of the seconds without steal time; of all, where every second had some. */
-export async function askAtPace(
-  { server, client, requests }: AskedServer,
-  goesOn: (seconds: number, undisturbed: number) => boolean,
-): Promise<number[]> {
-  const [all, undisturbed]: [number[], number[]] = [[], []];
-  for (let second = 0; goesOn(second, undisturbed.length / pacePerSecond); second++) {
-    const ticks = stealTicks();
-    const { microseconds } = allServed(
-      await client.run({
-        port: server.port,
-        requests,
-        connections: paceConnections,
-        count: pacePerSecond,
-        firstRequest: second * pacePerSecond,
-        secondsMax: 2,
-        perSecond: pacePerSecond,
-      }),
-    );
-    for (const into of stealTicks() === ticks ? [all, undisturbed] : [all])
-      into.push(...microseconds);
-  }
-  return undisturbed.length > 0 ? undisturbed : all;
 }

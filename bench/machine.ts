@@ -1,6 +1,5 @@
-/** What the machine does to every process alike: cores that are wanted and not given, late timers. */
+/** What the machine does to every process alike: cores that are wanted and not given. */
 import { readFileSync } from "node:fs";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 
 /** Hundredths of a second in which a virtual machine wanted a core and was not given it, "steal time" (proc(5)); 0 where nobody counts them. */
 export function stealTicks(): number {
@@ -50,18 +49,6 @@ export function watchSteal(
     end() {
       clearInterval(timer);
       return kept;
-    },
-  };
-}
-
-/** @returns what ends the watch and gives the longest event-loop delay of this very process, in ms. */
-export function watchOwnDelay(): { end(): number } {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  return {
-    end() {
-      delay.disable();
-      return delay.max / 1e6;
     },
   };
 }

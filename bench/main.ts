@@ -7,13 +7,10 @@ import { type Measured, report } from "./report.ts";
 import { sizesOf } from "./requests.ts";
 import { measureRounds, type Session } from "./rounds.ts";
 import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
-import { openBesideImport } from "./rows/beside-import.ts";
 import { type CostRow, costSetups, openCost, rowsOnProcessesOf } from "./rows/cost.ts";
 import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openExport } from "./rows/export.ts";
 import { openImport } from "./rows/import.ts";
-import { openKeyReload } from "./rows/key-reload.ts";
-import { openLoudClient } from "./rows/loud-client.ts";
 import { openOperations } from "./rows/operations.ts";
 import { measurePeers, peerRows } from "./rows/peers.ts";
 import { openRecording } from "./rows/recording.ts";
@@ -95,9 +92,6 @@ const groups: readonly Group[] = [
   },
   { rows: ["export-memory"], isLong: true, open: (fixtures) => openExport(fixtures, 1) },
   { rows: ["export-memory-650k"], isLong: true, open: (fixtures) => openExport(fixtures, 10) },
-  { rows: ["import-gap", "import-p99"], isLong: true, open: openBesideImport },
-  { rows: ["key-reload"], isLong: false, open: openKeyReload },
-  { rows: ["loud-client"], isLong: true, open: openLoudClient },
   { rows: ["tail"], isLong: true, open: openTail },
   { rows: ["recording", "recording-thread", "recording-disk"], isLong: false, open: openRecording },
   { rows: ["deep-offset"], isLong: true, open: openDeepOffset },

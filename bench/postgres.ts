@@ -5,7 +5,6 @@ import { chownSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } 
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs, temporaryFolder } from "./clean-up.ts";
-import { hasProc } from "./servers.ts";
 
 /** There is no PostgreSQL that a run could start; the message says what is missing. */
 export class NoPostgres extends Error {}
@@ -33,10 +32,6 @@ export interface Cluster {
  * @throws NoPostgres
  */
 export function findPostgres(folders: readonly string[] = usualFolders()): string {
-  if (!hasProc)
-    throw new NoPostgres(
-      "PostgreSQL is only started on Linux: elsewhere its processor time cannot be seen from outside.",
-    );
   const found = folders.find((folder) =>
     ["postgres", "initdb", "psql"].every((name) => existsSync(join(folder, name))),
   );

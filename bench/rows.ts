@@ -23,7 +23,6 @@ const share = (value: number) => value.toFixed(2);
 const cost = (value: number) => `${(1e6 / value).toFixed(1)} µs`;
 const times = (value: number) => `${value.toFixed(2)}×`;
 const seconds = (value: number) => `${value.toFixed(2)} s`;
-const milliseconds = (value: number) => `${value.toFixed(1)} ms`;
 const megabytes = (value: number) => `${value.toFixed(0)} MB`;
 
 const atLeast = (floor: number, goal?: number): Target => ({
@@ -110,26 +109,6 @@ export const rows = {
     "most memory of an export of 65,000 records, in the format that takes most",
   ),
   "export-memory-650k": exportRow("most memory of an export of 650,000 records, likewise"),
-  "import-gap": {
-    title: "longest event-loop delay beside an import (C58)",
-    show: milliseconds,
-    target: atMost(50),
-  },
-  "import-p99": {
-    title: "p99 at 200 requests a second beside an import, against before (C58)",
-    show: times,
-    target: atMost(2, 1.3),
-  },
-  "key-reload": {
-    title: "event-loop delay in which 10,000 keys are read again",
-    show: milliseconds,
-    target: atMost(50),
-  },
-  "loud-client": {
-    title: "p99 of a client beside one at full speed, against alone",
-    show: times,
-    target: atMost(2),
-  },
   tail: {
     title: "p99 at 500 requests a second, open loop, against bare node:http",
     show: times,

@@ -1,7 +1,7 @@
 /** Servers in processes of their own: the program as an operator starts it and a bare one to compare it with; what they cost. */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
 
@@ -29,16 +29,13 @@ export interface ProgramOrder {
   nodeArgs?: readonly string[];
 }
 
-/** Can processes be seen from outside? Elsewhere each server is asked itself. */
-export const hasProc = existsSync("/proc/self/task");
-
 const insidePath = join(import.meta.dirname, "inside.ts");
 const startMillisecondsMax = 120_000;
 const stopMillisecondsMax = 20_000;
 
 /** Resolves as soon as it can answer. */
 export async function startProgram(order: ProgramOrder): Promise<RunningServer> {
-  const { root, dataDir, settings = {}, isWatched = !hasProc, nodeArgs = [] } = order;
+  const { root, dataDir, settings = {}, isWatched = false, nodeArgs = [] } = order;
   const child = endWithUs(
     spawn(
       process.execPath,
@@ -98,7 +95,7 @@ export async function startBare(answers: readonly SentAnswer[]): Promise<Running
   const child = endWithUs(
     fork(join(import.meta.dirname, "bare-server.ts"), {
       env: {},
-      execArgv: hasProc ? [] : ["--import", insidePath],
+      execArgv: [],
     }),
   );
   const port = messageFrom<number>(child);
@@ -142,24 +139,17 @@ export function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T
 }
 
 /**
- * What only the process itself knows: `endDelay` gives the longest event-loop delay in ms; `processor` µs; `memory`
- * bytes; `arrays` those of arrays and buffers, which lie beside V8's heap; `heldMemory` the bytes that all threads hold after a garbage collection, for
- * which Node needs `--expose-gc`.
+ * What only the process itself knows: `endDelay` gives the longest event-loop delay since `beginDelay`, in ms; `arrays` the bytes
+ * of arrays and buffers, which lie beside V8's heap; `heldMemory` those that all threads hold after a garbage collection, for which Node needs `--expose-gc`.
  */
-export type InsideQuestion =
-  | "beginDelay"
-  | "endDelay"
-  | "processor"
-  | "memory"
-  | "arrays"
-  | "heldMemory";
+export type InsideQuestion = "beginDelay" | "endDelay" | "arrays" | "heldMemory";
 
 /** Asks a watched server about itself. */
-export async function askInside<T = void>(
+export async function askInside(
   { child }: RunningServer,
   question: InsideQuestion,
-): Promise<T> {
-  const answer = messageFrom<{ answer: T }>(child);
+): Promise<number> {
+  const answer = messageFrom<{ answer: number }>(child);
   child.send(question);
   return (await answer).answer;
 }
@@ -170,22 +160,15 @@ export async function askInside<T = void>(
  * Of children that were begun and ended between two looks only their parent knows, in ticks of 10 ms (`cutime` and `cstime`, proc(5)).
  * @param helpers first processes of what serves it, such as a database; counted likewise.
  */
-export async function openProcessorMeter(
+export function openProcessorMeter(
   server: RunningServer,
   helpers: readonly number[] = [],
-): Promise<{ microseconds(): Promise<number> }> {
-  if (!hasProc) {
-    const before = await askInside<number>(server, "processor");
-    return {
-      microseconds: async () => (await askInside<number>(server, "processor")) - before,
-    };
-  }
+): { microseconds(): number } {
   const siblings = (server.siblings ?? []).map(({ pid }) => pid);
-  const microseconds = openTreeMeter([server.pid, ...siblings, ...helpers]);
-  return { microseconds: async () => microseconds() };
+  return { microseconds: openTreeMeter([server.pid, ...siblings, ...helpers]) };
 }
 
-/** Likewise of any processes, by their ids; only where there is a /proc. @returns what tells the µs so far. */
+/** Likewise of any processes, by their ids. @returns what tells the µs so far. */
 export function openTreeMeter(pids: readonly number[]): () => number {
   const roots = new Map<number, SeenProcess>();
   const soFar = () =>
@@ -267,10 +250,10 @@ function listing(path: string): string[] {
   }
 }
 
-export async function residentBytes(server: RunningServer): Promise<number> {
-  if (!hasProc) return askInside<number>(server, "memory");
-  const status = readFileSync(`/proc/${server.pid}/status`, "latin1");
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+/** Returns the memory of a process, or the most it has had (proc(5)). */
+export function residentBytes(pid: number, row: "VmRSS" | "VmHWM" = "VmRSS"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(new RegExp(`${row}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
 }
 
 /** Memory of processes and all their children, what they share counted once ("Pss" of proc(5)). */
@@ -285,13 +268,10 @@ export const treeBytes = (pids: readonly number[]): number =>
   }, 0);
 
 /**
- * Processor time of all children of a process that have ended, in seconds; NaN where it is not known.
+ * Processor time of all children of a process that have ended, in seconds.
  * @param stat of that process, this one if not given.
  */
-export function endedChildrenSeconds(
-  stat = hasProc ? readFileSync("/proc/self/stat", "latin1") : null,
-): number {
-  if (stat === null) return Number.NaN;
+export function endedChildrenSeconds(stat = readFileSync("/proc/self/stat", "latin1")): number {
   // After the name, which may hold anything; proc_pid_stat(5) counts it as the second field.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticksPerSecond = 100;

@@ -1,8 +1,8 @@
 /** F6: thousands of connections that say nothing cost others nothing, and more than there are descriptors do no harm. */
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { residentBytes } from "../bench/servers.ts";
 import { quantile } from "../bench/statistics.ts";
 import { ask, othersThan200, stream, warmUp, type Books } from "./ask.ts";
 import type { Fault } from "./fault.ts";
@@ -43,12 +43,12 @@ async function withinDescriptors(work: Work, dataDir: string, key: string, count
   const server = await serve(work, { dataDir, settings });
   await warmUp({ port: server.port, path, key });
   const alone = await measured(server, key);
-  const residentBefore = residentBytes(server);
+  const residentBefore = residentBytes(server.pid);
   work.tell(`opening ${count} connections`);
   const opened = performance.now();
   const sockets = await openSilent(server.port, count);
   const beside = await measured(server, key);
-  const growth = residentBytes(server) - residentBefore;
+  const growth = residentBytes(server.pid) - residentBefore;
   const closed = await secondsUntil(opened, () => sockets.every((socket) => socket.destroyed));
   const broken: string[] = [];
   const others = othersThan200(beside);
@@ -106,9 +106,4 @@ async function secondsUntil(since: number, isSo: () => boolean | Promise<boolean
   const seconds = () => (performance.now() - since) / 1000;
   while (!(await isSo()) && seconds() < 60) await wait(50);
   return seconds();
-}
-
-function residentBytes({ pid }: Server): number {
-  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
-  return Number(kibibytes) * 1024;
 }

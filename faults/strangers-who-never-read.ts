@@ -7,6 +7,7 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "./ask.ts";
+import { residentBytes } from "../bench/servers.ts";
 import { canConnect } from "../test/support/can-connect.ts";
 import { type ProxyName, proxyNames, startProxy } from "../test/support/proxies.ts";
 import type { Fault, Finding } from "./fault.ts";
@@ -111,7 +112,7 @@ async function beside(work: Work, { port, pid }: Server, order: Attack) {
   await once(strangers, "spawn");
   // Elsewhere they have machines of their own.
   setPriority(strangers.pid!, 10);
-  const before = residentBytes(pid, "VmRSS");
+  const before = residentBytes(pid);
   // Resets the peak (proc(5)).
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   const asked: Promise<void>[] = [];
@@ -138,11 +139,6 @@ async function beside(work: Work, { port, pid }: Server, order: Attack) {
   await Promise.all(asked);
   agent.destroy();
   return { worst, unanswered, growth: residentBytes(pid, "VmHWM") - before };
-}
-
-function residentBytes(pid: number, row: "VmRSS" | "VmHWM"): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(new RegExp(`${row}:\\s+(\\d+)`).exec(status)![1]) * 1024;
 }
 
 /**

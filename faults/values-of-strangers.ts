@@ -83,7 +83,7 @@ async function heldBytes(server: RunningServer): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let reading = 0; reading < readings; reading++) {
     await wait(readingEveryMilliseconds);
-    least = Math.min(least, await askInside<number>(server, "heldMemory"));
+    least = Math.min(least, await askInside(server, "heldMemory"));
   }
   return least;
 }

@@ -29,7 +29,7 @@ export function watchTurns(server: RunningServer): TurnWatch {
       const begunAt = performance.now();
       await askInside(server, "beginDelay");
       await wait(1000);
-      const longestTurn = await askInside<number>(server, "endDelay");
+      const longestTurn = await askInside(server, "endDelay");
       const endedAt = performance.now();
       seconds.push({ longestTurn, begunAt, endedAt, isCalm: stealTicks() === ticks });
     }

@@ -166,7 +166,7 @@ export async function openCost(
   };
   /** @returns µs a request of each side. */
   const measure = async (count: number, before: number, isReversed: boolean) => {
-    const meters = await Promise.all(sides.map(({ server }) => openProcessorMeter(server!)));
+    const meters = sides.map(({ server }) => openProcessorMeter(server!));
     const helperMeters = sides.map(({ server }) =>
       Array.from(server!.helpers ?? [], ([name, pid]) => [name, openTreeMeter([pid])] as const),
     );
@@ -311,7 +311,7 @@ export function costCandidate(
   return {
     name,
     async run() {
-      const meter = await openProcessorMeter(server);
+      const meter = openProcessorMeter(server);
       const { answered } = allServed(
         await load.run({
           port: server.port,

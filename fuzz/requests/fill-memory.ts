@@ -48,7 +48,7 @@ const conversation: Omit<Conversation, "requests"> = {
   address: "127.0.0.1",
 };
 
-/** Returns valid queries, none of them twice: each known question at one offset after the other. */
+/** Returns valid queries, none of them twice: each question at one offset after the other. */
 function newQueries(operation: string, questions: readonly ReferenceQuery[]): string[] {
   const own = questions.filter((question) => question.operation === operation);
   return Array.from({ length: questionsOfOperation }, (_, at) => {
