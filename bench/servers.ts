@@ -155,21 +155,11 @@ export async function askInside(
 }
 
 /**
- * A meter of the processor time of a server and its siblings since now, in µs: all of its threads and child processes, also those that have ended.
+ * Returns a meter of the processor time of processes since now, in µs: of all of their threads and child processes, also those that have ended.
  * Those that live are known to the nanosecond (the first number of a `schedstat`: Linux, Documentation/scheduler/sched-stats.rst).
  * Of children that were begun and ended between two looks only their parent knows, in ticks of 10 ms (`cutime` and `cstime`, proc(5)).
- * @param helpers first processes of what serves it, such as a database; counted likewise.
  */
-export function openProcessorMeter(
-  server: RunningServer,
-  helpers: readonly number[] = [],
-): { microseconds(): number } {
-  const siblings = (server.siblings ?? []).map(({ pid }) => pid);
-  return { microseconds: openTreeMeter([server.pid, ...siblings, ...helpers]) };
-}
-
-/** Likewise of any processes, by their ids. @returns what tells the µs so far. */
-export function openTreeMeter(pids: readonly number[]): () => number {
+export function openProcessorMeter(pids: readonly number[]): () => number {
   const roots = new Map<number, SeenProcess>();
   const soFar = () =>
     pids.reduce((sum, pid) => {
@@ -179,6 +169,12 @@ export function openTreeMeter(pids: readonly number[]): () => number {
   const before = soFar();
   return () => soFar() - before;
 }
+
+/** Returns the processes of a server and of its siblings. */
+export const pidsOf = ({ pid, siblings = [] }: RunningServer): number[] => [
+  pid,
+  ...siblings.map((sibling) => sibling.pid),
+];
 
 interface SeenProcess {
   isAlive: boolean;

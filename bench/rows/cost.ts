@@ -6,7 +6,7 @@ import { allServed, type LoadClient } from "../load.ts";
 import { requestText } from "../requests.ts";
 import type { Candidate, Sample, Session } from "../rounds.ts";
 import type { RowName } from "../rows.ts";
-import { openProcessorMeter, openTreeMeter, type RunningServer, startBare } from "../servers.ts";
+import { openProcessorMeter, pidsOf, type RunningServer, startBare } from "../servers.ts";
 import { median } from "../statistics.ts";
 
 /** Totals by the hour are taken whatever the settings. */
@@ -166,18 +166,19 @@ export async function openCost(
   };
   /** @returns µs a request of each side. */
   const measure = async (count: number, before: number, isReversed: boolean) => {
-    const meters = sides.map(({ server }) => openProcessorMeter(server!));
+    const meters = sides.map(({ server }) => openProcessorMeter(pidsOf(server!)));
     const helperMeters = sides.map(({ server }) =>
-      Array.from(server!.helpers ?? [], ([name, pid]) => [name, openTreeMeter([pid])] as const),
+      Array.from(
+        server!.helpers ?? [],
+        ([name, pid]) => [name, openProcessorMeter([pid])] as const,
+      ),
     );
     const results = await ask(count, before, isReversed);
     await wait(writtenMilliseconds);
     for (const [i, { helperCosts }] of sides.entries())
       for (const [name, microseconds] of helperMeters[i]!)
         helperCosts.getOrInsertComputed(name, () => []).push(microseconds() / results[i]!.answered);
-    return Promise.all(
-      meters.map(async (meter, i) => (await meter.microseconds()) / results[i]!.answered),
-    );
+    return meters.map((microseconds, i) => microseconds() / results[i]!.answered);
   };
 
   return {
@@ -311,7 +312,7 @@ export function costCandidate(
   return {
     name,
     async run() {
-      const meter = openProcessorMeter(server);
+      const microseconds = openProcessorMeter([server.pid]);
       const { answered } = allServed(
         await load.run({
           port: server.port,
@@ -322,7 +323,7 @@ export function costCandidate(
           secondsMax: candidateSecondsMax,
         }),
       );
-      return (await meter.microseconds()) / answered;
+      return microseconds() / answered;
     },
   };
 }

@@ -18,13 +18,7 @@ import {
 import { byPath, compressedByPath, type Question, requestsOf } from "../requests.ts";
 import { inOrderOf, measureRounds, type Session } from "../rounds.ts";
 import type { Figure, RowName } from "../rows.ts";
-import {
-  openProcessorMeter,
-  openTreeMeter,
-  type RunningServer,
-  startBare,
-  treeBytes,
-} from "../servers.ts";
+import { openProcessorMeter, type RunningServer, startBare, treeBytes } from "../servers.ts";
 import { estimate, median, uncertainty, uncertaintyMax } from "../statistics.ts";
 import { connections, costSetups, settled, writtenMilliseconds } from "./cost.ts";
 
@@ -104,12 +98,12 @@ export async function measurePeers(
   /** Asks these sides in turn, and adds what it cost. */
   const measureTogether = async (group: readonly number[], round: number) => {
     await wait(writtenMilliseconds);
-    const meters = await Promise.all(
-      group.map((i) => openProcessorMeter(running[i]!, databaseOf(running[i]!))),
+    const meters = group.map((i) =>
+      openProcessorMeter([running[i]!.pid, ...databaseOf(running[i]!)]),
     );
     const redisMeters = group.map((i) => {
       const pid = running[i]!.helpers?.get("Redis");
-      return pid === undefined ? null : openTreeMeter([pid]);
+      return pid === undefined ? null : openProcessorMeter([pid]);
     });
     const orders = group.map((i) => {
       const { before, count } = sides[i]!.effort;
@@ -120,7 +114,7 @@ export async function measurePeers(
     for (const [place, i] of group.entries()) {
       const { answered, bytes } = allServed(results[place]!);
       const side = sides[i]!;
-      side.microseconds.push((await meters[place]!.microseconds()) / answered);
+      side.microseconds.push(meters[place]!() / answered);
       const ofRedis = redisMeters[place];
       if (ofRedis != null) side.redisMicroseconds.push(ofRedis() / answered);
       side.megabytes.push(treeBytes([running[i]!.pid, ...databaseOf(running[i]!)]) / 1e6);
