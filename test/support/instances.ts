@@ -83,10 +83,12 @@ export async function startInstance(
         if (!line.startsWith("{")) return [];
         return [JSON.parse(line) as { time: string; msg: string }];
       });
-  const [{ time } = { time: "" }] = messages();
+  await eventually(async () => assert.equal((await server.get("/ready")).status, 200), 60_000);
+  // What it wrote may still be on its way through the pipe.
+  await eventually(() => assert.ok(messages().length > 0));
+  const { time } = messages()[0]!;
   const ahead = Date.parse(time) - aheadMilliseconds;
   assert.ok(ahead >= startedAt && ahead <= Date.now(), `${time} is not ${aheadMilliseconds} ahead`);
-  await eventually(async () => assert.equal((await server.get("/ready")).status, 200), 60_000);
   return {
     ...server,
     countersMode,
