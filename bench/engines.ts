@@ -8,7 +8,8 @@ import { type Checkout, type Fixtures, importRecords, runCommand } from "./fixtu
 import { type Cluster, findPostgres, initCluster, measuredSettings } from "./postgres.ts";
 import { findRedis, spawnRedis } from "./redis.ts";
 import { fetchOnce, requestsOf } from "./requests.ts";
-import { type ProgramOrder, type RunningServer, stop } from "./servers.ts";
+import type { ProgramOrder } from "./program.ts";
+import { type RunningServer, stop } from "./servers.ts";
 
 /** PostgreSQL alone, or with Redis, which counts then. */
 const engineSets = {
@@ -31,7 +32,7 @@ interface SharedInstallation {
 /**
  * Imports 65,000 records, and issues keys.
  * @param instances how many are started.
- * @throws NoPostgres or NoRedis
+ * @throws NotInstalled
  */
 export async function openInstallation(
   engineSet: EngineSet,
@@ -68,18 +69,20 @@ export async function openInstallation(
         await untilReady(instance);
         return instance;
       };
-      const server = await startInstance();
-      const siblings: RunningServer[] = [];
-      while (siblings.length < instances - 1) siblings.push(await startInstance());
+      const first = await startInstance();
+      const all = [first];
+      while (all.length < instances) all.push(await startInstance());
+      const [, ...siblings] = all;
       const helpers = new Map<EngineName, number>([["PostgreSQL", postgres.pid]]);
       if (redis !== null) helpers.set("Redis", redis.pid!);
       return {
-        ...server,
-        siblings,
+        ...first,
+        siblingPids: siblings.map(({ pid }) => pid),
+        siblingPorts: siblings.map(({ port }) => port),
         helpers,
-        lineCount: () => [server, ...siblings].reduce((sum, one) => sum + one.lineCount(), 0),
+        lineCount: () => all.reduce((sum, one) => sum + one.lineCount(), 0),
         async stop() {
-          await Promise.all([server, ...siblings].map((one) => one.stop()));
+          await Promise.all(all.map((one) => one.stop()));
           await Promise.all([postgres.stop(), redis === null ? undefined : stop(redis)]);
           copy.remove();
         },
@@ -93,10 +96,10 @@ async function makeInstallation(fixtures: Fixtures, checkout: Checkout) {
   const { cluster, url } = await openCluster();
   const folder = fixtures.emptyFolder();
   const server = await cluster.start();
-  const settings = { DATABASE_URL: url };
-  await runCommand(checkout, folder, ["migrate"], { settings });
+  const order = { dataDir: folder, settings: { DATABASE_URL: url } };
+  await runCommand(checkout, order, ["migrate"]);
   const { path } = await fixtures.records(1);
-  await importRecords(checkout, folder, path, { settings });
+  await importRecords(checkout, order, path);
   const { issueKeys } = await fixtures.keysOf(checkout);
   const keys = await issueKeys(checkout.root, folder, keyCount, url);
   await server.stop();

@@ -1,18 +1,17 @@
 /** What the rows are measured on: checkouts, records, the mix and data folders, each made once and only if a row needs it. */
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { cpSync, createWriteStream, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { demoSize, inventRecords, type DemoSize } from "#demo/invent.ts";
-import type { CanonicalGp } from "#records/canonical.ts";
-import { endWithUs, temporaryFolder, whenDone } from "./clean-up.ts";
+import { temporaryFolder, whenDone } from "./clean-up.ts";
 import { type LoadClient, startLoadClient } from "./load.ts";
 import { benchSource, makeMix, type Mix } from "./mix.ts";
 import { OptionFault } from "./options.ts";
+import { ownRoot, type ProgramOrder, serve, type Server, startProgram } from "./program.ts";
+import { type RecordsFile, writeRecords } from "./records.ts";
 import { answersTo, requestsOf } from "./requests.ts";
-import { type ProgramOrder, type RunningServer, type SentAnswer, startProgram } from "./servers.ts";
+import { residentBytes, type SentAnswer } from "./servers.ts";
 
 /** A work tree of this repository, whose program is measured. */
 export interface Checkout {
@@ -31,12 +30,6 @@ export interface Published {
   keys: string[];
   /** Name under which the load client knows the mix, asked with these keys. */
   requests: string;
-}
-
-export interface RecordsFile {
-  path: string;
-  count: number;
-  gps: CanonicalGp[];
 }
 
 export interface Fixtures {
@@ -58,13 +51,14 @@ export interface Fixtures {
   /** The answers of this checkout to the questions of the mix, in a format or in JSON. */
   answers(accept?: string): Promise<SentAnswer[]>;
   /** Starts the program of a checkout. */
-  start(checkout: Checkout, order: Omit<ProgramOrder, "root">): Promise<RunningServer>;
+  start(checkout: Checkout, order: ProgramOrder): Promise<Server & { lineCount(): number }>;
   /** The code of a checkout that issues keys, since its store may have another schema than ours. */
   keysOf(checkout: Checkout): Promise<typeof import("./issue-keys.ts")>;
 }
 
 /** How many accounts, with a key each, ask the mix. */
 const keyCount = 200;
+const usualCount = 65_000;
 const otherSeed = 7;
 
 export function openFixtures(compareTo: string | null, tell: (what: string) => void): Fixtures {
@@ -85,10 +79,10 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
   };
   const records = remember((factor: number) => {
     tell(`inventing ${65 * factor},000 records`);
-    return writeRecords(join(folder, `records-${factor}.ndjson`), sizeTimes(factor));
+    return writeRecords(join(folder, `records-${factor}.ndjson`), usualCount * factor);
   });
   const otherRecords = remember<void, RecordsFile>(() =>
-    writeRecords(join(folder, "other-records.ndjson"), sizeTimes(1, otherSeed)),
+    writeRecords(join(folder, "other-records.ndjson"), usualCount, otherSeed),
   );
   const mix = remember<void, Mix>(async () => makeMix((await records(1)).gps));
   const published = remember(async (name: string): Promise<Published> => {
@@ -97,7 +91,7 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
     const dataDir = emptyFolder();
     const { path } = await records(factor);
     tell(`importing ${65 * factor},000 records with ${checkout.name}`);
-    await importRecords(checkout, dataDir, path);
+    await importRecords(checkout, { dataDir }, path);
     const { issueKeys } = await keysOf(checkout);
     const keys = await issueKeys(checkout.root, dataDir, keyCount);
     load.prepare(name, requestsOf(await mix(), keys));
@@ -111,11 +105,14 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
     cpSync(join(dataDir, "control.sqlite"), join(folderOfServer, "control.sqlite"));
     return folderOfServer;
   };
-  const start = (
-    { root, compileCache }: Checkout,
-    { settings, ...order }: Omit<ProgramOrder, "root">,
-  ) =>
-    startProgram({ root, ...order, settings: { NODE_COMPILE_CACHE: compileCache, ...settings } });
+  const start = async (checkout: Checkout, order: ProgramOrder) => {
+    let lines = 0;
+    const hear = (text: string) => {
+      for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+    };
+    const server = await serve({ ...orderOf(checkout, order), hear });
+    return { ...server, lineCount: () => lines };
+  };
   const publishedBy = (checkout: Checkout, factor: number) =>
     published(JSON.stringify([checkouts.indexOf(checkout), factor]));
   const requests: Fixtures["requests"] = async ({ requests: inJson, keys }, accept) => {
@@ -162,8 +159,6 @@ function remember<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
     return thing;
   };
 }
-
-const ownRoot = join(import.meta.dirname, "..");
 
 const git = (...args: readonly string[]) =>
   execFileSync("git", ["-C", ownRoot, ...args], {
@@ -225,100 +220,35 @@ const keysOf = ({ root }: Checkout) =>
     typeof import("./issue-keys.ts")
   >;
 
-/** An import of ten times as many records as usual on a slow machine. */
-const commandMillisecondsMax = 1_800_000;
-
 /** The peak of the memory of a command is read so often; most of it is reached long before the end. */
 const peakEveryMilliseconds = 50;
 
-interface CommandOptions {
-  settings?: Readonly<Record<string, string>>;
-}
+const orderOf = ({ root, compileCache }: Checkout, order: ProgramOrder): ProgramOrder => ({
+  ...order,
+  root,
+  settings: { NODE_COMPILE_CACHE: compileCache, ...order.settings },
+});
 
 /** As `runCommand`, for an import. */
 export const importRecords = (
   checkout: Checkout,
-  dataDir: string,
+  order: ProgramOrder,
   file: string,
-  options?: CommandOptions,
 ): Promise<number> =>
-  runCommand(checkout, dataDir, ["import", "ndjson", file, "--source", benchSource], options);
+  runCommand(checkout, order, ["import", "ndjson", file, "--source", benchSource]);
 
-/**
- * Runs a command of a checkout.
- * @returns the most memory it had at a time, in bytes; NaN where the system does not tell.
- */
+/** Runs a command of a checkout, and returns the most memory it had at a time, in bytes. */
 export async function runCommand(
-  { root, compileCache }: Checkout,
-  dataDir: string,
+  checkout: Checkout,
+  order: ProgramOrder,
   args: readonly string[],
-  { settings = {} }: CommandOptions = {},
 ): Promise<number> {
-  const child = endWithUs(
-    spawn(process.execPath, [join(root, "bin/gp-records"), ...args], {
-      env: {
-        PATH: process.env["PATH"],
-        DATA_DIR: dataDir,
-        NODE_COMPILE_CACHE: compileCache,
-        ...settings,
-      },
-      // Where no .env of the developer's lies.
-      cwd: import.meta.dirname,
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: commandMillisecondsMax,
-    }),
-  );
-  let errors = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const { pid, ended } = startProgram(args, orderOf(checkout, order));
   let peak = Number.NaN;
-  const timer = setInterval(() => (peak = peakBytes(child.pid!) ?? peak), peakEveryMilliseconds);
-  const [exitCode] = (await once(child, "exit")) as [number | null];
+  const read = () => (peak = residentBytes(pid, "VmHWM") || peak);
+  const timer = setInterval(read, peakEveryMilliseconds);
+  const { exitCode, err } = await ended;
   clearInterval(timer);
-  if (exitCode !== 0) throw new Error(`${args.join(" ")} ended with ${exitCode}: ${errors}`);
+  if (exitCode !== 0) throw new Error(`${args.join(" ")} ended with ${exitCode}: ${err}`);
   return peak;
-}
-
-/** Undefined where the process has ended, or where there is no /proc. */
-function peakBytes(pid: number): number | undefined {
-  try {
-    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(
-      readFileSync(`/proc/${pid}/status`, "latin1"),
-    )!;
-    return Number(kilobytes) * 1024;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @param factor 1 gives 65,000 records, 10 ten times as many of every kind. */
-export function sizeTimes(factor: number, seed = demoSize.seed): DemoSize {
-  const { gps, principals, signals, projects } = demoSize;
-  return {
-    seed,
-    gps: gps * factor,
-    principals: principals * factor,
-    signals: signals * factor,
-    projects: projects * factor,
-  };
-}
-
-/** The demo's invented records as a file, since an import is what a checkout of any age understands. */
-export async function writeRecords(path: string, size: DemoSize): Promise<RecordsFile> {
-  const file = createWriteStream(path);
-  const gps: CanonicalGp[] = [];
-  let text = "";
-  let count = 0;
-  for (const { records } of inventRecords(size)) {
-    for (const record of records) {
-      if (record.record === "gp") gps.push(record);
-      count++;
-      text += `${JSON.stringify(record)}\n`;
-    }
-    if (text.length < 1 << 20) continue;
-    if (!file.write(text)) await once(file, "drain");
-    text = "";
-  }
-  file.end(text);
-  await once(file, "finish");
-  return { path, count, gps };
 }

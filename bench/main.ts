@@ -1,8 +1,9 @@
 /** `npm run bench`: measures the program and prints how far it is from what it has to reach, or how it compares with another commit. */
 import { type Fixtures, openFixtures } from "./fixtures.ts";
+import { NotInstalled } from "./not-installed.ts";
 import { helpText, OptionFault, type Options, readOptions } from "./options.ts";
-import { findPostgres, NoPostgres } from "./postgres.ts";
-import { findRedis, NoRedis } from "./redis.ts";
+import { findPostgres } from "./postgres.ts";
+import { findRedis } from "./redis.ts";
 import { type Measured, report } from "./report.ts";
 import { sizesOf } from "./requests.ts";
 import { measureRounds, type Session } from "./rounds.ts";
@@ -33,7 +34,7 @@ async function run(args: readonly string[]): Promise<number> {
     return await runWith(options);
   } catch (error) {
     const isUsage = error instanceof OptionFault;
-    const isExpected = isUsage || error instanceof NoPostgres || error instanceof NoRedis;
+    const isExpected = isUsage || error instanceof NotInstalled;
     const { message, stack } = error as Error;
     console.error(`error: ${isExpected ? message : stack}`);
     if (isUsage) console.error("npm run bench -- --help tells what there is.");

@@ -153,12 +153,10 @@ async function startPeer(
   );
   child.stdout!.resume();
   return {
-    child,
     pid: child.pid!,
     databasePid: database.pid,
     ...(redis !== null && { helpers: new Map([["Redis", redis.child.pid!]]) }),
     port: await messageFrom<number>(child),
-    lineCount: () => 0,
     async stop() {
       await stop(child);
       await Promise.all([database.stop(), redis === null ? undefined : stop(redis.child)]);

@@ -5,9 +5,7 @@ import { chownSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } 
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs, temporaryFolder } from "./clean-up.ts";
-
-/** There is no PostgreSQL that a run could start; the message says what is missing. */
-export class NoPostgres extends Error {}
+import { NotInstalled } from "./not-installed.ts";
 
 export interface Postgres {
   child: ChildProcess;
@@ -29,14 +27,14 @@ export interface Cluster {
 
 /**
  * Where its programs are.
- * @throws NoPostgres
+ * @throws NotInstalled
  */
-export function findPostgres(folders: readonly string[] = usualFolders()): string {
-  const found = folders.find((folder) =>
+export function findPostgres(): string {
+  const found = usualFolders().find((folder) =>
     ["postgres", "initdb", "psql"].every((name) => existsSync(join(folder, name))),
   );
   if (found !== undefined) return found;
-  throw new NoPostgres("PostgreSQL is not installed here: apt-get install postgresql");
+  throw new NotInstalled("PostgreSQL is not installed here: apt-get install postgresql");
 }
 
 /** Debian's, the newest version first, then those of the search path. */
@@ -64,7 +62,7 @@ export function unprivilegedUser(): User | undefined {
     .map((name) => users.find(([user]) => user === name))
     .find((user) => user !== undefined);
   if (found === undefined)
-    throw new NoPostgres(
+    throw new NotInstalled(
       "PostgreSQL needs a user other than root, which apt-get install postgresql makes.",
     );
   return { uid: Number(found[2]), gid: Number(found[3]) };
@@ -87,7 +85,7 @@ const stopMillisecondsMax = 20_000;
 /**
  * Makes a data folder and runs a script on it.
  * @param input goes to the script's standard input.
- * @throws NoPostgres
+ * @throws NotInstalled
  */
 export async function makeCluster(script: string, input: string): Promise<Cluster> {
   const cluster = initCluster(temporaryFolder("bench"), measuredSettings);
@@ -105,7 +103,7 @@ export async function makeCluster(script: string, input: string): Promise<Cluste
  * Makes an empty data folder.
  * @param folder for it and its copies, which becomes PostgreSQL's.
  * @param settings besides those of a folder that goes with the run.
- * @throws NoPostgres
+ * @throws NotInstalled
  */
 export function initCluster(folder: string, settings: Readonly<Record<string, string>>): Cluster {
   const bin = findPostgres();

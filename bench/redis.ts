@@ -1,15 +1,10 @@
 /** Debian's Redis on a port of this machine, ended by its process id. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { endWithUs } from "./clean-up.ts";
+import { findProgram } from "./not-installed.ts";
 
-/** There is no Redis that a run could start; the message says what is missing. */
-export class NoRedis extends Error {}
-
-/** @throws NoRedis */
-export function findRedis(program = "redis-server"): string {
-  if (spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined) return program;
-  throw new NoRedis("Redis is not installed here: apt-get install redis-server");
-}
+/** @throws NotInstalled */
+export const findRedis = (): string => findProgram("redis-server", "redis-server");
 
 interface RedisOrder {
   port: number;
@@ -25,7 +20,7 @@ const startMillisecondsMax = 60_000;
 
 /**
  * Resolves once it has read its data and takes commands.
- * @throws NoRedis
+ * @throws NotInstalled
  */
 export async function spawnRedis({
   port,

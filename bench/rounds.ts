@@ -77,7 +77,7 @@ export async function measureRounds(
 export interface Subject {
   sample(round: number): Promise<Partial<Record<RowName, number>>>;
   note(row: RowName): string;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 /** One checkout after the other, in each round. */

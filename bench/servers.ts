@@ -1,85 +1,22 @@
-/** Servers in processes of their own: the program as an operator starts it and a bare one to compare it with; what they cost. */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+/** Servers that are measured, and what they cost. */
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endWithUs } from "./clean-up.ts";
 
 export interface RunningServer {
-  child: ChildProcess;
   pid: number;
   port: number;
-  /** Other instances, which are asked as often and whose cost counts. */
-  siblings?: readonly RunningServer[];
-  /** First processes of what serves it, such as a database, by name. */
+  /** Further processes whose cost counts: other instances, or its database. */
+  siblingPids?: readonly number[];
+  /** Of other instances, which are asked as often. */
+  siblingPorts?: readonly number[];
+  /** First processes of what serves it and comes on top, by name. */
   helpers?: ReadonlyMap<string, number>;
   /** Lines of its log so far. */
-  lineCount(): number;
-  stop(): Promise<void>;
-}
-
-export interface ProgramOrder {
-  /** The checkout whose program is started. */
-  root: string;
-  dataDir: string;
-  settings?: Readonly<Record<string, string>>;
-  /** Lets `askInside` look into the process. */
-  isWatched?: boolean;
-  /** For Node itself. */
-  nodeArgs?: readonly string[];
-}
-
-const insidePath = join(import.meta.dirname, "inside.ts");
-const startMillisecondsMax = 120_000;
-const stopMillisecondsMax = 20_000;
-
-/** Resolves as soon as it can answer. */
-export async function startProgram(order: ProgramOrder): Promise<RunningServer> {
-  const { root, dataDir, settings = {}, isWatched = false, nodeArgs = [] } = order;
-  const child = endWithUs(
-    spawn(
-      process.execPath,
-      [
-        ...nodeArgs,
-        ...(isWatched ? ["--import", insidePath] : []),
-        join(root, "bin/gp-records"),
-        "serve",
-      ],
-      {
-        // Nothing else of this environment: a setting of the developer's own must not decide a figure.
-        env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", ...settings },
-        cwd: import.meta.dirname,
-        stdio: ["ignore", "pipe", "pipe", ...(isWatched ? (["ipc"] as const) : [])],
-      },
-    ),
-  );
-  const output = readOutput(child);
-  const port = await output.port;
-  return { child, pid: child.pid!, port, lineCount: output.lineCount, stop: () => stop(child) };
-}
-
-/** Reads on for ever, as whoever collects a log does. */
-function readOutput(child: ChildProcess): { port: Promise<number>; lineCount(): number } {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  let lines = 0;
-  let begun: string | null = "";
-  let errors = "";
-  child.stdout!.on("data", (chunk: Buffer) => {
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
-    if (begun === null) return;
-    begun += chunk.toString("latin1");
-    const [, port] = /answers at http:\S+:(\d+)/.exec(begun) ?? [];
-    if (port === undefined) return;
-    begun = null;
-    resolve(Number(port));
-  });
-  child.stderr!.setEncoding("utf8").on("data", (text: string) => (errors += text));
-  child.once("exit", (code) => reject(new Error(`serve ended with ${code}: ${errors}`)));
-  const late = setTimeout(
-    () => reject(new Error(`serve printed no address: ${errors}`)),
-    startMillisecondsMax,
-  );
-  return { port: promise.finally(() => clearTimeout(late)), lineCount: () => lines };
+  lineCount?(): number;
+  stop(): Promise<unknown>;
 }
 
 /** An answer of the program, as the bare server has to send it too. */
@@ -100,14 +37,10 @@ export async function startBare(answers: readonly SentAnswer[]): Promise<Running
   );
   const port = messageFrom<number>(child);
   child.send(answers);
-  return {
-    child,
-    pid: child.pid!,
-    port: await port,
-    lineCount: () => 0,
-    stop: () => stop(child),
-  };
+  return { pid: child.pid!, port: await port, stop: () => stop(child) };
 }
+
+const stopMillisecondsMax = 20_000;
 
 /** One that cannot stop in time is left to the end of the run, and told. */
 export async function stop(child: ChildProcess): Promise<void> {
@@ -116,26 +49,22 @@ export async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** The next message of a child. Rejects where the child ends first, or says nothing for so long. */
-export function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const name = child.spawnargs.at(-1);
-  const onMessage = (message: unknown) => resolve(message as T);
-  const onExit = (code: number | null) =>
-    reject(new Error(`${name} ended with ${code} before it had an answer.`));
-  const late = setTimeout(
-    () => reject(new Error(`${name} had no answer in ${secondsMax} s.`)),
-    secondsMax * 1000,
-  );
-  child.once("error", reject);
-  child.once("message", onMessage);
-  child.once("exit", onExit);
-  return promise.finally(() => {
-    clearTimeout(late);
-    child.off("error", reject);
-    child.off("message", onMessage);
-    child.off("exit", onExit);
+/** Returns the next message of a child. Rejects where it ends first, or says nothing for so long. */
+export async function messageFrom<T>(child: ChildProcess, secondsMax = 120): Promise<T> {
+  const heard = new AbortController();
+  const signal = AbortSignal.any([heard.signal, AbortSignal.timeout(secondsMax * 1000)]);
+  const ended = once(child, "exit", { signal }).then(([code]) => {
+    throw new Error(`it ended with ${code}`);
   });
+  try {
+    const [message] = await Promise.race([once(child, "message", { signal }), ended]);
+    return message as T;
+  } catch (error) {
+    const name = child.spawnargs.at(-1);
+    throw new Error(`${name} had no answer in ${secondsMax} s: ${(error as Error).message}`);
+  } finally {
+    heard.abort();
+  }
 }
 
 /**
@@ -146,7 +75,7 @@ export type InsideQuestion = "beginDelay" | "endDelay" | "arrays" | "heldMemory"
 
 /** Asks a watched server about itself. */
 export async function askInside(
-  { child }: RunningServer,
+  { child }: { child: ChildProcess },
   question: InsideQuestion,
 ): Promise<number> {
   const answer = messageFrom<{ answer: number }>(child);
@@ -170,11 +99,8 @@ export function openProcessorMeter(pids: readonly number[]): () => number {
   return () => soFar() - before;
 }
 
-/** Returns the processes of a server and of its siblings. */
-export const pidsOf = ({ pid, siblings = [] }: RunningServer): number[] => [
-  pid,
-  ...siblings.map((sibling) => sibling.pid),
-];
+/** Returns the processes whose cost counts. */
+export const pidsOf = ({ pid, siblingPids = [] }: RunningServer): number[] => [pid, ...siblingPids];
 
 interface SeenProcess {
   isAlive: boolean;
@@ -246,9 +172,9 @@ function listing(path: string): string[] {
   }
 }
 
-/** Returns the memory of a process, or the most it has had (proc(5)). */
+/** Returns the memory of a process, or the most it has had (proc(5)); NaN where it has ended. */
 export function residentBytes(pid: number, row: "VmRSS" | "VmHWM" = "VmRSS"): number {
-  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  const status = textOf(`/proc/${pid}/status`) ?? "";
   return Number(new RegExp(`${row}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
 }
 

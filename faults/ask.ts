@@ -65,8 +65,12 @@ export interface Stream {
   end(): Promise<Books>;
 }
 
-/** Sends `perSecond` questions a second over keep-alive connections until it is ended. */
-export function stream(question: Omit<Question, "agent">, perSecond: number): Stream {
+/** Sends `perSecond` questions a second over keep-alive connections until it is ended, to several servers in turn. */
+export function stream(
+  { port, ...question }: Omit<Question, "agent" | "port"> & { port: number | readonly number[] },
+  perSecond: number,
+): Stream {
+  const ports = [port].flat();
   const agent = new Agent({ keepAlive: true, maxSockets: 50 });
   const books: Books = { sent: 0, statuses: new Map(), unanswered: 0, cut: 0, milliseconds: [] };
   const underWay = new Set<Promise<void>>();
@@ -84,7 +88,8 @@ export function stream(question: Omit<Question, "agent">, perSecond: number): St
     while (!isOver) {
       const due = ((performance.now() - startedAt) / 1000) * perSecond;
       for (; books.sent < due; books.sent++) {
-        const asked: Promise<void> = ask({ ...question, agent })
+        const order = { ...question, port: ports[books.sent % ports.length]!, agent };
+        const asked: Promise<void> = ask(order)
           .then(enter)
           .finally(() => underWay.delete(asked));
         underWay.add(asked);

@@ -1,19 +1,19 @@
 /** F4: while the counters that servers share are away no request fails, and no quota is exceeded but once for each server. */
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../bench/statistics.ts";
-import { othersThan200 } from "./ask.ts";
+import { othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import {
   askEach,
   countsLost,
   type OneOfSeveral,
-  roomy,
+  path,
   type SeveralServers,
   startSeveral,
-  streamToAll,
   untilAll,
   whyNoEngines,
 } from "./several-servers.ts";
+import { roomy } from "./work.ts";
 
 const perSecond = 200;
 const minuteQuota = 60;
@@ -52,7 +52,7 @@ export const countersAway: Fault = {
     for (const [name, begin, middle, end] of outages) {
       work.tell(`Redis is ${name}`);
       const { key } = await several.newKey(roomy);
-      const load = streamToAll(servers, key, perSecond);
+      const load = stream({ port: servers.map(({ port }) => port), path, key }, perSecond);
       await wait(500);
       const outcome = await tryOutage(several, servers, { begin, middle, end });
       const books = await load.end();
@@ -84,14 +84,12 @@ export const countersAway: Fault = {
 
 async function usualP99({ newKey }: SeveralServers, servers: readonly OneOfSeveral[]) {
   const { key } = await newKey(roomy);
-  const load = streamToAll(servers, key, perSecond);
+  const load = stream({ port: servers.map(({ port }) => port), path, key }, perSecond);
   // The first answers of a process wait for code to be compiled.
   await wait(warmingMilliseconds);
-  load.milliseconds();
+  load.books.milliseconds.length = 0;
   await wait(usualMilliseconds);
-  const usual = quantile(load.milliseconds(), 0.99);
-  await load.end();
-  return usual;
+  return quantile((await load.end()).milliseconds, 0.99);
 }
 
 interface Outage {

@@ -8,10 +8,9 @@ import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { openReadModel } from "#search/read-model.ts";
+import { startProgram } from "../bench/program.ts";
 import type { Fault } from "./fault.ts";
-import { done, start } from "./program.ts";
-import { writeRecords } from "./records.ts";
-import type { Work } from "./work.ts";
+import { publishedFolder } from "./work.ts";
 
 const recordCount = 2000;
 const pageSize = 100;
@@ -22,10 +21,7 @@ export const flippedBytes: Fault = {
   promise: "no wrong record is served: the dataset is refused, or the flip touches nothing served",
   tries: { quick: 100, full: 1000 },
   async attempt(work, tries) {
-    const dataDir = work.folder();
-    const file = join(dataDir, "records.ndjson");
-    await writeRecords(file, recordCount, 1);
-    await done(work, dataDir, "import", "ndjson", file, "--source", "own");
+    const dataDir = await publishedFolder(work, recordCount);
     const generation = openCatalogue(join(dataDir, "datasets")).current()!;
     const sound = join(dataDir, "datasets", `${generation.version}.sqlite`);
     const flipped = join(dataDir, "flipped.sqlite");
@@ -46,7 +42,7 @@ export const flippedBytes: Fault = {
       }
     }
     const wrong = broken.length;
-    const isNamed = await isNoticed(work, dataDir, sound, flipped);
+    const isNamed = await isNoticed(dataDir, sound, flipped);
     if (!isNamed) broken.push("`datasets verify` did not name the damaged dataset");
     return {
       done: `${tries} single bits flipped in a dataset of ${size.toLocaleString("en-US")} bytes, ${right.length} pages compared`,
@@ -86,8 +82,8 @@ function flipBit(path: string, at: number, bit: number): void {
 }
 
 /** Does the operator's own check find the flipped file in the place of the sound one, and name it? */
-async function isNoticed(work: Work, dataDir: string, sound: string, flipped: string) {
+async function isNoticed(dataDir: string, sound: string, flipped: string) {
   copyFileSync(flipped, sound);
-  const { exitCode, out, err } = await start(work, ["datasets", "verify"], { dataDir }).ended;
+  const { exitCode, out, err } = await startProgram(["datasets", "verify"], { dataDir }).ended;
   return exitCode !== 0 && (out + err).includes(basename(sound, ".sqlite"));
 }

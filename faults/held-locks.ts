@@ -1,12 +1,14 @@
 /** C58: another process that holds a SQLite file for half a minute stops nobody's request. */
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { whenDone } from "../bench/clean-up.ts";
+import { done } from "../bench/program.ts";
 import { quantile } from "../bench/statistics.ts";
+import { holdDatabase } from "../test/support/holder-process.ts";
+import { newKey } from "../test/support/own-process.ts";
 import { othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { hold } from "./hold.ts";
-import { done, newKey, serve, stop } from "./program.ts";
-import { publishedFolder } from "./published-folder.ts";
+import { publishedFolder, roomy, serveQuietly } from "./work.ts";
 
 const perSecond = 200;
 const path = "/fetch-projects?limit=5";
@@ -21,13 +23,13 @@ export const heldLocks: Fault = {
   tries: { quick: 3, full: 30 },
   async attempt(work, seconds) {
     const dataDir = await publishedFolder(work, 5000);
-    const key = await newKey(work, dataDir);
-    const server = await serve(work, { dataDir });
+    const key = await newKey(dataDir, "client", roomy);
+    const server = await serveQuietly({ dataDir });
     const broken: string[] = [];
     const seen: string[] = [];
     for (const store of stores) {
       work.tell(`${store} is held for ${seconds} s`);
-      const free = await hold(work, join(dataDir, store));
+      const free = await holdDatabase({ after: whenDone }, join(dataDir, store), "begin immediate");
       const load = stream({ port: server.port, path, key }, perSecond);
       await wait(seconds * 1000);
       const books = await load.end();
@@ -40,8 +42,8 @@ export const heldLocks: Fault = {
         `${store} ${books.statuses.get(200)} × 200, p99 ${quantile(books.milliseconds, 0.99).toFixed(1)} ms`,
       );
     }
-    await stop(server);
-    const keys = JSON.parse(await done(work, dataDir, "keys", "list", "--json")) as {
+    await server.stop();
+    const keys = JSON.parse(await done(dataDir, "keys", "list", "--json")) as {
       last_used_at: string | null;
     }[];
     if (!keys.some(({ last_used_at }) => last_used_at !== null))

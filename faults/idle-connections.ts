@@ -2,13 +2,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import type { Server } from "../bench/program.ts";
 import { residentBytes } from "../bench/servers.ts";
 import { quantile } from "../bench/statistics.ts";
+import { newKey } from "../test/support/own-process.ts";
 import { ask, othersThan200, stream, warmUp, type Books } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { newKey, serve, stop, type Server } from "./program.ts";
-import { publishedFolder } from "./published-folder.ts";
-import type { Work } from "./work.ts";
+import { errorsOf, publishedFolder, roomy, serveQuietly, type Work } from "./work.ts";
 
 const perSecond = 100;
 const measuredMilliseconds = 3000;
@@ -27,9 +27,9 @@ export const idleConnections: Fault = {
   tries: { quick: 2000, full: 10_000 },
   async attempt(work, tries) {
     const dataDir = await publishedFolder(work, 5000);
-    const key = await newKey(work, dataDir);
+    const key = await newKey(dataDir, "client", roomy);
     const within = await withinDescriptors(work, dataDir, key, tries);
-    const beyond = await beyondDescriptors(work, dataDir, key, tries);
+    const beyond = await beyondDescriptors(dataDir, key, tries);
     return {
       done: `${tries} silent connections; then as many to a server that may open ${Math.floor(tries / 2)} files`,
       seen: `${within.seen}; ${beyond.seen}`,
@@ -40,7 +40,7 @@ export const idleConnections: Fault = {
 
 async function withinDescriptors(work: Work, dataDir: string, key: string, count: number) {
   const settings = { CONNECTIONS_MAX: String(count + 500), ...fromOneAddress };
-  const server = await serve(work, { dataDir, settings });
+  const server = await serveQuietly({ dataDir, settings });
   await warmUp({ port: server.port, path, key });
   const alone = await measured(server, key);
   const residentBefore = residentBytes(server.pid);
@@ -56,8 +56,9 @@ async function withinDescriptors(work: Work, dataDir: string, key: string, count
   if (growth > growthMax) broken.push(`memory grew by ${Math.round(growth / mebibyte)} MiB`);
   if (closed > goneSecondsMax + 2)
     broken.push(`silent connections stood for ${closed.toFixed(0)} s`);
-  if (server.errors().length > 0) broken.push(`log: ${server.errors()[0]}`);
-  await stop(server);
+  const [error] = errorsOf(server);
+  if (error !== undefined) broken.push(`log: ${error}`);
+  await server.stop();
   const p99 = (books: Books) => quantile(books.milliseconds, 0.99).toFixed(1);
   return {
     seen: `p99 ${p99(alone)} ms alone, ${p99(beside)} ms beside them; ${Math.round(growth / mebibyte)} MiB more; gone after ${closed.toFixed(0)} s`,
@@ -65,9 +66,9 @@ async function withinDescriptors(work: Work, dataDir: string, key: string, count
   };
 }
 
-async function beyondDescriptors(work: Work, dataDir: string, key: string, count: number) {
+async function beyondDescriptors(dataDir: string, key: string, count: number) {
   const under = ["prlimit", `--nofile=${Math.floor(count / 2)}`];
-  const server = await serve(work, { dataDir, under, settings: fromOneAddress });
+  const server = await serveQuietly({ dataDir, under, settings: fromOneAddress });
   const sockets = await openSilent(server.port, count);
   const kept = sockets.filter((socket) => !socket.destroyed).length;
   for (const socket of sockets) socket.destroy();
@@ -79,7 +80,7 @@ async function beyondDescriptors(work: Work, dataDir: string, key: string, count
   const broken: string[] = [];
   if (server.child.exitCode !== null) broken.push("the server ended");
   if (well > 5) broken.push(`well again only after ${well.toFixed(1)} s`);
-  await stop(server);
+  await server.stop();
   return { seen: `${kept} of ${count} kept, well again after ${well.toFixed(1)} s`, broken };
 }
 

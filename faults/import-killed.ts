@@ -6,10 +6,10 @@ import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 import { isStaged } from "#datasets/choose.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { openPublications } from "#datasets/publications.ts";
+import { done, startProgram } from "../bench/program.ts";
+import { writeRecords } from "../bench/records.ts";
 import type { Fault } from "./fault.ts";
-import { done, start } from "./program.ts";
-import { writeRecords } from "./records.ts";
-import type { Work } from "./work.ts";
+import { importOf } from "./work.ts";
 
 const recordCount = 10_000;
 /** Every third try aims at the end, where files are renamed and the pointer moves. */
@@ -28,7 +28,7 @@ export const importKilled: Fault = {
     const files = [1, 2].map((seed) => join(dataDir, `records-${seed}.ndjson`));
     for (const [i, file] of files.entries()) await writeRecords(file, recordCount, i + 1);
     const catalogue = openCatalogue(join(dataDir, "datasets"));
-    const { hashes, ...timed } = await importEach(work, dataDir, files, catalogue);
+    const { hashes, ...timed } = await importEach(dataDir, files, catalogue);
     let { milliseconds } = timed;
     const broken: string[] = [];
     const ends = { old: 0, new: 0, mixed: 0 };
@@ -36,7 +36,7 @@ export const importKilled: Fault = {
       const before = catalogue.current()!;
       const next = hashes.indexOf(before.hash) === 0 ? 1 : 0;
       const moment = i % 3 === 0 ? 1 - lastShare * work.chance() : work.chance() * 1.05;
-      const { child, ended } = importing(work, dataDir, files[next]!);
+      const { child, ended } = startProgram(importOf(files[next]!), { dataDir });
       const isNamed = i % namedEvery === 0 ? oneIsNamed(catalogue) : null;
       await Promise.race([isNamed?.promise ?? wait(moment * milliseconds), ended]);
       isNamed?.close();
@@ -47,12 +47,12 @@ export const importKilled: Fault = {
       const isOld = catalogue.current()?.hash === before.hash;
       ends[faults.length > 0 ? "mixed" : isOld ? "old" : "new"]++;
       if (i % refreshEvery === refreshEvery - 1) {
-        ({ milliseconds } = await importEach(work, dataDir, files, catalogue));
-        await done(work, dataDir, "datasets", "prune", "--keep", "1");
+        ({ milliseconds } = await importEach(dataDir, files, catalogue));
+        await done(dataDir, "datasets", "prune", "--keep", "1");
       }
       work.tell(`${i + 1} of ${tries} imports killed`);
     }
-    for (const file of files) await done(work, dataDir, ...importOf(file));
+    for (const file of files) await done(dataDir, ...importOf(file));
     const left = [...litter(catalogue), ...litterOfSteps(catalogue)];
     broken.push(...left.map((name) => `left behind after the next import: ${name}`));
     return {
@@ -62,10 +62,6 @@ export const importKilled: Fault = {
     };
   },
 };
-
-const importOf = (file: string) => ["import", "ndjson", file, "--source", "own"];
-const importing = (work: Work, dataDir: string, file: string) =>
-  start(work, importOf(file), { dataDir });
 
 /** Resolves once a dataset gets its name. */
 function oneIsNamed({ folder }: Catalogue): { promise: Promise<void>; close(): void } {
@@ -79,7 +75,6 @@ function oneIsNamed({ folder }: Catalogue): { promise: Promise<void>; close(): v
 
 /** Publishes each file once, undisturbed: what a dataset may be, and how long an import takes. */
 async function importEach(
-  work: Work,
   dataDir: string,
   files: readonly string[],
   catalogue: Catalogue,
@@ -88,7 +83,7 @@ async function importEach(
   let milliseconds = 0;
   for (const file of files) {
     const startedAt = performance.now();
-    await done(work, dataDir, ...importOf(file));
+    await done(dataDir, ...importOf(file));
     milliseconds = performance.now() - startedAt;
     hashes.push(catalogue.current()!.hash);
   }

@@ -9,11 +9,11 @@ import type { Fault } from "./fault.ts";
 import {
   type OneOfSeveral,
   path,
-  roomy,
   type SeveralServers,
   startSeveral,
   whyNoEngines,
 } from "./several-servers.ts";
+import { roomy } from "./work.ts";
 
 const serverCount = 4;
 const refusedMillisecondsMax = 5000;

@@ -2,19 +2,18 @@
 import { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { makeKey } from "#keys/api-key.ts";
-import { type Asked, ask, othersThan200 } from "./ask.ts";
+import { type Asked, ask, othersThan200, stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
 import {
   countsLost,
   type OneOfSeveral,
   path,
-  roomy,
   type SeveralServers,
   startSeveral,
-  streamToAll,
   untilAll,
   whyNoEngines,
 } from "./several-servers.ts";
+import { roomy } from "./work.ts";
 
 const serverCount = 4;
 const perSecond = 200;
@@ -121,7 +120,7 @@ async function tryOutage(several: SeveralServers, outage: Outage, seconds: numbe
     if (status !== 200) broken.push(`a new key: ${status}`);
     extra++;
   }
-  const load = streamToAll(servers, key, perSecond);
+  const load = stream({ port: servers.map(({ port }) => port), path, key }, perSecond);
   await wait(500);
   await outage.begin(several);
   const begun = performance.now();

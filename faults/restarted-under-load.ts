@@ -1,10 +1,10 @@
 /** F16: a server on a passed socket is restarted under load, and no request fails. */
 import { holdSocket } from "../test/support/held-socket.ts";
+import { newKey } from "../test/support/own-process.ts";
 import { askOn } from "../test/support/persistent-clients.ts";
 import { quantile } from "../bench/statistics.ts";
 import type { Fault } from "./fault.ts";
-import { newKey, serve } from "./program.ts";
-import { publishedFolder } from "./published-folder.ts";
+import { publishedFolder, roomy, serveQuietly } from "./work.ts";
 
 const recordCount = 5000;
 const path = "/fetch-signals?limit=100";
@@ -20,9 +20,9 @@ export const restartedUnderLoad: Fault = {
   tries: { quick: 10, full: 100 },
   async attempt(work, tries) {
     const dataDir = await publishedFolder(work, recordCount);
-    const key = await newKey(work, dataDir);
+    const key = await newKey(dataDir, "client", roomy);
     const socket = holdSocket();
-    const start = () => serve(work, { dataDir, sockets: [{ ...socket, name: "main" }] });
+    const start = () => serveQuietly({ dataDir, sockets: [{ ...socket, name: "main" }] });
     let server = await start();
     const asked = { port: socket.port, path, headers: { "x-api-key": key } };
     const loads = [
@@ -38,8 +38,7 @@ export const restartedUnderLoad: Fault = {
     for (let i = 0; i < tries; i++) {
       await Promise.all(loads.map((load) => load.answered(50)));
       const stoppedAt = performance.now();
-      server.child.kill("SIGTERM");
-      const { exitCode, signal } = await server.ended;
+      const { exitCode, signal } = await server.stop();
       if (exitCode !== 0) broken.push(`run ${i + 1}: exit code ${exitCode ?? signal}`);
       server = await start();
       gapMilliseconds.push(performance.now() - stoppedAt);
@@ -47,8 +46,7 @@ export const restartedUnderLoad: Fault = {
     }
     await Promise.all(loads.map((load) => load.answered(50)));
     const books = await Promise.all(loads.map((load) => load.end()));
-    server.child.kill("SIGTERM");
-    await server.ended;
+    await server.stop();
     socket.close();
     for (const { statuses, failures } of books) {
       broken.push(...failures);

@@ -6,7 +6,7 @@ import { openControl } from "#store/stores.ts";
 import { quantile } from "../bench/statistics.ts";
 import { ask } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { serve, stop } from "./program.ts";
+import { roomy, serveQuietly } from "./work.ts";
 
 const path = "/fetch-projects";
 
@@ -16,13 +16,9 @@ export const revokedKeys: Fault = {
   tries: { quick: 100, full: 1000 },
   async attempt(work, tries) {
     const dataDir = work.folder();
-    const server = await serve(work, { dataDir });
+    const server = await serveQuietly({ dataDir });
     const control = await openControl(dataDir);
-    const account = await createAccount(control, {
-      name: "own",
-      quotas: { minute: 1e6, hour: 1e6, day: 1e6 },
-      now: Date.now(),
-    });
+    const account = await createAccount(control, { name: "own", quotas: roomy, now: Date.now() });
     const broken: string[] = [];
     const milliseconds: number[] = [];
     for (let i = 0; i < tries; i++) {
@@ -48,7 +44,7 @@ export const revokedKeys: Fault = {
       agent.destroy();
     }
     await control.close();
-    await stop(server);
+    await server.stop();
     return {
       done: `${tries} keys issued, used and revoked by another process`,
       seen: `${tries - broken.length} refused at the next request, the slowest 401 after ${Math.max(...milliseconds).toFixed(1)} ms (p50 ${quantile(milliseconds, 0.5).toFixed(1)} ms)`,

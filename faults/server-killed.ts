@@ -1,15 +1,14 @@
 /** F2: `kill -9` of the server under load loses no count and admits nothing beyond a quota. */
 import { setTimeout as wait } from "node:timers/promises";
+import type { Server } from "../bench/program.ts";
 import { quantile } from "../bench/statistics.ts";
+import { newKey } from "../test/support/own-process.ts";
 import { ask, othersThan200, stream, type Asked } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { newKey, serve, type Server } from "./program.ts";
-import { publishedFolder } from "./published-folder.ts";
-import type { Work } from "./work.ts";
+import { publishedFolder, roomy, serveQuietly, type Work } from "./work.ts";
 
 const recordCount = 100_000;
 const perSecond = 200;
-const daily = 1_000_000;
 /** Few enough that it is used up in the first runs, and stays so over all that follow. */
 const smallDaily = 300;
 const path = "/fetch-projects?limit=3";
@@ -20,15 +19,15 @@ export const serverKilled: Fault = {
   tries: { quick: 10, full: 100 },
   async attempt(work, tries) {
     const dataDir = await publishedFolder(work, recordCount);
-    const key = await newKey(work, dataDir, { day: daily });
-    const smallKey = await newKey(work, dataDir, { day: smallDaily });
+    const key = await newKey(dataDir, "large", roomy);
+    const smallKey = await newKey(dataDir, "small", { ...roomy, day: smallDaily });
     const broken: string[] = [];
     const startMilliseconds: number[] = [];
     const used = { sent: 0, answered: 0 };
     let [admittedToSmall, lost] = [0, 0];
     let version: string | undefined;
     for (let i = 0; i < tries; i++) {
-      const server = await serve(work, { dataDir });
+      const server = await serveQuietly({ dataDir });
       const first = await ask({ port: server.port, path, key });
       startMilliseconds.push(server.startMilliseconds + first.milliseconds);
       version ??= first.headers["dataset-version"] as string;
@@ -61,7 +60,7 @@ function firstAnswerFaults({ status, headers }: Asked, version: string): string[
 /** Requests counted before this one. */
 function countedIn({ headers }: Asked): number {
   const [, remaining] = /"day";r=(\d+)/.exec(String(headers["ratelimit"])) ?? [];
-  return daily - Number(remaining) - 1;
+  return roomy.day - Number(remaining) - 1;
 }
 
 /** What was answered is counted, and nothing was counted that was not sent. */

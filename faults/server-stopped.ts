@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { usageFile } from "#store/files.ts";
+import { whenDone } from "../bench/clean-up.ts";
 import { quantile } from "../bench/statistics.ts";
+import { holdDatabase } from "../test/support/holder-process.ts";
+import { newKey } from "../test/support/own-process.ts";
 import { stream } from "./ask.ts";
 import type { Fault } from "./fault.ts";
-import { hold } from "./hold.ts";
-import { newKey, serve } from "./program.ts";
-import { publishedFolder } from "./published-folder.ts";
+import { publishedFolder, roomy, serveQuietly } from "./work.ts";
 
 const recordCount = 5000;
 const perSecond = 300;
@@ -23,16 +24,19 @@ export const serverStopped: Fault = {
   tries: { quick: 10, full: 100 },
   async attempt(work, tries) {
     const dataDir = await publishedFolder(work, recordCount);
-    const key = await newKey(work, dataDir);
+    const key = await newKey(dataDir, "client", roomy);
     const broken: string[] = [];
     const endMilliseconds: number[] = [];
     let [answered, cut] = [0, 0];
     for (let i = 0; i < tries; i++) {
-      const server = await serve(work, { dataDir });
+      const server = await serveQuietly({ dataDir });
       const load = stream({ port: server.port, path, key }, perSecond);
       const awkward = await awkwardClients(server.port, key);
       await wait(100 + 200 * work.chance());
-      const free = i % heldEvery === 0 ? await hold(work, usageFile(dataDir)) : async () => {};
+      const free =
+        i % heldEvery === 0
+          ? await holdDatabase({ after: whenDone }, usageFile(dataDir), "begin immediate")
+          : async () => {};
       const stoppedAt = performance.now();
       server.child.kill("SIGTERM");
       const slow = awkward.readAll();

@@ -9,28 +9,21 @@ import type { Quotas } from "#limits/policy.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { temporaryFolder } from "../bench/clean-up.ts";
-import { findPostgres, initCluster, NoPostgres, signalPostgres } from "../bench/postgres.ts";
-import { type RedisServer, startRedis, whyNoRedis } from "../test/support/redis.ts";
+import { whyNot } from "../bench/not-installed.ts";
+import { findPostgres, initCluster, signalPostgres } from "../bench/postgres.ts";
+import { type Server, startProgram } from "../bench/program.ts";
+import { writeRecords } from "../bench/records.ts";
+import { findRedis } from "../bench/redis.ts";
+import { type RedisServer, startRedis } from "../test/support/redis.ts";
 import { type FarAway, openFarAway } from "../test/support/far-away.ts";
 import { holdSocket } from "../test/support/held-socket.ts";
-import { type Books, ask, stream } from "./ask.ts";
-import { type Server, serve, start, stop } from "./program.ts";
-import { writeRecords } from "./records.ts";
-import type { Work } from "./work.ts";
+import { ask } from "./ask.ts";
+import { importOf, roomy, serveQuietly, type Work } from "./work.ts";
 
-/** Why they cannot be started here; null where they can. @throws Error in CI, where everything has to be tried. */
-export function whyNoEngines(): string | null {
-  try {
-    findPostgres();
-    return whyNoRedis();
-  } catch (error) {
-    if (!(error instanceof NoPostgres) || process.env["CI"]) throw error;
-    return error.message;
-  }
-}
+/** Returns why they cannot be started here; null where they can. */
+export const whyNoEngines = () => whyNot(findPostgres) ?? whyNot(findRedis);
 
 export const path = "/fetch-projects?limit=5";
-export const roomy: Quotas = { minute: 1e6, hour: 1e6, day: 1e6 };
 const recordCount = 5000;
 
 export interface OneOfSeveral extends Server {
@@ -82,13 +75,10 @@ export async function startSeveral(
     url,
     "grant select, insert, update, delete on all tables in schema public to serving",
   );
-  const source = join(work.folder(), "records.ndjson");
-  await writeRecords(source, recordCount, 1);
-  const importing = start(work, ["import", "ndjson", source, "--source", "own"], {
-    dataDir: work.folder(),
-    settings: { DATABASE_URL: url },
-  });
-  const { exitCode, err } = await importing.ended;
+  const dataDir = work.folder();
+  const source = await writeRecords(join(dataDir, "records.ndjson"), recordCount, 1);
+  const order = { dataDir, settings: { DATABASE_URL: url } };
+  const { exitCode, err } = await startProgram(importOf(source.path), order).ended;
   if (exitCode !== 0) throw new Error(`import: exit ${exitCode}: ${err}`);
   const redis = await startRedis();
   const control = await openControl("/nowhere", { databaseUrl: url });
@@ -102,7 +92,7 @@ export async function startSeveral(
     const way = await openFarAway(t, join(data, ".s.PGSQL.5432"));
     const admin = holdSocket();
     t.after(() => admin.close());
-    const running = await serve(work, {
+    const running = await serveQuietly({
       dataDir: work.folder(),
       sockets: [{ fd: admin.fd, name: "admin" }],
       settings: {
@@ -145,7 +135,7 @@ export async function startSeveral(
     },
     newKey,
     async end() {
-      await Promise.all(servers.map(stop));
+      await Promise.all(servers.map((server) => server.stop()));
       await control.close().catch(() => {});
       await redis.end();
       await server.stop();
@@ -159,36 +149,6 @@ async function runSql(url: string, text: string): Promise<void> {
   await client.connect();
   await client.query(text);
   await client.end();
-}
-
-/** Asks all of them, together so often a second, until it is ended; the books of all in one. */
-export function streamToAll(servers: readonly OneOfSeveral[], key: string, perSecond: number) {
-  const streams = servers.map(({ port }) =>
-    stream({ port, path, key }, perSecond / servers.length),
-  );
-  /** Milliseconds of the answers since this was asked last. */
-  let seen = streams.map(() => 0);
-  return {
-    milliseconds(): number[] {
-      const fresh = streams.flatMap(({ books }, i) => books.milliseconds.slice(seen[i]));
-      seen = streams.map(({ books }) => books.milliseconds.length);
-      return fresh;
-    },
-    async end(): Promise<Books> {
-      const books = await Promise.all(streams.map((one) => one.end()));
-      const statuses = new Map<number, number>();
-      for (const [status, count] of books.flatMap((one) => [...one.statuses]))
-        statuses.set(status, (statuses.get(status) ?? 0) + count);
-      const sum = (of: (one: Books) => number) => books.reduce((all, one) => all + of(one), 0);
-      return {
-        sent: sum(({ sent }) => sent),
-        statuses,
-        unanswered: sum(({ unanswered }) => unanswered),
-        cut: sum(({ cut }) => cut),
-        milliseconds: books.flatMap(({ milliseconds }) => milliseconds),
-      };
-    },
-  };
 }
 
 /** So few are under way at each server at once that others are not held up by them. */

@@ -1,5 +1,5 @@
 /** F17: strangers on a thousand connections, who send what they like and read nothing, delay nobody and fill no memory, with and without a proxy in front. */
-import { fork, spawnSync } from "node:child_process";
+import { fork } from "node:child_process";
 import { Agent } from "node:http";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -7,14 +7,15 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "./ask.ts";
+import { endWithUs } from "../bench/clean-up.ts";
+import { findProgram, whyNot } from "../bench/not-installed.ts";
+import type { Server } from "../bench/program.ts";
 import { residentBytes } from "../bench/servers.ts";
 import { canConnect } from "../test/support/can-connect.ts";
 import { type ProxyName, proxyNames, startProxy } from "../test/support/proxies.ts";
 import type { Fault, Finding } from "./fault.ts";
-import { serve, stop, type Server } from "./program.ts";
-import { publishedFolder } from "./published-folder.ts";
 import { type Attack, requestsToWarmUp, ways } from "./strangers.ts";
-import type { Work } from "./work.ts";
+import { publishedFolder, serveQuietly, type Work } from "./work.ts";
 
 const mebibyte = 2 ** 20;
 const growthMax = 64 * mebibyte;
@@ -43,17 +44,9 @@ export const strangersBehindProxies: readonly Fault[] = proxyNames.map((name) =>
   name: `F17 · strangers behind ${name}`,
   promise,
   tries: { quick: 3, full: ways.length },
-  whyNot: () => whyNoProxy(name),
+  whyNot: () => whyNot(() => findProgram(name, name)),
   attempt: (work, count) => tryWays(work, count, name),
 }));
-
-/** @throws Error in CI. */
-function whyNoProxy(name: ProxyName): string | null {
-  if (spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined) return null;
-  const reason = `not tried: ${name} is not installed`;
-  if (process.env["CI"]) throw new Error(reason);
-  return reason;
-}
 
 async function tryWays(work: Work, count: number, proxyName: ProxyName | null): Promise<Finding> {
   const dataDir = await publishedFolder(work, 5000);
@@ -62,22 +55,22 @@ async function tryWays(work: Work, count: number, proxyName: ProxyName | null): 
   const broken: string[] = [];
   for (const way of ways.slice(0, count)) {
     work.tell(way.name);
-    const server = await serve(work, { dataDir, settings });
+    const server = await serveQuietly({ dataDir, settings });
     await warm(server);
     const proxy = proxyName && (await startProxy(proxyName, work.folder(), [server.port]));
     if (proxy !== null) {
-      work.adopt(proxy.child);
+      endWithUs(proxy.child);
       await untilListening(proxy.port);
     }
     const { port } = proxy ?? server;
     const order = { port, isBehindProxy: proxy !== null, way, connections };
-    const { worst, growth, unanswered } = await beside(work, server, order);
+    const { worst, growth, unanswered } = await beside(server, order);
     const figures = `${way.name} ${worst.toFixed(0)} ms, ${Math.round(growth / mebibyte)} MiB`;
     seen.push(figures);
     if (worst > healthMaxMilliseconds || growth > growthMax || unanswered > 0)
       broken.push(`${figures}, ${unanswered} unanswered`);
     proxy?.child.kill("SIGKILL");
-    await stop(server);
+    await server.stop();
   }
   return {
     done: `${connections} connections from one address in each of ${seen.length} ways, a server for each`,
@@ -107,8 +100,8 @@ async function warm({ port }: Server): Promise<void> {
   await Promise.all(Array.from({ length: warmingClients }, askOnAndOn));
 }
 
-async function beside(work: Work, { port, pid }: Server, order: Attack) {
-  const strangers = work.adopt(fork(join(import.meta.dirname, "strangers.ts"), { execArgv: [] }));
+async function beside({ port, pid }: Server, order: Attack) {
+  const strangers = endWithUs(fork(join(import.meta.dirname, "strangers.ts"), { execArgv: [] }));
   await once(strangers, "spawn");
   // Elsewhere they have machines of their own.
   setPriority(strangers.pid!, 10);

@@ -1,9 +1,9 @@
 /** F15: whatever value a stranger sends, and however many different ones, the server does not keep them all. */
 import { connect } from "node:net";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { makeKey } from "#keys/api-key.ts";
-import { askInside, type RunningServer, startProgram } from "../bench/servers.ts";
+import { serve, type Server } from "../bench/program.ts";
+import { askInside } from "../bench/servers.ts";
 import { readAnswers } from "../fuzz/requests/read-answers.ts";
 import type { Fault } from "./fault.ts";
 
@@ -29,14 +29,14 @@ export const valuesOfStrangers: Fault = {
     "however many different ones come, the heap grows by less than 2 MiB after the first third of them",
   tries: { quick: 30_000, full: 300_000 },
   async attempt(work, tries) {
-    const server = await startProgram({
-      root: join(import.meta.dirname, ".."),
+    const server = await serve({
       // Without records: a client without a key reaches none of them.
       dataDir: work.folder(),
       settings: { TRUSTED_PROXIES: "127.0.0.1" },
       isWatched: true,
       // Code that has not run for a while is dropped, which would hide growth of as much.
       nodeArgs: ["--expose-gc", "--no-flush-bytecode"],
+      hear() {},
     });
     const seen: string[] = [];
     const broken: string[] = [];
@@ -79,7 +79,7 @@ const readings = 3;
 const readingEveryMilliseconds = 300;
 
 /** The least of what all threads of the server hold, over about a second: some things are kept for so long, and no longer. */
-async function heldBytes(server: RunningServer): Promise<number> {
+async function heldBytes(server: Server): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let reading = 0; reading < readings; reading++) {
     await wait(readingEveryMilliseconds);
@@ -92,7 +92,7 @@ const connections = 4;
 
 /** Sends the requests with these numbers. @returns each answer that was none of those expected, in words. */
 async function send(
-  { port }: RunningServer,
+  { port }: Server,
   { method, requestWith, statuses, pipelined }: Input,
   from: number,
   to: number,

@@ -1,15 +1,15 @@
-/** What every attempt works with: folders of its own, children that end with it, and chances that can be repeated. */
-import type { ChildProcess } from "node:child_process";
+/** What every attempt works with: folders and servers, and chances that can be repeated. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder, whenDone } from "../bench/clean-up.ts";
 import { startRandom } from "#demo/random.ts";
+import type { Quotas } from "#limits/policy.ts";
+import { temporaryFolder } from "../bench/clean-up.ts";
+import { done, type ProgramOrder, serve, type Server } from "../bench/program.ts";
+import { writeRecords } from "../bench/records.ts";
 
 export interface Work {
   /** A new empty folder. */
   folder(): string;
-  /** Ends with the work, if it is still there then. */
-  adopt<Child extends ChildProcess>(child: Child): Child;
   /** From 0 up to 1, the same row of numbers for the same seed. */
   chance(): number;
   /** One line on how far it is. */
@@ -19,21 +19,34 @@ export interface Work {
 
 export function openWork(seed: number, tell: (text: string) => void): Work {
   const root = temporaryFolder("faults");
-  const children = new Set<ChildProcess>();
-  const end = () => {
-    for (const child of children) child.kill("SIGKILL");
-    rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-  };
-  whenDone(end);
   return {
     folder: () => mkdtempSync(join(root, "data-")),
-    adopt(child) {
-      children.add(child);
-      child.once("exit", () => children.delete(child));
-      return child;
-    },
     chance: startRandom(seed, "faults"),
     tell,
-    end,
+    end: () => rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
   };
 }
+
+/** So much that no attempt meets its end. */
+export const roomy: Quotas = { minute: 1e6, hour: 1e6, day: 1e6 };
+
+export const importOf = (file: string) => ["import", "ndjson", file, "--source", "own"];
+
+/** Returns a data folder in which records have been published, as an operator does it. */
+export async function publishedFolder(work: Work, recordCount: number): Promise<string> {
+  const dataDir = work.folder();
+  const { path } = await writeRecords(join(dataDir, "records.ndjson"), recordCount, 1);
+  await done(dataDir, ...importOf(path));
+  return dataDir;
+}
+
+/** Starts a server whose log has only what is amiss. */
+export const serveQuietly = (order: ProgramOrder): Promise<Server> =>
+  serve({ ...order, settings: { LOG_LEVEL: "warn", ...order.settings } });
+
+/** Returns the lines of its log of level error or worse. */
+export const errorsOf = (server: Server): string[] =>
+  server
+    .out()
+    .split("\n")
+    .filter((line) => /"level":(50|60)/.test(line));

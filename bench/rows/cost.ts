@@ -137,7 +137,7 @@ export async function openCost(
     const results = await load.runInBursts({
       orders: sides.map(({ server, requests }) => ({
         port: server!.port,
-        siblingPorts: (server!.siblings ?? []).map(({ port }) => port),
+        siblingPorts: server!.siblingPorts ?? [],
         requests,
         connections: connections * instances,
         count,
@@ -156,7 +156,7 @@ export async function openCost(
       side.server = null;
       await server?.stop();
       if (side.hasLog && server !== null)
-        side.linesLost += Math.max(0, side.answered - server.lineCount());
+        side.linesLost += Math.max(0, side.answered - server.lineCount!());
     };
     await Promise.all(sides.map(stop));
   };

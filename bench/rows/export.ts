@@ -21,7 +21,7 @@ export async function openExport(fixtures: Fixtures, factor: 1 | 10): Promise<Se
     const folder = fixtures.emptyFolder();
     const startedAt = performance.now();
     const args = ["export", "--format", format, "--output", folder];
-    const bytes = await runCommand(checkout, dataDir, args);
+    const bytes = await runCommand(checkout, { dataDir }, args);
     const seconds = (performance.now() - startedAt) / 1000;
     rmSync(folder, { recursive: true });
     return { format, bytes, seconds };

@@ -23,7 +23,7 @@ export async function openImport(fixtures: Fixtures, factor: 1 | 10): Promise<Se
     { name: bare, run: async (dataDir) => importBare(path, dataDir), seconds: [], cpuSeconds: [] },
     ...fixtures.checkouts.map((checkout) => ({
       name: checkout.name,
-      run: (dataDir: string) => importRecords(checkout, dataDir, path),
+      run: (dataDir: string) => importRecords(checkout, { dataDir }, path),
       seconds: [],
       cpuSeconds: [],
     })),

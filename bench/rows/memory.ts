@@ -83,7 +83,7 @@ export const openMemoryTakeover = (fixtures: Fixtures): Promise<Session> =>
     let imported = 0;
     const importAndSettle = async () => {
       const before = await versionServed();
-      await importRecords(checkout, dataDir, files[imported++ % 2]!.path);
+      await importRecords(checkout, { dataDir }, files[imported++ % 2]!.path);
       const deadline = performance.now() + takeoverSecondsMax * 1000;
       while ((await versionServed()) === before)
         if (performance.now() > deadline) throw new Error("The new dataset is not served.");

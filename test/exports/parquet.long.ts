@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { idPrefixes } from "#datasets/format.ts";
-import { sizeTimes, writeRecords } from "../../bench/fixtures.ts";
+import { writeRecords } from "../../bench/records.ts";
 import { hasOutside, importOutside } from "../outside/outside.ts";
 import { commandDone } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -23,7 +23,7 @@ for (const factor of [1, 10])
     const { DuckDBInstance } = await importOutside<any>("@duckdb/node-api");
     const dataDir = temporaryFolder(t);
     const folder = temporaryFolder(t);
-    const { path, count } = await writeRecords(join(dataDir, "all.ndjson"), sizeTimes(factor));
+    const { path, count } = await writeRecords(join(dataDir, "all.ndjson"), 65_000 * factor);
     await commandDone(dataDir, "import", "ndjson", path, "--source", "invented");
     for (const format of ["ndjson", "parquet"])
       await commandDone(dataDir, "export", "--format", format, "--output", folder);

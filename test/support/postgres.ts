@@ -3,21 +3,11 @@ import { after, type TestContext } from "node:test";
 import pg from "pg";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
-import { findPostgres, initCluster, NoPostgres, signalPostgres } from "../../bench/postgres.ts";
+import { whyNot } from "../../bench/not-installed.ts";
+import { findPostgres, initCluster, signalPostgres } from "../../bench/postgres.ts";
 
-/**
- * Why no PostgreSQL can be started here; null where one can.
- * @throws Error in CI: there a skipped test would look like one that passed.
- */
-export function whyNoPostgres(): string | null {
-  try {
-    findPostgres();
-    return null;
-  } catch (error) {
-    if (!(error instanceof NoPostgres) || process.env["CI"]) throw error;
-    return `skipped: ${error.message}`;
-  }
-}
+/** Returns why no PostgreSQL can be started here; null where one can. */
+export const whyNoPostgres = () => whyNot(findPostgres);
 
 /** Marks the test as skipped where there is none. */
 export function hasPostgres(t: TestContext): boolean {

@@ -5,23 +5,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createClient, type RedisClientType } from "@redis/client";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
-import { findRedis, NoRedis, spawnRedis } from "../../bench/redis.ts";
+import { whyNot } from "../../bench/not-installed.ts";
+import { findRedis, spawnRedis } from "../../bench/redis.ts";
 import type { CountingServer } from "./counting-servers.ts";
 import { freePort } from "./free-port.ts";
 
-/**
- * Why no Redis can be started here; null where one can.
- * @throws Error in CI: there a skipped test would look like one that passed.
- */
-export function whyNoRedis(): string | null {
-  try {
-    findRedis();
-    return null;
-  } catch (error) {
-    if (!(error instanceof NoRedis) || process.env["CI"]) throw error;
-    return `skipped: ${error.message}`;
-  }
-}
+/** Returns why no Redis can be started here; null where one can. */
+export const whyNoRedis = () => whyNot(findRedis);
 
 async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + 60_000;
