@@ -42,15 +42,17 @@ export async function fuzzRequests(options: FuzzOptions): Promise<string[]> {
   }
 
   async function rest() {
-    const reading = isWhole ? await settle(session.server, sums.requests) : null;
-    if (reading !== null) memory.push(reading);
+    if (isWhole) memory.push(await settle(session.server, sums.requests));
   }
+
+  const logFaults = (): Violation[] =>
+    session.server.log.takeFaults().map((detail) => ({ rule: "log", detail }));
 
   /** Tells of a server that has died, and starts another. */
   async function judgeServer(): Promise<Violation[]> {
     const { server } = session;
     const death = server.death();
-    const violations = server.log.takeFaults().map((detail) => ({ rule: "log", detail }));
+    const violations = logFaults();
     if (death === null) return violations;
     session = await startSession();
     return [...violations, { rule: "the server died", detail: death }];
@@ -102,8 +104,8 @@ export async function fuzzRequests(options: FuzzOptions): Promise<string[]> {
   await rest();
   const found = await run(property, options, Math.ceil(count / requestsOfRun), "--imports");
   await rest();
-  const exitCode = await session.server.stop();
-  const atEnd = await judgeServer();
+  const { exitCode } = await session.server.stop();
+  const atEnd = logFaults();
   if (exitCode !== 0)
     atEnd.push({ rule: "the server did not end well", detail: `exit code ${exitCode}` });
   const { conversations, requests, answers } = sums;

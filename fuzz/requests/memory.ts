@@ -1,6 +1,7 @@
 /** What the server keeps: measured when it has nothing to do, and judged by what it has grown. */
 import { setTimeout } from "node:timers/promises";
 import { quotaMax } from "#limits/policy.ts";
+import { askInside, residentBytes } from "../../bench/servers.ts";
 import { validRoles } from "./secrets.ts";
 import type { FuzzServer } from "./server.ts";
 
@@ -9,7 +10,7 @@ export interface MemoryReading {
   requests: number;
   /** Resident set, without what quotas take on purpose. */
   rssBytes: number;
-  /** Heap in use and buffers outside of it, without the quotas: what the program holds, not what is kept at hand for it. */
+  /** Heap in use and buffers outside of it, of all threads, without the quotas: what the program holds, not what is kept at hand for it. */
   heldBytes: number;
 }
 
@@ -21,16 +22,15 @@ const mebibyte = 1024 * 1024;
 const steadyBytes = mebibyte / 2;
 
 /** Waits, collecting garbage, until the resident set has stopped falling: one second at least, four at most. */
-export async function settle(server: FuzzServer, requests: number): Promise<MemoryReading | null> {
+export async function settle(server: FuzzServer, requests: number): Promise<MemoryReading> {
   const quotaBytes = await quotaBytesOf(server);
   let before = Number.POSITIVE_INFINITY;
   for (let reading = 1; ; reading++) {
-    const usage = await server.measure();
-    if (usage === null) return null;
-    const { rss, heapUsed, external } = usage;
+    const held = await askInside(server, "heldMemory");
+    const rss = residentBytes(server.pid);
     const isSteady = reading >= readingsMin && before - rss < steadyBytes;
     if (isSteady || reading === readingsMax)
-      return { requests, rssBytes: rss - quotaBytes, heldBytes: heapUsed + external - quotaBytes };
+      return { requests, rssBytes: rss - quotaBytes, heldBytes: held - quotaBytes };
     before = rss;
     await setTimeout(pauseMilliseconds);
   }

@@ -1,12 +1,11 @@
 /** Reads the log of the server as it is written: JSON lines, without errors, without keys. */
-import type { ChildProcess } from "node:child_process";
-import { createInterface } from "node:readline";
 import { beginsSecret } from "./judge-leaks.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface LogWatch {
-  /** Resolves to the address the server prints. */
-  address: Promise<string>;
+  /** Takes what the server prints. */
+  hear(text: string): void;
+  hearError(text: string): void;
   lines(): number;
   /** Takes what has come in since and must not be in a log. */
   takeFaults(): readonly string[];
@@ -14,21 +13,28 @@ export interface LogWatch {
 
 /** pino's numbers: 50 is an error. */
 const errorLevel = 50;
+/** What is printed for people, between the lines of the log. */
+const address = /^gp-records answers at http:\S+$/;
 
-export function watchLog(child: ChildProcess, secrets: Secrets): LogWatch {
+export function openLogWatch(secrets: Secrets): LogWatch {
   const faults: string[] = [];
   let lines = 0;
-  const { promise: address, resolve } = Promise.withResolvers<string>();
-  const reportError = (text: string) => void faults.push(text.slice(0, 2000));
-  createInterface({ input: child.stdout! }).on("line", (line) => {
-    const [, url] = /^gp-records answers at (http:\S+)$/.exec(line) ?? [];
-    if (url !== undefined) return resolve(url);
-    lines++;
-    const fault = faultIn(line, secrets);
-    if (fault !== null) reportError(`${fault}: ${line}`);
-  });
-  createInterface({ input: child.stderr! }).on("line", (line) => reportError(`stderr: ${line}`));
-  return { address, lines: () => lines, takeFaults: () => faults.splice(0) };
+  let begun = "";
+  return {
+    hear(text) {
+      const heard = (begun + text).split("\n");
+      begun = heard.pop()!;
+      for (const line of heard) {
+        if (address.test(line)) continue;
+        lines++;
+        const fault = faultIn(line, secrets);
+        if (fault !== null) faults.push(`${fault}: ${line.slice(0, 2000)}`);
+      }
+    },
+    hearError: (text) => void faults.push(`stderr: ${text.slice(0, 2000)}`),
+    lines: () => lines,
+    takeFaults: () => faults.splice(0),
+  };
 }
 
 function faultIn(line: string, secrets: Secrets): string | null {
