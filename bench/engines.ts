@@ -7,7 +7,8 @@ import { temporaryFolder } from "./clean-up.ts";
 import { type Checkout, type Fixtures, importRecords, runCommand } from "./fixtures.ts";
 import { type Cluster, findPostgres, initCluster, measuredSettings } from "./postgres.ts";
 import { findRedis, spawnRedis } from "./redis.ts";
-import { fetchOnce, requestsOf } from "./requests.ts";
+import { ask } from "./ask.ts";
+import { requestsOf } from "./requests.ts";
 import type { ProgramOrder } from "./program.ts";
 import { type RunningServer, stop } from "./servers.ts";
 
@@ -119,7 +120,7 @@ const readyMillisecondsMax = 60_000;
 /** Until it has a dataset. */
 async function untilReady({ port }: RunningServer): Promise<void> {
   const deadline = performance.now() + readyMillisecondsMax;
-  while ((await fetchOnce(port, "/ready")).status !== 200) {
+  while ((await ask({ port, path: "/ready" })).status !== 200) {
     if (performance.now() > deadline) throw new Error("The instance did not get its dataset.");
     await wait(50);
   }

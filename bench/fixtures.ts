@@ -36,6 +36,8 @@ export interface Fixtures {
   /** This one and, if asked, another commit. */
   checkouts: readonly Checkout[];
   load: LoadClient;
+  /** Tells what is under way. */
+  tell(what: string): void;
   mix(): Promise<Mix>;
   /** Canonical records, 65,000 times `factor`. */
   records(factor: number): Promise<RecordsFile>;
@@ -46,10 +48,10 @@ export interface Fixtures {
   serverFolder(published: Published): string;
   /** An empty folder. */
   emptyFolder(): string;
-  /** Name under which the load client knows the mix, asked in a format; in JSON without one. */
-  requests(published: Published, accept?: string): Promise<string>;
-  /** The answers of this checkout to the questions of the mix, in a format or in JSON. */
-  answers(accept?: string): Promise<SentAnswer[]>;
+  /** Name under which the load client knows the mix, asked with further headers. */
+  requests(published: Published, headers?: Readonly<Record<string, string>>): Promise<string>;
+  /** The answers of this checkout to the questions of the mix. */
+  answers(): Promise<SentAnswer[]>;
   /** Starts the program of a checkout. */
   start(checkout: Checkout, order: ProgramOrder): Promise<Server & { lineCount(): number }>;
   /** The code of a checkout that issues keys, since its store may have another schema than ours. */
@@ -115,21 +117,16 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
   };
   const publishedBy = (checkout: Checkout, factor: number) =>
     published(JSON.stringify([checkouts.indexOf(checkout), factor]));
-  const requests: Fixtures["requests"] = async ({ requests: inJson, keys }, accept) => {
-    if (accept === undefined) return inJson;
-    const name = `${inJson} ${accept}`;
-    const questionOf = (path: string, key: string) => ({
-      path,
-      headers: { "x-api-key": key, accept },
-    });
-    load.prepare(name, requestsOf(await mix(), keys, questionOf));
+  const requests: Fixtures["requests"] = async ({ requests: plain, keys }, headers) => {
+    if (headers === undefined) return plain;
+    const name = `${plain} ${JSON.stringify(headers)}`;
+    load.prepare(name, requestsOf(await mix(), keys, headers));
     return name;
   };
-  const answers = remember(async (accept: string) => {
+  const answers = remember<void, SentAnswer[]>(async () => {
     const ofOwn = await publishedBy(own, 1);
     const server = await start(own, { dataDir: serverFolder(ofOwn) });
-    const headers = { "x-api-key": ofOwn.keys[0]!, accept };
-    const all = await answersTo(await mix(), server.port, headers);
+    const all = await answersTo(await mix(), server.port, ofOwn.keys[0]!);
     await server.stop();
     return all;
   });
@@ -137,13 +134,14 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
   return {
     checkouts,
     load,
+    tell,
     emptyFolder,
     records,
     otherRecords,
     mix,
     keysOf,
     requests,
-    answers: (accept = "*/*") => answers(accept),
+    answers,
     start,
     serverFolder,
     published: publishedBy,
@@ -151,7 +149,7 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
 }
 
 /** Makes a thing at the first call for it, and gives the same one from then on. */
-function remember<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
+export function remember<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
   const made = new Map<K, Promise<T>>();
   return (key) => {
     let thing = made.get(key);

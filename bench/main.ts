@@ -1,9 +1,6 @@
 /** `npm run bench`: measures the program and prints how far it is from what it has to reach, or how it compares with another commit. */
 import { type Fixtures, openFixtures } from "./fixtures.ts";
-import { NotInstalled } from "./not-installed.ts";
 import { helpText, OptionFault, type Options, readOptions } from "./options.ts";
-import { findPostgres } from "./postgres.ts";
-import { findRedis } from "./redis.ts";
 import { type Measured, report } from "./report.ts";
 import { sizesOf } from "./requests.ts";
 import { measureRounds, type Session } from "./rounds.ts";
@@ -13,7 +10,6 @@ import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openExport } from "./rows/export.ts";
 import { openImport } from "./rows/import.ts";
 import { openOperations } from "./rows/operations.ts";
-import { measurePeers, peerRows } from "./rows/peers.ts";
 import { openRecording } from "./rows/recording.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
 import { openMemoryLoad, openMemoryTakeover } from "./rows/memory.ts";
@@ -33,12 +29,9 @@ async function run(args: readonly string[]): Promise<number> {
     }
     return await runWith(options);
   } catch (error) {
-    const isUsage = error instanceof OptionFault;
-    const isExpected = isUsage || error instanceof NotInstalled;
-    const { message, stack } = error as Error;
-    console.error(`error: ${isExpected ? message : stack}`);
-    if (isUsage) console.error("npm run bench -- --help tells what there is.");
-    return isUsage ? exitCodes.usage : exitCodes.failed;
+    if (!(error instanceof OptionFault)) throw error;
+    console.error(`error: ${error.message}\nnpm run bench -- --help tells what there is.`);
+    return exitCodes.usage;
   }
 }
 
@@ -49,11 +42,6 @@ async function runWith(options: Options): Promise<number> {
   if (options.merged.length > 0) {
     console.log(mergedReport(options.merged.map(readRun), options.choices, options.isMarkdown));
     return exitCodes.done;
-  }
-  // Before anything takes minutes.
-  if (peerRows.some((row) => options.choices.has(row))) {
-    findPostgres();
-    findRedis();
   }
   const fixtures = openFixtures(options.compareTo, tell);
   const measured = await measure(fixtures, options);
@@ -74,7 +62,7 @@ interface Group {
 const groups: readonly Group[] = [
   ...(Object.keys(costSetups) as CostRow[]).map((row): Group => ({
     rows: rowsOnProcessesOf(row),
-    isLong: "engines" in costSetups[row],
+    isLong: "engines" in costSetups[row] || "peer" in costSetups[row],
     open: (fixtures, wanted) => openCost(row, fixtures, wanted),
   })),
   { rows: ["operations-650k"], isLong: true, open: openOperations },
@@ -127,17 +115,11 @@ async function measure(fixtures: Fixtures, { choices, effort }: Options): Promis
     );
     figures.push(...wantedOf(measured ?? []));
   }
-  const wantedPeers = peerRows.filter((row) => choices.has(row));
-  const peers =
-    wantedPeers.length > 0
-      ? await attempt(wantedPeers, () => measurePeers(fixtures, effort, tell))
-      : null;
-  figures.push(...(peers?.figures ?? []).filter(({ row }) => choices.has(row)));
-  const asksMix = figures.some(({ row }) => row in costSetups) || peers !== null;
+  const asksMix = figures.some(({ row }) => row in costSetups);
   const sizes = asksMix ? sizesOf(await fixtures.mix(), await fixtures.answers()) : null;
   const order = Object.keys(rows);
   figures.sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
-  return { figures, sizes, peers: peers?.peers ?? [], faults };
+  return { figures, sizes, faults };
 }
 
 /** With another commit the ratio has to be known, else each figure. */

@@ -31,18 +31,8 @@ const quick: Effort = {
 /** What `--only` takes. */
 export const choices = Object.keys(rows) as RowName[];
 
-const large: readonly RowName[] = [
-  "cold-650k",
-  "operations-650k",
-  "import-650k",
-  "import-memory-650k",
-  "export-memory-650k",
-];
-const inOtherFormats: readonly RowName[] = ["cold-ndjson", "cold-csv"];
-const onEngines: readonly RowName[] = ["engines-valkey", "engines-postgres", "engines-four"];
-const besidePeers: readonly RowName[] = ["peers", "peers-same", "peers-compressed"];
 /** Rows that are measured only where they are asked for: they take long, or need what is not installed everywhere. */
-const special: readonly RowName[] = [...large, ...inOtherFormats, ...onEngines, ...besidePeers];
+const special = choices.filter((row) => /650k|engines|peers/.test(row));
 const compared: readonly RowName[] = ["warm", "all", "cold", "start", "memory"];
 /** Those of the README, too. */
 const quickest: readonly RowName[] = [
@@ -62,19 +52,27 @@ const quickest: readonly RowName[] = [
   "recording-disk",
 ];
 
-const optionsHelp = {
-  quick: "fewer rounds of the rows of the README: some ten minutes",
-  only: `only these rows, separated by commas: ${choices.join(", ")}`,
-  rounds: "measure at least so many rounds of each row",
-  "650k": "also the rows that need 650,000 records, which take minutes to import",
-  peers:
-    "what users would take instead: Fastify with pg, with an LRU of answers, doing the same work, compressing; PostGraphile; without --only nothing else",
-  compare: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
-  markdown: "print the table as Markdown, with what it was measured on",
-  save: "keep the figures in a file, too",
-  merge:
-    "measure nothing, and print the figures of the files that are named, or only the rows of --only: the median of these runs with its range",
-  help: "print this",
+const known = {
+  quick: { type: "boolean", help: "fewer rounds of the rows of the README: some ten minutes" },
+  only: {
+    type: "string",
+    help: `only these rows, separated by commas: ${choices.join(", ")}; without it all but ${special.join(", ")}`,
+  },
+  rounds: { type: "string", help: "measure at least so many rounds of each row" },
+  compare: {
+    type: "string",
+    help: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
+  },
+  markdown: {
+    type: "boolean",
+    help: "print the table as Markdown, with what it was measured on",
+  },
+  save: { type: "string", help: "keep the figures in a file, too" },
+  merge: {
+    type: "boolean",
+    help: "measure nothing, and print the figures of the files that are named, or only the rows of --only: the median of these runs with its range",
+  },
+  help: { type: "boolean", help: "print this" },
 } as const;
 
 export interface Options {
@@ -102,13 +100,11 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const compareTo = given.compare ?? null;
   const asked = given.only?.split(",").map((name) => oneOf("--only", name.trim(), choices));
   const chosen = new Set(asked ?? defaultChoices(given));
-  if (given["650k"] === true) for (const one of large) chosen.add(one);
-  if (given.peers === true) for (const one of besidePeers) chosen.add(one);
-  for (const one of compareTo === null ? [] : besidePeers)
-    if (chosen.has(one))
-      throw new OptionFault(
-        `--compare cannot measure the row '${one}', which looks at this checkout only; leave it out.`,
-      );
+  const peer = [...chosen].find((row) => row.startsWith("peers"));
+  if (compareTo !== null && peer !== undefined)
+    throw new OptionFault(
+      `--compare cannot measure the row '${peer}', which looks at this checkout only; leave it out.`,
+    );
   const effort = withRounds(isQuick ? quick : thorough, given.rounds);
   return {
     choices: chosen,
@@ -131,7 +127,6 @@ function readSaveTo({ save, merge, compare }: Given): string | null {
 
 function defaultChoices(given: Given): readonly RowName[] {
   if (given.merge === true) return choices;
-  if (given.peers === true) return [];
   const usual = given.compare !== undefined ? compared : given.quick === true ? quickest : choices;
   return usual.filter((one) => !special.includes(one));
 }
@@ -164,22 +159,7 @@ const roundsMax = 1000;
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        quick: { type: "boolean" },
-        only: { type: "string" },
-        rounds: { type: "string" },
-        "650k": { type: "boolean" },
-        compare: { type: "string" },
-        peers: { type: "boolean" },
-        markdown: { type: "boolean" },
-        save: { type: "string" },
-        merge: { type: "boolean" },
-        help: { type: "boolean" },
-      },
-    });
+    return parseArgs({ args: [...args], allowPositionals: true, options: known });
   } catch (error) {
     throw new OptionFault((error as Error).message);
   }
@@ -195,8 +175,8 @@ function oneOf<T extends string>(option: string, name: string, known: readonly T
 
 export const helpText = `npm run bench -- [options]
 
-${Object.entries(optionsHelp)
-  .map(([name, help]) => `  --${name.padEnd(10)} ${help}`)
+${Object.entries(known)
+  .map(([name, { help }]) => `  --${name.padEnd(10)} ${help}`)
   .join("\n")}
 
 docs/bench.md tells how to read what is printed.`;

@@ -1,255 +1,121 @@
-/** The services that users would write or install instead: how each is started beside its database, asked, and understood. */
+/** The services that users would write instead: how each is started beside its database, on the same records and keys. */
 import { execFileSync, fork } from "node:child_process";
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { Principal } from "#records/principal.ts";
-import { gpMembers } from "#records/gp.ts";
-import { principalMembers } from "#records/principal.ts";
-import { projectMembers } from "#records/project.ts";
-import { signalMembers } from "#records/signal.ts";
-import type { DatasetParts } from "#search/dataset-parts.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { loadGeneration } from "#datasets/load.ts";
 import { freePort } from "../test/support/free-port.ts";
-import { endWithUs, temporaryFolder } from "./clean-up.ts";
-import { type Cluster, makeCluster } from "./postgres.ts";
+import { endWithUs } from "./clean-up.ts";
+import { type Fixtures, remember } from "./fixtures.ts";
 import { peerLines } from "./peer-records.ts";
+import { makeCluster } from "./postgres.ts";
 import { spawnRedis } from "./redis.ts";
-import { byPath, compressedByPath, type Question } from "./requests.ts";
 import { messageFrom, type RunningServer, stop } from "./servers.ts";
 
-export const peerNames = ["cached", "same", "compressed", "fastify", "postgraphile"] as const;
-export type PeerName = (typeof peerNames)[number];
-
 interface PeerKind {
-  title: string;
-  file: string;
-  settings: Readonly<Record<string, string>>;
+  settings?: Readonly<Record<string, string>>;
   /** Is there a Redis for it? */
-  hasRedis?: boolean;
-  /** How it is asked for a target of the mix. */
-  questionOf(target: string, key: string): Question;
-  foundIn(body: unknown): Found;
+  hasRedis: boolean;
+  /** How many requests it is asked, as a share of those of the program. */
+  share: number;
 }
 
-/** What an answer says was found. */
-export interface Found {
-  total: number;
-  ids: string[];
-}
-
-/** More than there are questions. */
-const answersMax = "10000";
-
-const fastify = (title: string, settings: PeerKind["settings"]): PeerKind => ({
-  title,
-  file: "fastify-service.js",
-  settings,
-  questionOf: byPath,
-  foundIn: foundByPath,
-});
-
-export const peerKinds: Readonly<Record<PeerName, PeerKind>> = {
-  cached: fastify("Fastify + pg, with an LRU of answers", { ANSWERS_MAX: answersMax }),
-  same: {
-    ...fastify("the same with a log line, windows in Redis, metrics and a row a request", {
-      ANSWERS_MAX: answersMax,
-    }),
-    hasRedis: true,
-  },
-  compressed: {
-    ...fastify("the same, compressing", { ANSWERS_MAX: answersMax, COMPRESS: "true" }),
-    questionOf: compressedByPath,
-    hasRedis: true,
-  },
-  fastify: fastify("Fastify + pg", {}),
-  postgraphile: {
-    title: "PostGraphile",
-    file: "postgraphile-service.js",
-    settings: {},
-    questionOf: graphqlQuestion,
-    foundIn(body) {
-      const { data, errors } = body as GraphqlBody;
-      if (errors !== undefined) throw new Error(`PostGraphile: ${JSON.stringify(errors)}`);
-      const { totalCount, nodes } = Object.values(data)[0]!;
-      return { total: totalCount, ids: nodes.map(({ rowId }) => rowId) };
-    },
-  },
-};
-
-interface GraphqlBody {
-  data: Record<string, { totalCount: number; nodes: { rowId: string }[] }>;
-  errors?: unknown[];
-}
-
-/** In an answer of the program, or of a service with the same paths. */
-export function foundByPath(body: unknown): Found {
-  const { data, pagination } = body as { data: { id: string }[]; pagination: { total: number } };
-  return { total: pagination.total, ids: data.map(({ id }) => id) };
-}
-
-export interface RunningPeer extends RunningServer {
-  /** First process of its database. */
-  databasePid: number;
-}
-
-export interface Peers {
-  start(name: PeerName): Promise<RunningPeer>;
-}
-
-const sources = join(import.meta.dirname, "peers");
+const peerKinds = {
+  /** Remembers answers, and counts in its own memory; it writes no log and records nothing. */
+  lean: { hasRedis: false, share: 1 },
+  /** Does what the program does beside. */
+  same: { hasRedis: true, share: 1 },
+  /** Likewise, and compresses each answer anew, which takes far longer than the code that V8 would settle. */
+  compressing: { hasRedis: true, share: 1 / 8, settings: { COMPRESS: "true" } },
+} satisfies Record<string, PeerKind>;
+export type PeerName = keyof typeof peerKinds;
 
 /**
- * Installs what they need into an empty folder, and makes a database of the records.
- * @throws NoPostgres
+ * Resolves once its answers have been compared with the program's.
+ * @throws NotInstalled; Error naming the first question whose answers differ.
  */
-export async function openPeers(
-  folder: string,
-  parts: DatasetParts,
-  keys: readonly string[],
-  tell: (what: string) => void,
-): Promise<Peers> {
-  tell("installing the packages of the peers");
-  const installed = join(folder, "peers");
-  mkdirSync(installed);
-  cpSync(sources, installed, { recursive: true });
+export async function openPeer(name: PeerName, fixtures: Fixtures) {
+  const { settings, hasRedis, share }: PeerKind = peerKinds[name];
+  const { service, cluster, environment, published } = await install(fixtures);
+  const start = async (): Promise<RunningServer> => {
+    const database = await cluster.start();
+    const redisPort = await freePort();
+    const redis = hasRedis
+      ? await spawnRedis({ port: redisPort, folder: fixtures.emptyFolder() })
+      : null;
+    const child = endWithUs(
+      fork(service, {
+        // Its log is read, as somebody collects it.
+        stdio: ["ignore", "pipe", "inherit", "ipc"],
+        env: {
+          PATH: process.env["PATH"],
+          NODE_ENV: "production",
+          DATABASE_URL: database.url,
+          ...environment,
+          ...(redis !== null && { COUNTERS_URL: `redis://127.0.0.1:${redisPort}` }),
+          ...settings,
+        },
+      }),
+    );
+    child.stdout!.resume();
+    return {
+      pid: child.pid!,
+      port: await messageFrom<number>(child),
+      siblingPids: [database.pid],
+      ...(redis !== null && { helpers: new Map([["Redis", redis.pid!]]) }),
+      async stop() {
+        await stop(child);
+        await Promise.all([database.stop(), redis === null ? undefined : stop(redis)]);
+      },
+    };
+  };
+  fixtures.tell(`comparing the answers of the peer '${name}' with the program's`);
+  const dataDir = fixtures.serverFolder(published);
+  const servers = [await start(), await fixtures.start(fixtures.checkouts[0]!, { dataDir })];
+  try {
+    for (const target of (await fixtures.mix()).targets) {
+      const [theirs, ours] = await Promise.all(
+        servers.map(({ port }) => foundBy(port, target, published.keys[0]!)),
+      );
+      if (theirs !== ours)
+        throw new Error(`${name} answers ${target} with ${theirs}; the program with ${ours}.`);
+    }
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+  return { start, share };
+}
+
+/** Returns how many records were found and which are on the page, in their order: else other work would be compared. */
+async function foundBy(port: number, target: string, key: string): Promise<string> {
+  const headers = { "x-api-key": key };
+  const response = await fetch(`http://127.0.0.1:${port}${target}`, { headers });
+  const { data, pagination } = (await response.json()) as {
+    data: { id: string }[];
+    pagination: { total: number };
+  };
+  return `${pagination.total} in all, here ${data.map(({ id }) => id).join(" ")}`;
+}
+
+/** Installs their packages, and makes a database of the records. */
+const install = remember(async (fixtures: Fixtures) => {
+  const folder = fixtures.emptyFolder();
+  cpSync(join(import.meta.dirname, "peers"), folder, { recursive: true });
+  fixtures.tell("installing the packages of the peers");
   execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
-    cwd: installed,
+    cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
   });
-  tell("loading the records into PostgreSQL");
-  const lines = [...peerLines(parts, keys)].join("");
-  const cluster = await makeCluster(join(installed, "schema.sql"), lines);
-  const clusters = Object.fromEntries(peerNames.map((name) => [name, cluster.copy()])) as Record<
-    PeerName,
-    Cluster
-  >;
+  fixtures.tell("loading the records into PostgreSQL");
+  const published = await fixtures.published(fixtures.checkouts[0]!, 1);
+  const catalogue = openCatalogue(join(published.dataDir, "datasets"));
+  const current = catalogue.current()!;
+  const parts = loadGeneration(catalogue.pathOf(current.version), current);
+  const lines = [...peerLines(parts, published.keys)].join("");
   return {
-    start: (name) => startPeer(join(installed, peerKinds[name].file), name, clusters[name], parts),
+    service: join(folder, "fastify-service.js"),
+    cluster: await makeCluster(join(folder, "schema.sql"), lines),
+    environment: { DATASET_VERSION: parts.version, DATASET_UPDATED_AT: parts.updatedAt },
+    published,
   };
-}
-
-async function startPeer(
-  path: string,
-  name: PeerName,
-  cluster: Cluster,
-  { version, updatedAt }: DatasetParts,
-): Promise<RunningPeer> {
-  const database = await cluster.start();
-  const { settings, hasRedis = false } = peerKinds[name];
-  const redis = hasRedis ? await startRedis() : null;
-  const child = endWithUs(
-    fork(path, {
-      // Its log is read, as somebody collects it.
-      stdio: ["ignore", "pipe", "inherit", "ipc"],
-      env: {
-        PATH: process.env["PATH"],
-        NODE_ENV: "production",
-        DATABASE_URL: database.url,
-        DATASET_VERSION: version,
-        DATASET_UPDATED_AT: updatedAt,
-        ...(redis !== null && { COUNTERS_URL: redis.url }),
-        ...settings,
-      },
-    }),
-  );
-  child.stdout!.resume();
-  return {
-    pid: child.pid!,
-    databasePid: database.pid,
-    ...(redis !== null && { helpers: new Map([["Redis", redis.child.pid!]]) }),
-    port: await messageFrom<number>(child),
-    async stop() {
-      await stop(child);
-      await Promise.all([database.stop(), redis === null ? undefined : stop(redis.child)]);
-    },
-  };
-}
-
-async function startRedis() {
-  const port = await freePort();
-  const child = await spawnRedis({ port, folder: temporaryFolder("bench") });
-  return { child, url: `redis://127.0.0.1:${port}` };
-}
-
-const memberNames = (members: object) => Object.keys(members).filter((name) => name !== "id");
-const fieldsOf = (members: object) => ["rowId", ...memberNames(members).map(camelCase)].join(" ");
-const camelCase = (name: string) =>
-  name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** What a GP embeds, through the table that links them. */
-const embedded = (kind: "Principal" | "Signal", members: object) =>
-  `gp${kind}sByGpId(first: 100) { totalCount nodes { ${kind.toLowerCase()}By${kind}Id { ${fieldsOf(members)} } } }`;
-
-const { gps: _gps, ...principalAlone } = Principal.properties;
-
-const linkedFields = (kind: "Principal" | "Signal" | "Project", members: object) =>
-  `${fieldsOf(members)} gp${kind}sBy${kind}Id { nodes { gpByGpId { rowId name } } }`;
-
-interface GraphqlRead {
-  /** The field for a filter, and that for the whole list in its order. */
-  found: string;
-  all: string;
-  fields: string;
-}
-
-const reads: Readonly<Record<string, GraphqlRead>> = {
-  "/fetch-gp": {
-    found: "fetchGp",
-    all: "",
-    fields: `${fieldsOf(gpMembers)} ${embedded("Principal", principalMembers)} ${embedded("Signal", signalMembers)}`,
-  },
-  "/fetch-principals": {
-    found: "fetchPrincipals",
-    all: "allPrincipals(orderBy: [SORT_NAME_ASC, ROW_ID_ASC], ",
-    fields: linkedFields("Principal", principalAlone),
-  },
-  "/fetch-signals": {
-    found: "fetchSignals",
-    all: "allSignals(orderBy: [DATE_DESC, ROW_ID_ASC], ",
-    fields: linkedFields("Signal", signalMembers),
-  },
-  "/fetch-projects": {
-    found: "fetchProjects",
-    all: "allProjects(orderBy: [SORT_NAME_ASC, ROW_ID_ASC], ",
-    fields: linkedFields("Project", projectMembers),
-  },
-};
-
-const variableTypes = {
-  gp_name: "String",
-  tag: "[String]",
-  theme: "[String]",
-  market: "[String]",
-} as const;
-type Variable = keyof typeof variableTypes;
-
-/** The same question, with its values as variables, so that the text of a query is one of few. */
-function graphqlQuestion(target: string): Question {
-  const { pathname, searchParams } = new URL(target, "http://127.0.0.1");
-  const { found, all, fields } = reads[pathname]!;
-  const filters = (Object.keys(variableTypes) as Variable[]).filter((name) =>
-    searchParams.has(name),
-  );
-  const declared = filters.map((name) => `$${camelCase(name)}: ${variableTypes[name]}`);
-  const passed = filters.map((name) => `${camelCase(name)}: $${camelCase(name)}, `).join("");
-  const read = filters.length > 0 ? `${found}(${passed}` : all;
-  const query = `query (${[...declared, "$first: Int!", "$offset: Int!"].join(", ")}) { ${read}first: $first, offset: $offset) { totalCount nodes { ${fields} } } }`;
-  const variables: Record<string, unknown> = {
-    first: Number(searchParams.get("limit") ?? 20),
-    offset: Number(searchParams.get("offset") ?? 0),
-  };
-  for (const name of filters)
-    variables[camelCase(name)] =
-      name === "gp_name" ? searchParams.get(name) : searchParams.getAll(name);
-  return {
-    path: "/graphql",
-    headers: { "content-type": "application/json" },
-    body: asciiJson({ query, variables }),
-  };
-}
-
-/** Requests are sent a byte a character. */
-const asciiJson = (value: unknown) =>
-  JSON.stringify(value).replace(
-    /[^\x20-\x7e]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+});

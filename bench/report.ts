@@ -1,24 +1,21 @@
-/** What a run prints in the end: what it was measured on, the tables, and which figures are not known well enough. */
+/** What a run prints in the end: what it was measured on, the table, and which figures are not known well enough. */
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { ownCommit } from "./fixtures.ts";
 import type { MixSizes } from "./requests.ts";
-import { type Figure, gradeOfEstimate, ratioOf, type Row, rows } from "./rows.ts";
-import { ownName, type PeerFigure } from "./rows/peers.ts";
-import { type Estimate, estimate, median, uncertainty, uncertaintyMax } from "./statistics.ts";
+import { type Figure, gradeOfEstimate, ratioOf, type Row, type RowName, rows } from "./rows.ts";
+import { type Estimate, estimate, uncertainty, uncertaintyMax } from "./statistics.ts";
 
 export interface Measured {
   /** In the order of the rows. */
   figures: readonly Figure[];
   /** Null where no row needed the mix's answers. */
   sizes: MixSizes | null;
-  /** Empty where the row `peers` was not asked for. */
-  peers: readonly PeerFigure[];
   /** Rows that could not be measured, and why. */
   faults: readonly string[];
 }
 
 export function report(
-  { figures, sizes, peers, faults }: Measured,
+  { figures, sizes, faults }: Measured,
   [own, other]: readonly string[],
   isMarkdown: boolean,
 ): string {
@@ -33,7 +30,6 @@ export function report(
       ? []
       : [asTable([head, ...lines.map(({ cells }) => cells)], isMarkdown)]),
     ...(untold.length === 0 ? [] : [untoldText(untold.map(({ name }) => name))]),
-    ...(peers.length === 0 ? [] : [asTable(peerCells(peers), isMarkdown)]),
     ...faults.map((fault) => `NOT MEASURED: ${fault}`),
   ].join("\n\n");
 }
@@ -71,7 +67,7 @@ interface Line {
   isKnown: boolean;
 }
 
-const heading = ["row", "floor", "goal", "measured", "±", "rounds", "", "how"];
+const heading = ["row", "floor", "goal", "measured", "95 % interval", "rounds", "", "how"];
 const comparedHeading = [
   "row",
   "this checkout",
@@ -85,34 +81,30 @@ const comparedHeading = [
 const cannotTell = "cannot tell";
 
 /** A figure beside what it has to reach. */
-function lineOf({ row: name, values, note }: Figure): Line {
-  const { title, target, show }: Row = rows[name];
+function lineOf({ row, values, note }: Figure): Line {
   const figure = estimate(values);
-  const grade = gradeOfEstimate(target, figure) ?? cannotTell;
   return {
-    name,
-    cells: [
-      title,
-      ...boundsOf(rows[name]),
-      show(figure.value),
-      ...precisionOf(figure),
-      grade,
-      note,
-    ],
+    name: row,
+    cells: cellsOf(row, figure, note),
     isKnown: uncertainty(figure) <= uncertaintyMax,
   };
 }
 
-/** Floor and goal as text. */
-export function boundsOf({ target: { floor, goal, isMoreBetter }, show }: Row): [string, string] {
+export function cellsOf(name: RowName, figure: Estimate, note: string): Cells {
+  const { title, target, show }: Row = rows[name];
+  const { floor, goal, isMoreBetter } = target;
   const bound = isMoreBetter ? "≥" : "≤";
-  return [`${bound} ${show(floor)}`, goal === undefined ? "–" : `${bound} ${show(goal)}`];
+  return [
+    title,
+    `${bound} ${show(floor)}`,
+    goal === undefined ? "–" : `${bound} ${show(goal)}`,
+    show(figure.value),
+    intervalText(figure, show),
+    String(figure.count),
+    gradeOfEstimate(target, figure) ?? cannotTell,
+    note,
+  ];
 }
-
-const precisionOf = (figure: Estimate) => [
-  Number.isFinite(uncertainty(figure)) ? `±${(uncertainty(figure) * 100).toFixed(0)} %` : "–",
-  String(figure.count),
-];
 
 /** This checkout beside the other one; a ratio above 1 is better here. */
 function comparedLines(
@@ -135,7 +127,7 @@ function comparedLines(
           showCompared(ownValue!),
           showCompared(otherValue!),
           `${ratio.value.toFixed(3)}×`,
-          intervalText(ratio, 3),
+          intervalText(ratio, (value) => value.toFixed(3)),
           String(ratio.count),
           verdict,
           figure.note,
@@ -152,29 +144,8 @@ function verdictOn(ratio: Estimate): "better" | "worse" | "no difference" | "can
   return uncertainty(ratio) <= uncertaintyMax ? "no difference" : cannotTell;
 }
 
-/** Every service beside the program, round by round in the same minute. */
-function peerCells(peers: readonly PeerFigure[]): Cells[] {
-  const own = peers.find(({ name }) => name === ownName)!;
-  return [
-    ["service", "µs a request", "±", "against gp-records", "95 % interval", "memory", "mean body"],
-    ...peers.map(({ title, microseconds, megabytes, bodyBytesMean }) => {
-      const cost = estimate(microseconds);
-      const ratio = estimate(microseconds.map((one, round) => one / own.microseconds[round]!));
-      return [
-        title,
-        cost.value.toFixed(1),
-        precisionOf(cost)[0]!,
-        `${ratio.value.toFixed(2)}×`,
-        intervalText(ratio, 2),
-        `${median(megabytes).toFixed(0)} MB`,
-        `${(bodyBytesMean / 1000).toFixed(1)} kB`,
-      ];
-    }),
-  ];
-}
-
-const intervalText = ({ low, high }: Estimate, digits: number) =>
-  Number.isFinite(low) ? `${low.toFixed(digits)} to ${high.toFixed(digits)}` : "–";
+const intervalText = ({ low, high }: Estimate, show: (value: number) => string) =>
+  Number.isFinite(low) ? `${show(low)} to ${show(high)}` : "–";
 
 export const asTable = (lines: readonly Cells[], isMarkdown: boolean): string =>
   isMarkdown ? asMarkdown(lines) : asText(lines);

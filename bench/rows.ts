@@ -63,8 +63,6 @@ export const rows = {
   "all-young": costRow("the first 10,000 requests of those processes", 0.42, 0.6),
   cold: costRow("cold mix (no answer cache) at 65,000 records", 0.25, 0.45),
   "cold-650k": costRow("cold mix at 650,000 records, against 65,000", 0.65, 0.85),
-  "cold-ndjson": costRow("cold mix in NDJSON, at 65,000 records", 0.18, 0.4),
-  "cold-csv": costRow("cold mix in CSV, at 65,000 records", 0.08, 0.12),
   "engines-valkey": costRow(
     "an instance on PostgreSQL and Redis, with log, metrics and recording, against one on files",
     0.75,

@@ -1,9 +1,8 @@
 /** Figures of a run kept in a file, and the table of several runs: one run tells how sure its figures are, not what another hour brings. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { OptionFault } from "./options.ts";
-import { asTable, boundsOf, describeRun, type Measured, mixText } from "./report.ts";
-import { gradeOf, type Row, type RowName, rows } from "./rows.ts";
-import { ownName, type PeerFigure, peerRows } from "./rows/peers.ts";
+import { asTable, cellsOf, describeRun, type Measured, mixText } from "./report.ts";
+import { type RowName, rows } from "./rows.ts";
 import { median } from "./statistics.ts";
 
 /** What a file holds, as JSON. */
@@ -16,21 +15,19 @@ export interface SavedRun {
   mix: string | null;
   /** In the order of the rows. */
   figures: { row: RowName; values: number[]; note: string }[];
-  peers: PeerFigure[];
 }
 
 /** 1 held what was measured before V8 had settled. */
 const format = 2;
 
 /** @throws Error where the file cannot be written. */
-export function saveRun(path: string, { figures, sizes, peers }: Measured): void {
+export function saveRun(path: string, { figures, sizes }: Measured): void {
   const run: SavedRun = {
     format,
     at: new Date().toISOString(),
     about: describeRun(),
     mix: sizes === null ? null : mixText(sizes),
     figures: figures.map(({ row, values, note }) => ({ row, values, note })),
-    peers: [...peers],
   };
   writeFileSync(path, `${JSON.stringify(run)}\n`);
 }
@@ -62,78 +59,21 @@ export function mergedReport(
   const mixes = new Set(inOrder.map(({ mix }) => mix).filter((mix) => mix !== null));
   const lines = (Object.keys(rows) as RowName[])
     .filter((row) => choices.has(row))
-    .map((row) => mergedLine(row, inOrder))
-    .filter((line) => line !== undefined);
-  const peers = peerRows.some((row) => choices.has(row)) ? mergedPeers(inOrder) : [];
+    .flatMap((row) => {
+      const found = inOrder.flatMap(({ figures }) => figures.filter((one) => one.row === row));
+      const last = found.at(-1);
+      if (last === undefined) return [];
+      const medians = found.map(({ values }) => median(values));
+      const [low, high] = [Math.min(...medians), Math.max(...medians)];
+      const spread = { value: median(medians), low, high, count: medians.length };
+      return [cellsOf(row, spread, last.note)];
+    });
   return [
-    `${runs.length === 1 ? "One run" : `${runs.length} runs; their median, and in brackets their range`}:`,
+    `${runs.length === 1 ? "One run" : `${runs.length} runs; their median, and their range`}:`,
     list,
     ...mixes,
     ...(lines.length === 0 ? [] : [asTable([heading, ...lines], isMarkdown)]),
-    ...(peers.length === 0 ? [] : [asTable([peersHeading, ...peers], isMarkdown)]),
   ].join("\n\n");
 }
 
 const heading = ["row", "floor", "goal", "measured", "range", "runs", "", "how (last run)"];
-const peersHeading = ["service", "µs a request", "against gp-records", "memory", "mean body"];
-
-/** Undefined where no run has the row. */
-function mergedLine(row: RowName, runs: readonly SavedRun[]): string[] | undefined {
-  const found = runs.flatMap((run) => run.figures.filter((one) => one.row === row));
-  if (found.length === 0) return undefined;
-  const { title, target, show }: Row = rows[row];
-  const { value, low, high } = spreadOf(found.map(({ values }) => median(values)));
-  const grades = new Set([low, high].map((one) => gradeOf(target, one)));
-  return [
-    title,
-    ...boundsOf(rows[row]),
-    show(value),
-    `${show(low)} to ${show(high)}`,
-    String(found.length),
-    grades.size === 1 ? [...grades][0]! : "cannot tell",
-    found.at(-1)!.note,
-  ];
-}
-
-function mergedPeers(runs: readonly SavedRun[]): string[][] {
-  const measured = runs.filter(({ peers }) => peers.length > 0);
-  const names = [...new Set(measured.flatMap(({ peers }) => peers.map(({ name }) => name)))];
-  return names.map((name) => {
-    const pairs = measured.flatMap(({ peers }) => {
-      const own = peers.find((one) => one.name === ownName)!;
-      return peers.filter((one) => one.name === name).map((peer) => ({ peer, own }));
-    });
-    const show = (figures: readonly number[], digits: number, unit: string) => {
-      const { value, low, high } = spreadOf(figures);
-      const [middle, from, to] = [value, low, high].map((one) => one.toFixed(digits));
-      return `${middle}${unit} (${from} to ${to})`;
-    };
-    return [
-      pairs[0]!.peer.title,
-      show(
-        pairs.map(({ peer }) => median(peer.microseconds)),
-        1,
-        "",
-      ),
-      show(
-        pairs.map(({ peer, own }) =>
-          median(peer.microseconds.map((one, round) => one / own.microseconds[round]!)),
-        ),
-        2,
-        "×",
-      ),
-      show(
-        pairs.map(({ peer }) => median(peer.megabytes)),
-        0,
-        " MB",
-      ),
-      `${(pairs.at(-1)!.peer.bodyBytesMean / 1000).toFixed(1)} kB`,
-    ];
-  });
-}
-
-const spreadOf = (figures: readonly number[]) => ({
-  value: median(figures),
-  low: Math.min(...figures),
-  high: Math.max(...figures),
-});

@@ -1,7 +1,7 @@
 /** F4: while the counters that servers share are away no request fails, and no quota is exceeded but once for each server. */
 import { setTimeout as wait } from "node:timers/promises";
 import { quantile } from "../bench/statistics.ts";
-import { othersThan200, stream } from "./ask.ts";
+import { othersThan200, stream } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import {
   askEach,

@@ -7,7 +7,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { done, startProgram } from "../bench/program.ts";
 import { writeRecords } from "../bench/records.ts";
 import { newKey } from "../test/support/own-process.ts";
-import { ask, othersThan200, stream } from "./ask.ts";
+import { ask, othersThan200, stream } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { errorsOf, importOf, publishedFolder, roomy, serveQuietly } from "./work.ts";
 

@@ -6,7 +6,7 @@ import { done } from "../bench/program.ts";
 import { quantile } from "../bench/statistics.ts";
 import { holdDatabase } from "../test/support/holder-process.ts";
 import { newKey } from "../test/support/own-process.ts";
-import { othersThan200, stream } from "./ask.ts";
+import { othersThan200, stream } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { publishedFolder, roomy, serveQuietly } from "./work.ts";
 

@@ -6,7 +6,7 @@ import type { Server } from "../bench/program.ts";
 import { residentBytes } from "../bench/servers.ts";
 import { quantile } from "../bench/statistics.ts";
 import { newKey } from "../test/support/own-process.ts";
-import { ask, othersThan200, stream, warmUp, type Books } from "./ask.ts";
+import { ask, othersThan200, stream, warmUp, type Books } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { errorsOf, publishedFolder, roomy, serveQuietly, type Work } from "./work.ts";
 

@@ -8,7 +8,7 @@ import { writeRecords } from "../bench/records.ts";
 import { askInside } from "../bench/servers.ts";
 import { quantile } from "../bench/statistics.ts";
 import { newKey } from "../test/support/own-process.ts";
-import { ask, othersThan200, stream, warmUp } from "./ask.ts";
+import { ask, othersThan200, stream, warmUp } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { importOf, publishedFolder, roomy, serveQuietly } from "./work.ts";
 

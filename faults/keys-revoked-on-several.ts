@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { revokeKey } from "#keys/keys.ts";
 import { openControl } from "#store/stores.ts";
 import { quantile } from "../bench/statistics.ts";
-import { ask } from "./ask.ts";
+import { ask } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import {
   type OneOfSeveral,

@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { makeKey } from "#keys/api-key.ts";
-import { type Asked, ask, othersThan200, stream } from "./ask.ts";
+import { type Asked, ask, othersThan200, stream } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import {
   countsLost,
@@ -194,4 +194,4 @@ async function askUnknown({ port }: OneOfSeveral): Promise<Asked> {
 }
 
 const askPage = ({ port }: OneOfSeveral) =>
-  ask({ port, path: "/account/keys", cookie: `gp_session=${"a".repeat(43)}` });
+  ask({ port, path: "/account/keys", headers: { cookie: `gp_session=${"a".repeat(43)}` } });

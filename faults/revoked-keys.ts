@@ -4,7 +4,7 @@ import { createAccount } from "#accounts/accounts.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openControl } from "#store/stores.ts";
 import { quantile } from "../bench/statistics.ts";
-import { ask } from "./ask.ts";
+import { ask } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { roomy, serveQuietly } from "./work.ts";
 

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Server } from "../bench/program.ts";
 import { quantile } from "../bench/statistics.ts";
 import { newKey } from "../test/support/own-process.ts";
-import { ask, othersThan200, stream, type Asked } from "./ask.ts";
+import { ask, othersThan200, stream, type Asked } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { publishedFolder, roomy, serveQuietly, type Work } from "./work.ts";
 

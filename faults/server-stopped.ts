@@ -7,7 +7,7 @@ import { whenDone } from "../bench/clean-up.ts";
 import { quantile } from "../bench/statistics.ts";
 import { holdDatabase } from "../test/support/holder-process.ts";
 import { newKey } from "../test/support/own-process.ts";
-import { stream } from "./ask.ts";
+import { stream } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import { publishedFolder, roomy, serveQuietly } from "./work.ts";
 

@@ -17,7 +17,7 @@ import { findRedis } from "../bench/redis.ts";
 import { type RedisServer, startRedis } from "../test/support/redis.ts";
 import { type FarAway, openFarAway } from "../test/support/far-away.ts";
 import { holdSocket } from "../test/support/held-socket.ts";
-import { ask } from "./ask.ts";
+import { ask } from "../bench/ask.ts";
 import { importOf, roomy, serveQuietly, type Work } from "./work.ts";
 
 /** Returns why they cannot be started here; null where they can. */

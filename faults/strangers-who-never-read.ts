@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { ask } from "./ask.ts";
+import { ask } from "../bench/ask.ts";
 import { endWithUs } from "../bench/clean-up.ts";
 import { findProgram, whyNot } from "../bench/not-installed.ts";
 import type { Server } from "../bench/program.ts";

@@ -9,7 +9,7 @@ import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../bench/postgres.ts";
 import { spawnRedis } from "../bench/redis.ts";
-import { ask } from "../faults/ask.ts";
+import { ask } from "../bench/ask.ts";
 import { cast } from "./support/cast.ts";
 import { eventually } from "./support/eventually.ts";
 import { type Instance, newSharedKey, publishShared, startInstance } from "./support/instances.ts";
@@ -64,7 +64,8 @@ async function openWorld(t: TestContext) {
 const statusOf = async ({ port }: Instance, key: string) => (await ask({ port, path, key })).status;
 
 const pageOf = async ({ port }: Instance) =>
-  (await ask({ port, path: "/account/keys", cookie: `gp_session=${"a".repeat(43)}` })).status;
+  (await ask({ port, path: "/account/keys", headers: { cookie: `gp_session=${"a".repeat(43)}` } }))
+    .status;
 
 /** How many of so many requests at once are admitted. */
 async function admitted(instance: Instance, key: string, requests: number): Promise<number> {

@@ -12,7 +12,7 @@ import type { Engine } from "#limits/engine.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { endWithUs } from "../bench/clean-up.ts";
-import { ask, othersThan200, stream } from "../faults/ask.ts";
+import { ask, othersThan200, stream } from "../bench/ask.ts";
 import { cast } from "./support/cast.ts";
 import { eventually } from "./support/eventually.ts";
 import { hasTool } from "./support/installed-tool.ts";

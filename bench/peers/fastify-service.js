@@ -1,7 +1,7 @@
 /**
  * The same four reads as a team writes them that knows Fastify and PostgreSQL: keys by their SHA-256 with an LRU, a rate limit for
- * each account, schemas, prepared statements, JSON made by the database, exact totals. With ANSWERS_MAX it remembers answers; with
- * COUNTERS_URL it does what the program does beside (same-work.js); with COMPRESS it compresses.
+ * each account, schemas, prepared statements, JSON made by the database, exact totals, an LRU of answers. With COUNTERS_URL it does
+ * what the program does beside (same-work.js); with COMPRESS it compresses.
  */
 import { hash } from "node:crypto";
 import compress from "@fastify/compress";
@@ -12,7 +12,7 @@ import pg from "pg";
 import { addSameWork } from "./same-work.js";
 
 const { DATABASE_URL, DATASET_VERSION, DATASET_UPDATED_AT } = process.env;
-const { ANSWERS_MAX = "0", COUNTERS_URL, COMPRESS } = process.env;
+const { COUNTERS_URL, COMPRESS } = process.env;
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10 });
 
 /** Prepares each text once on each connection. */
@@ -259,8 +259,8 @@ else
     enableDraftSpec: true,
   });
 
-const answersMax = Number(ANSWERS_MAX);
-const answers = answersMax > 0 ? new LRUCache({ max: answersMax }) : null;
+/** By URL; more than there are questions. */
+const answers = new LRUCache({ max: 10_000 });
 
 function send(request, reply, { body, etag, total }) {
   reply.header("etag", etag);
@@ -272,13 +272,13 @@ function send(request, reply, { body, etag, total }) {
 
 async function makeAnswer(request, reply, statement) {
   const made = await answer(statement, request.query);
-  answers?.set(request.url, made);
+  answers.set(request.url, made);
   return send(request, reply, made);
 }
 
 for (const [path, { schema, statement }] of Object.entries(routes))
   app.get(path, { schema: { querystring: schema } }, (request, reply) => {
-    const known = answers?.get(request.url);
+    const known = answers.get(request.url);
     if (known === undefined) return makeAnswer(request, reply, statement);
     // Returns nothing: Fastify would wait for a reply as for a promise.
     send(request, reply, known);

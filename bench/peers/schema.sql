@@ -1,11 +1,10 @@
--- The records as tables, as a team that knows PostgreSQL would lay them out; the services beside this file ask them.
+-- The records as tables, as a team that knows PostgreSQL would lay them out; the service beside this file asks them.
 -- The database compares text by its bytes (LC_COLLATE C) and knows letters of all languages (LC_CTYPE C.UTF-8).
 -- psql runs this once; "kind TAB json" lines of the records come in on its standard input.
 \set ON_ERROR_STOP on
 set client_min_messages = warning;
 
 create extension pg_trgm;
-create extension unaccent;
 
 create table gps (
   id text primary key,
@@ -146,7 +145,7 @@ create table gp_projects (
   primary key (gp_id, position)
 );
 
--- Where PostGraphile does not look.
+-- What is no record.
 create schema private;
 create table private.api_keys (
   digest bytea primary key,
@@ -208,106 +207,5 @@ create index on projects (sort_name, id);
 create index on gp_principals (principal_id, gp_place);
 create index on gp_signals (signal_id, gp_place);
 create index on gp_projects (project_id, gp_place);
-
--- For PostGraphile, which makes a field with pages and a total of each function that returns rows of a table. Lists without a filter it
--- makes of the tables themselves.
-
-create function fold(value text) returns text
-language sql stable parallel safe
-as $$
-  select trim(regexp_replace(
-    regexp_replace(lower(unaccent(normalize(value, NFKD))), '[\u0300-\u036f''’‘ʼ.]', '', 'g'),
-    '[^[:alnum:]]+', ' ', 'g'
-  ))
-$$;
-
-create function folded(list text[]) returns text[]
-language sql stable parallel safe
-as $$ select array_agg(fold(one)) from unnest(list) one $$;
-
-create type matching_gp as (gp_id text, rank int);
-
-create function matching_gps(gp_name text, tag text[], theme text[], market text[]) returns setof matching_gp
-language plpgsql stable parallel safe
-as $$
-declare
-  query text := fold(gp_name);
-  patterns text[] := array(
-    select case when length(word) >= 4 then '%' || word || '%' else '% ' || word || '%' end
-    from unnest(string_to_array(query, ' ')) word
-    order by length(word) desc
-  );
-  wanted_tags text[] := folded(tag);
-  wanted_themes text[] := folded(theme);
-  wanted_markets text[] := folded(market);
-begin
-  if gp_name is null then
-    return query
-      select g.id, 0 from gps g
-      where (wanted_tags is null or g.tag_keys && wanted_tags) and (wanted_themes is null or g.theme_keys && wanted_themes)
-        and (wanted_markets is null or g.market_keys && wanted_markets);
-  elsif gp_name ~ '^gp_[0-9a-z]{16}$' then
-    return query
-      select g.id, 0 from gps g
-      where (g.id = gp_name or g.former_ids @> array[gp_name])
-        and (wanted_tags is null or g.tag_keys && wanted_tags) and (wanted_themes is null or g.theme_keys && wanted_themes)
-        and (wanted_markets is null or g.market_keys && wanted_markets);
-  else
-    return query
-      select n.gp_id, min(
-        case
-          when n.name = query then 0
-          when n.name like query || '%' then 1
-          when n.padded like '% ' || query || '%' then 2
-          when n.name like '%' || query || '%' then 3
-          else 4
-        end
-      )
-      from gp_names n
-      join gps g on g.id = n.gp_id
-      where n.padded like patterns[1] and n.padded like all (patterns)
-        and (wanted_tags is null or g.tag_keys && wanted_tags) and (wanted_themes is null or g.theme_keys && wanted_themes)
-        and (wanted_markets is null or g.market_keys && wanted_markets)
-      group by n.gp_id;
-  end if;
-end
-$$;
-
-create function fetch_gp(gp_name text, tag text[] = null, theme text[] = null, market text[] = null) returns setof gps
-language sql stable parallel safe
-as $$
-  select g.* from matching_gps(gp_name, tag, theme, market) m join gps g on g.id = m.gp_id
-  order by m.rank, g.sort_name, g.id
-$$;
-
-create function fetch_principals(gp_name text = null, tag text[] = null, theme text[] = null, market text[] = null) returns setof principals
-language sql stable parallel safe
-as $$
-  select r.* from principals r
-  where r.id in (
-    select l.principal_id from matching_gps(gp_name, tag, theme, market) m join gp_principals l on l.gp_id = m.gp_id
-  )
-  order by r.sort_name, r.id
-$$;
-
-create function fetch_signals(gp_name text) returns setof signals
-language sql stable parallel safe
-as $$
-  select r.* from signals r
-  where r.id in (
-    select l.signal_id from matching_gps(gp_name, null, null, null) m join gp_signals l on l.gp_id = m.gp_id
-  )
-  order by r.date desc, r.id
-$$;
-
-create function fetch_projects(gp_name text) returns setof projects
-language sql stable parallel safe
-as $$
-  select r.* from projects r
-  where r.id in (
-    select l.project_id from matching_gps(gp_name, null, null, null) m join gp_projects l on l.gp_id = m.gp_id
-  )
-  order by r.sort_name, r.id
-$$;
 
 vacuum analyze;

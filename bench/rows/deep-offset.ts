@@ -1,7 +1,7 @@
 /** What a page deep in a list costs against the first one, with nothing cached (C19). */
+import { ask } from "../ask.ts";
 import type { Fixtures } from "../fixtures.ts";
 import type { LoadClient } from "../load.ts";
-import { fetchOnce } from "../requests.ts";
 import { type Candidate, inTurn, openSession, type Session } from "../rounds.ts";
 import type { RunningServer } from "../servers.ts";
 import { median } from "../statistics.ts";
@@ -72,7 +72,7 @@ async function candidatesOf(
   server: RunningServer,
   list: string,
 ): Promise<Candidate<number>[]> {
-  const first = await fetchOnce(server.port, list, { "x-api-key": key });
+  const first = await ask({ port: server.port, path: list, key });
   const total = Number(first.headers["x-total-count"]);
   return depths.map(({ name, offset }) =>
     costCandidate(load, server, {

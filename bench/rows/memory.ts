@@ -2,9 +2,9 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { ask } from "../ask.ts";
 import { type Fixtures, importRecords } from "../fixtures.ts";
 import { allServed } from "../load.ts";
-import { fetchOnce } from "../requests.ts";
 import { openSession, type Session } from "../rounds.ts";
 import { askInside, residentBytes } from "../servers.ts";
 import { median } from "../statistics.ts";
@@ -30,9 +30,8 @@ export const openMemoryLoad = (fixtures: Fixtures): Promise<Session> =>
           dataDir,
           settings: { ...costSetups.all.settings, ...sparing },
         });
-        await fetchOnce(server.port, "/fetch-signals?limit=20", {
-          "x-api-key": published.keys[0]!,
-        });
+        const [key] = published.keys;
+        await ask({ port: server.port, path: "/fetch-signals?limit=20", key: key! });
         atStart.push(residentBytes(server.pid) / 1e6);
         const { requests } = published;
         const order = { port: server.port, requests, connections, firstRequest: 0, secondsMax };
@@ -74,12 +73,8 @@ export const openMemoryTakeover = (fixtures: Fixtures): Promise<Session> =>
       const order = { port: server.port, requests, connections: 16, perSecond, ...counts };
       allServed(await fixtures.load.run(order));
     };
-    const versionServed = async () => {
-      const headers = { "x-api-key": keys[0]! };
-      return (await fetchOnce(server.port, "/fetch-signals?limit=1", headers)).headers[
-        "dataset-version"
-      ];
-    };
+    const question = { port: server.port, path: "/fetch-signals?limit=1", key: keys[0]! };
+    const versionServed = async () => (await ask(question)).headers["dataset-version"];
     let imported = 0;
     const importAndSettle = async () => {
       const before = await versionServed();

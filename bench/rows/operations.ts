@@ -2,6 +2,7 @@
 import { chance, pick, type Random, startRandom } from "#demo/random.ts";
 import { operations } from "#operations/index.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
+import { ask as askOnce } from "../ask.ts";
 import type { Checkout, Fixtures } from "../fixtures.ts";
 import {
   beginning,
@@ -12,7 +13,6 @@ import {
   twoWords,
   wholeName,
 } from "../mix.ts";
-import { fetchOnce } from "../requests.ts";
 import { type Candidate, inTurn, openSession, type Session } from "../rounds.ts";
 import type { RunningServer } from "../servers.ts";
 import { median } from "../statistics.ts";
@@ -185,7 +185,7 @@ async function questionsOf(
     const target = `/${operation}?${query.toString()}`;
     const totals: number[] = [];
     for (const { server, key } of servers) {
-      const { headers } = await fetchOnce(server.port, target, { "x-api-key": key });
+      const { headers } = await askOnce({ port: server.port, path: target, key });
       totals.push(Number(headers["x-total-count"]));
     }
     if (totals.some((total) => total !== totals[0] && total < limit)) continue;

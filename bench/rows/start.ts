@@ -1,7 +1,7 @@
 /** How long it takes from the start of the program to its first answer, and what memory it holds then. */
+import { ask } from "../ask.ts";
 import type { Checkout, Fixtures, Published } from "../fixtures.ts";
 import { openSession, type Session } from "../rounds.ts";
-import { fetchOnce } from "../requests.ts";
 import { residentBytes } from "../servers.ts";
 
 export const openStart = (fixtures: Fixtures): Promise<Session> =>
@@ -28,8 +28,8 @@ async function startOnce(fixtures: Fixtures, checkout: Checkout, published: Publ
   const dataDir = fixtures.serverFolder(published);
   const startedAt = performance.now();
   const server = await fixtures.start(checkout, { dataDir });
-  const headers = { "x-api-key": published.keys[0]! };
-  const { status } = await fetchOnce(server.port, "/fetch-signals?limit=20", headers);
+  const [key] = published.keys;
+  const { status } = await ask({ port: server.port, path: "/fetch-signals?limit=20", key: key! });
   const seconds = (performance.now() - startedAt) / 1000;
   if (status !== 200) throw new Error(`The first answer after a start was a ${status}.`);
   const megabytes = residentBytes(server.pid) / 1e6;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs } from "../../bench/clean-up.ts";
-import { ask } from "../../faults/ask.ts";
+import { ask } from "../../bench/ask.ts";
 import { allCommands } from "./all-commands.ts";
 import { eventually } from "./eventually.ts";
 import { holdSocket } from "./held-socket.ts";

@@ -6,6 +6,8 @@ export interface Asked {
   /** Null where no answer began. */
   status: number | null;
   headers: Record<string, string | string[] | undefined>;
+  /** Names and values in turn, as they were sent. */
+  rawHeaders: readonly string[];
   body: string;
   /** An answer that began and did not end. */
   isCut: boolean;
@@ -16,36 +18,32 @@ export interface Question {
   port: number;
   path: string;
   key?: string;
-  cookie?: string;
+  headers?: Readonly<Record<string, string>>;
   agent?: Agent;
 }
 
 /** Never rejects: a refused or broken connection is an outcome like any other. */
-export function ask({ port, path, key, cookie, agent }: Question): Promise<Asked> {
+export function ask({ port, path, key, agent, ...question }: Question): Promise<Asked> {
   const startedAt = performance.now();
-  const headers = {
-    ...(key !== undefined && { "x-api-key": key }),
-    ...(cookie !== undefined && { cookie }),
-  };
+  const headers = { ...(key !== undefined && { "x-api-key": key }), ...question.headers };
   return new Promise((resolve) => {
     let body = "";
-    let answer: Partial<Asked> = { status: null, headers: {} };
+    let answer: Pick<Asked, "status" | "headers" | "rawHeaders"> = {
+      status: null,
+      headers: {},
+      rawHeaders: [],
+    };
     const settle = (isCut: boolean) =>
-      resolve({
-        status: answer.status ?? null,
-        headers: answer.headers ?? {},
-        body,
-        isCut,
-        milliseconds: performance.now() - startedAt,
-      });
+      resolve({ ...answer, body, isCut, milliseconds: performance.now() - startedAt });
     const request = get({ host: "127.0.0.1", port, path, headers, agent }, (response) => {
-      answer = { status: response.statusCode!, headers: response.headers };
+      const { statusCode, headers, rawHeaders } = response;
+      answer = { status: statusCode!, headers, rawHeaders };
       response.setEncoding("utf8");
       response.on("data", (text: string) => (body += text));
       response.on("end", () => settle(!response.complete));
       response.on("error", () => settle(true));
     });
-    request.on("error", () => settle((answer.status ?? null) !== null));
+    request.on("error", () => settle(answer.status !== null));
   });
 }
 
