@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { temporaryFolder, whenDone } from "./clean-up.ts";
-import { type LoadClient, startLoadClient } from "./load.ts";
+import { startLoadClient } from "./load.ts";
 import { benchSource, makeMix, type Mix } from "./mix.ts";
 import { OptionFault } from "./options.ts";
-import { ownRoot, type ProgramOrder, serve, type Server, startProgram } from "./program.ts";
+import { ownRoot, type ProgramOrder, serve, startProgram } from "./program.ts";
 import { type RecordsFile, writeRecords } from "./records.ts";
 import { answersTo, requestsOf } from "./requests.ts";
 import { residentBytes, type SentAnswer } from "./servers.ts";
@@ -32,42 +32,20 @@ export interface Published {
   requests: string;
 }
 
-export interface Fixtures {
-  /** This one and, if asked, another commit. */
-  checkouts: readonly Checkout[];
-  load: LoadClient;
-  /** Tells what is under way. */
-  tell(what: string): void;
-  mix(): Promise<Mix>;
-  /** Canonical records, 65,000 times `factor`. */
-  records(factor: number): Promise<RecordsFile>;
-  /** As many others. */
-  otherRecords(): Promise<RecordsFile>;
-  published(checkout: Checkout, factor: number): Promise<Published>;
-  /** A data folder of its own over what is published, for one server. */
-  serverFolder(published: Published): string;
-  /** An empty folder. */
-  emptyFolder(): string;
-  /** Name under which the load client knows the mix, asked with further headers. */
-  requests(published: Published, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** The answers of this checkout to the questions of the mix. */
-  answers(): Promise<SentAnswer[]>;
-  /** Starts the program of a checkout. */
-  start(checkout: Checkout, order: ProgramOrder): Promise<Server & { lineCount(): number }>;
-  /** The code of a checkout that issues keys, since its store may have another schema than ours. */
-  keysOf(checkout: Checkout): Promise<typeof import("./issue-keys.ts")>;
-}
-
 /** How many accounts, with a key each, ask the mix. */
 const keyCount = 200;
 const usualCount = 65_000;
 const otherSeed = 7;
 
-export function openFixtures(compareTo: string | null, tell: (what: string) => void): Fixtures {
+export type Fixtures = ReturnType<typeof openFixtures>;
+
+/** @param tell what is under way. */
+export function openFixtures(compareTo: string | null, tell: (what: string) => void) {
   const folder = temporaryFolder("bench");
   const cacheOf = (name: string) => ({ compileCache: join(folder, `compiled-${name}`) });
   const own: Checkout = { name: "this checkout", root: ownRoot, ...cacheOf("own") };
-  const checkouts =
+  /** This one and, if asked, another commit. */
+  const checkouts: readonly Checkout[] =
     compareTo === null
       ? [own]
       : [own, { ...checkOut(compareTo, folder, tell), ...cacheOf("other") }];
@@ -79,10 +57,12 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
     mkdirSync(path);
     return path;
   };
+  /** Canonical records, 65,000 times `factor`. */
   const records = remember((factor: number) => {
     tell(`inventing ${65 * factor},000 records`);
     return writeRecords(join(folder, `records-${factor}.ndjson`), usualCount * factor);
   });
+  /** As many others. */
   const otherRecords = remember<void, RecordsFile>(() =>
     writeRecords(join(folder, "other-records.ndjson"), usualCount, otherSeed),
   );
@@ -100,13 +80,14 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
     return { dataDir, keys, requests: name };
   });
 
-  // One server at a time holds a data folder.
+  /** A data folder of its own over what is published, for one server: one at a time holds a data folder. */
   const serverFolder = ({ dataDir }: Published) => {
     const folderOfServer = emptyFolder();
     symlinkSync(join(dataDir, "datasets"), join(folderOfServer, "datasets"));
     cpSync(join(dataDir, "control.sqlite"), join(folderOfServer, "control.sqlite"));
     return folderOfServer;
   };
+  /** Starts the program of a checkout. */
   const start = async (checkout: Checkout, order: ProgramOrder) => {
     let lines = 0;
     const hear = (text: string) => {
@@ -117,12 +98,17 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
   };
   const publishedBy = (checkout: Checkout, factor: number) =>
     published(JSON.stringify([checkouts.indexOf(checkout), factor]));
-  const requests: Fixtures["requests"] = async ({ requests: plain, keys }, headers) => {
+  /** Name under which the load client knows the mix, asked with further headers. */
+  const requests = async (
+    { requests: plain, keys }: Published,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<string> => {
     if (headers === undefined) return plain;
     const name = `${plain} ${JSON.stringify(headers)}`;
     load.prepare(name, requestsOf(await mix(), keys, headers));
     return name;
   };
+  /** The answers of this checkout to the questions of the mix. */
   const answers = remember<void, SentAnswer[]>(async () => {
     const ofOwn = await publishedBy(own, 1);
     const server = await start(own, { dataDir: serverFolder(ofOwn) });
@@ -212,7 +198,10 @@ export function ownCommit(): string {
   }
 }
 
-/** @throws Error where the commit is older than the file, or its store has other functions. */
+/**
+ * The code of a checkout that issues keys, since its store may have another schema than ours.
+ * @throws Error where the commit is older than the file, or its store has other functions.
+ */
 const keysOf = ({ root }: Checkout) =>
   import(pathToFileURL(join(root, "bench/issue-keys.ts")).href) as Promise<
     typeof import("./issue-keys.ts")

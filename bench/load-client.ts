@@ -53,9 +53,7 @@ async function openRun(order: LoadOrder): Promise<Run> {
       const until = Math.round(order.count * share);
       if (order.perSecond === undefined)
         await Promise.all(connections.map((connection) => askOnAndOn(connection, until)));
-      else if (order.isOpenLoop === true)
-        await askByTheClock(connections, tally, order.perSecond, until);
-      else await askAtPace(connections, tally, order.perSecond);
+      else await askByTheClock(connections, tally, order.perSecond, until);
     },
     end: () => connections.forEach((connection) => connection.end()),
   };
@@ -64,7 +62,6 @@ async function openRun(order: LoadOrder): Promise<Run> {
 interface Tally {
   /** Is one more to be asked? */
   isOpen(): boolean;
-  secondsSoFar(): number;
   asked(): number;
   /** Marks the requests from this one on. */
   markDisturbed(from: number): void;
@@ -84,7 +81,6 @@ function openTally(order: LoadOrder): Tally {
   const secondsSoFar = () => (performance.now() - startedAt) / 1000;
   return {
     isOpen: () => asked < count && secondsSoFar() < secondsMax,
-    secondsSoFar,
     asked: () => asked,
     markDisturbed: (from) => void disturbed.fill(1, from, asked),
     async askNext(connection, since = performance.now()) {
@@ -104,27 +100,6 @@ function openTally(order: LoadOrder): Tally {
       disturbed: disturbed.slice(0, answered),
     }),
   };
-}
-
-/** What is due waits for a free connection; there should be enough of them. */
-async function askAtPace(
-  connections: readonly Connection[],
-  tally: Tally,
-  perSecond: number,
-): Promise<void> {
-  const free = [...connections];
-  const underWay: Promise<void>[] = [];
-  const ask = async (connection: Connection) => {
-    await tally.askNext(connection);
-    free.push(connection);
-  };
-  for await (const _ of setInterval(1)) {
-    const due = tally.secondsSoFar() * perSecond;
-    while (tally.isOpen() && tally.asked() < due && free.length > 0)
-      underWay.push(ask(free.pop()!));
-    if (!tally.isOpen()) break;
-  }
-  await Promise.all(underWay);
 }
 
 /** Each request when it is due, and if no connection is free then, on the first one that is; it waits from the tick on that found it due. */

@@ -16,13 +16,12 @@ export interface LoadOrder {
   firstRequest: number;
   /** No request is begun later than this. */
   secondsMax: number;
-  /** Asks at this rate, whatever the answers do; without it each connection asks when it has its answer. */
-  perSecond?: number;
   /**
-   * Counts the time of a request from when it was due, also where it had to wait for a connection: what people notice who do not know
-   * of each other. How late the client itself finds it due is left out.
+   * Asks at this rate, whatever the answers do, and counts the time of a request from when it was due, also where it had to wait for
+   * a connection: what people notice who do not know of each other. How late the client itself finds it due is left out. Without it
+   * each connection asks when it has its answer.
    */
-  isOpenLoop?: boolean;
+  perSecond?: number;
 }
 
 /** Several servers asked in turn, a part of their requests at a time: whatever else the machine does meets all of them alike. */
@@ -43,7 +42,7 @@ export interface LoadResult {
   microseconds: Float64Array;
   /** In the same order. */
   statuses: Uint16Array;
-  /** In the same order: 1 where steal time fell into its turn. Only an open loop looks for it. */
+  /** In the same order: 1 where steal time fell into its turn. Only where a rate is given is it looked for. */
   disturbed: Uint8Array;
 }
 

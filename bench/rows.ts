@@ -2,7 +2,7 @@
 import { type Estimate, estimate } from "./statistics.ts";
 
 /** What a figure must be at least (or at most), and what it should be. */
-export interface Target {
+interface Target {
   floor: number;
   /** Undefined where the floor is all that is promised. */
   goal?: number;
@@ -159,10 +159,10 @@ export interface Figure {
   note: string;
 }
 
-export type Grade = "below floor" | "floor" | "goal";
+type Grade = "below floor" | "floor" | "goal";
 
 /** A value that cannot be told, NaN, is below the floor. */
-export function gradeOf({ floor, goal, isMoreBetter }: Target, value: number): Grade {
+function gradeOf({ floor, goal, isMoreBetter }: Target, value: number): Grade {
   const reaches = (mark: number) => (isMoreBetter ? value >= mark : value <= mark);
   if (!reaches(floor)) return "below floor";
   return goal !== undefined && reaches(goal) ? "goal" : "floor";

@@ -32,7 +32,7 @@ export const openTail = (fixtures: Fixtures): Promise<Session> =>
           count,
           firstRequest: 0,
           secondsMax: 120,
-          ...(isOpenLoop && { perSecond, isOpenLoop }),
+          ...(isOpenLoop && { perSecond }),
         })),
         turns: Math.round(seconds / turnSeconds),
         isReversed,
