@@ -1,6 +1,6 @@
 /** What `/mcp` answers to a message: JSON-RPC, a result that is whole, and errors of tools that name each wrong argument. */
 import type { Violation } from "../run.ts";
-import { promisedProblems, promisedTools } from "./promised.ts";
+import { problemCodes, promisedTools } from "./promised.ts";
 import type { Answer } from "./read-answers.ts";
 import { valuesOf, type FuzzRequest } from "./request.ts";
 
@@ -52,7 +52,7 @@ function judgeFailure(result: any, wrong: Wrong): Violation[] {
     return [wrong("form of an error of a tool", result)];
   }
   const { code, detail, errors } = failure;
-  if (promisedProblems[code] === undefined) return [wrong("code not promised", failure)];
+  if (!problemCodes.includes(code)) return [wrong("code not promised", failure)];
   if (/\n\s+at |node_modules|\b(?:TypeError|SQLITE_\w+)\b/.test(detail))
     return [wrong("the inside shows", detail)];
   if (code !== "invalid-parameters") return [];

@@ -1,5 +1,7 @@
 /** Judges an exchange: how many answers there are, and whether each is one the interface promises. */
+import type { AssertionError } from "node:assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { assertDescribed } from "../../test/support/described.ts";
 import type { Violation } from "../run.ts";
 import type { Exchange } from "./converse.ts";
 import type { Conversation } from "./any-conversation.ts";
@@ -11,14 +13,7 @@ import { judgePage, questionOf, type PageJudge } from "./judge-page.ts";
 import { judgeProblem, readProblem } from "./judge-problem.ts";
 import type { Answer } from "./read-answers.ts";
 import { targetOf, valueOf, type FuzzRequest } from "./request.ts";
-import {
-  formPath,
-  messagesPath,
-  messageType,
-  idPrefixes,
-  promisedProblems,
-  promisedSuccesses,
-} from "./promised.ts";
+import { formPath, messagesPath, messageType, idPrefixes, promisedStatuses } from "./promised.ts";
 import { type Role, validRoles, type Secrets } from "./secrets.ts";
 
 export interface Court {
@@ -53,14 +48,14 @@ export function judgeAnswer(
 ): Violation[] {
   const violations: Violation[] = answer.faults.map((detail) => ({ rule: "not HTTP", detail }));
   const { status } = answer;
-  const statuses = Object.values(promisedProblems).map((promised) => promised.status);
-  if (![...promisedSuccesses, ...statuses].includes(status))
+  if (!promisedStatuses.includes(status))
     violations.push({ rule: "status not promised", detail: String(status) });
   const content = contentOf(answer);
   if (content instanceof Error) {
     violations.push({ rule: "content cannot be read", detail: content.message });
     return violations;
   }
+  violations.push(...judgeDescribed(answer, content));
   const isMessage = isOfMessages(answer, request, sent);
   violations.push(...judgeHeaders(answer, request, sent, isMessage));
   violations.push(...leaksIn(answer, content, secrets, sent, request === null));
@@ -81,6 +76,18 @@ export function judgeAnswer(
   if (!answer.isWithoutContent)
     violations.push(...judgePage(answer, content, question, comparePage));
   return violations;
+}
+
+/** Every header, and every member of JSON, has to stand in openapi.json. */
+function judgeDescribed({ status, headers }: Answer, content: string): Violation[] {
+  const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "") && content !== "";
+  try {
+    assertDescribed({ status, headers, json: isJson ? JSON.parse(content) : undefined });
+    return [];
+  } catch (error) {
+    const { message, actual } = error as AssertionError;
+    return [{ rule: "not described", detail: `${message}: ${JSON.stringify(actual)}` }];
+  }
 }
 
 const rolesServed: readonly Role[] = [...validRoles, "small"];

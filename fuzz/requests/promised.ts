@@ -1,92 +1,26 @@
-/** What the interface promises, written down here once more: an oracle must not ask the program it judges. */
+/** What the interface promises: as openapi.json says it, and what that does not say written down here once more. */
+import { readFileSync } from "node:fs";
 
-export interface PromisedProblem {
-  status: number;
-  title: string;
-  /** Members beside those that every problem has. */
-  members: readonly string[];
+interface Description {
+  components: {
+    responses: Readonly<Record<string, object>>;
+    schemas: Readonly<
+      Record<"Problem" | "ParameterFault", { properties: { code: { enum: string[] } } }>
+    >;
+  };
 }
 
-const problem = (status: number, title: string, ...members: string[]): PromisedProblem => ({
-  status,
-  title,
-  members,
-});
+const { components } = JSON.parse(readFileSync("openapi.json", "utf8")) as Description;
 
-export const promisedProblems: Readonly<Record<string, PromisedProblem>> = {
-  "invalid-parameters": problem(400, "One or more query parameters are not valid", "errors"),
-  "malformed-request": problem(400, "The request could not be read"),
-  "api-key-missing": problem(401, "No API key was sent", "header", "account_url"),
-  "api-key-invalid": problem(401, "The API key is not valid", "reason"),
-  "api-key-expired": problem(
-    401,
-    "The API key has expired",
-    "key_hint",
-    "expired_at",
-    "account_url",
-  ),
-  "api-key-revoked": problem(
-    401,
-    "The API key was revoked",
-    "key_hint",
-    "revoked_at",
-    "account_url",
-  ),
-  "access-denied": problem(403, "The key may not do this", "reason"),
-  "unknown-path": problem(404, "There is nothing at this path", "suggestion", "operations"),
-  "method-not-allowed": problem(405, "This method is not allowed here", "allowed"),
-  "not-acceptable": problem(406, "None of the accepted formats is available", "available"),
-  "request-timeout": problem(408, "The request did not arrive in time"),
-  "version-retired": problem(410, "This API version is no longer served", "successor", "sunset"),
-  "content-too-large": problem(413, "The request body is too large", "maximum"),
-  "uri-too-long": problem(414, "The request address is too long", "maximum"),
-  "unsupported-media-type": problem(
-    415,
-    "The body is of a type that is not read here",
-    "available",
-  ),
-  "expectation-failed": problem(417, "The expectation cannot be met"),
-  "quota-exceeded": problem(
-    429,
-    "Request cannot be satisfied as assigned quota has been exceeded",
-    "violated-policies",
-    "retry_after",
-  ),
-  "headers-too-large": problem(431, "The request headers are too large", "maximum"),
-  unavailable: problem(503, "The service cannot answer right now", "reason", "retry_after"),
-};
-
+export const problemCodes: readonly string[] = components.schemas.Problem.properties.code.enum;
+/** Of the parameters of a request. */
+export const faultCodes: readonly string[] = components.schemas.ParameterFault.properties.code.enum;
 export const promisedSuccesses: readonly number[] = [200, 202, 204, 304];
-
-export const faultCodes: readonly string[] = [
-  "missing",
-  "too_short",
-  "too_long",
-  "empty_value",
-  "not_an_integer",
-  "out_of_range",
-  "unknown_parameter",
-  "repeated_parameter",
-  "too_many_values",
-  "invalid_encoding",
-];
-
-export const hintCodes: readonly string[] = [
-  "no_match",
-  "unknown_value",
-  "no_searchable_character",
-  "past_the_end",
-  "embedded_list_cut",
-];
-
-export const unavailableReasons: readonly string[] = [
-  "starting",
-  "draining",
-  "overloaded",
-  "timeout",
-  "no_dataset",
-  "store_down",
-];
+/** An internal error is described, and must never be seen. */
+export const promisedStatuses: readonly number[] = [
+  ...promisedSuccesses,
+  ...Object.keys(components.responses).map((name) => Number(name.replace("Problem", ""))),
+].filter((status) => status !== 500);
 
 /** What the ids of the records begin with that an operation serves. */
 export const idPrefixes = {
