@@ -54,66 +54,44 @@ async function runWith(options: Options): Promise<number> {
 /** Rows that are measured together. */
 interface Group {
   rows: readonly RowName[];
-  /** Does a round take many seconds? */
-  isLong: boolean;
   open(fixtures: Fixtures, wanted: readonly RowName[]): Promise<Session>;
 }
 
 const groups: readonly Group[] = [
   ...(Object.keys(costSetups) as CostRow[]).map((row): Group => ({
     rows: rowsOnProcessesOf(row),
-    isLong: "engines" in costSetups[row] || "peer" in costSetups[row],
     open: (fixtures, wanted) => openCost(row, fixtures, wanted),
   })),
-  { rows: ["operations-650k"], isLong: true, open: openOperations },
-  { rows: ["start", "memory"], isLong: false, open: openStart },
-  { rows: ["memory-load"], isLong: true, open: openMemoryLoad },
-  { rows: ["memory-takeover"], isLong: true, open: openMemoryTakeover },
-  {
-    rows: ["import", "import-memory"],
-    isLong: true,
-    open: (fixtures) => openImport(fixtures, 1),
-  },
-  {
-    rows: ["import-650k", "import-memory-650k"],
-    isLong: true,
-    open: (fixtures) => openImport(fixtures, 10),
-  },
-  { rows: ["export-memory"], isLong: true, open: (fixtures) => openExport(fixtures, 1) },
-  { rows: ["export-memory-650k"], isLong: true, open: (fixtures) => openExport(fixtures, 10) },
-  { rows: ["tail"], isLong: true, open: openTail },
-  { rows: ["recording", "recording-thread", "recording-disk"], isLong: false, open: openRecording },
-  { rows: ["deep-offset"], isLong: true, open: openDeepOffset },
-  { rows: ["refused-keys"], isLong: true, open: openRefusedKeys },
+  { rows: ["operations-650k"], open: openOperations },
+  { rows: ["start", "memory"], open: openStart },
+  { rows: ["memory-load"], open: openMemoryLoad },
+  { rows: ["memory-takeover"], open: openMemoryTakeover },
+  { rows: ["import", "import-memory"], open: (fixtures) => openImport(fixtures, 1) },
+  { rows: ["import-650k", "import-memory-650k"], open: (fixtures) => openImport(fixtures, 10) },
+  { rows: ["export-memory"], open: (fixtures) => openExport(fixtures, 1) },
+  { rows: ["export-memory-650k"], open: (fixtures) => openExport(fixtures, 10) },
+  { rows: ["tail"], open: openTail },
+  { rows: ["recording", "recording-thread", "recording-disk"], open: openRecording },
+  { rows: ["deep-offset"], open: openDeepOffset },
+  { rows: ["refused-keys"], open: openRefusedKeys },
 ];
 
-async function measure(fixtures: Fixtures, { choices, effort }: Options): Promise<Measured> {
+async function measure(fixtures: Fixtures, { choices, budget }: Options): Promise<Measured> {
   const figures: Figure[] = [];
   const faults: string[] = [];
-  /** What fails must not take the other rows with it. */
-  const attempt = async <T>(names: readonly RowName[], run: () => Promise<T>) => {
-    tell(`measuring ${names.join(", ")}`);
-    return run().catch((error: Error) => {
-      faults.push(`${names.join(", ")}: ${error.message}`);
-      return null;
-    });
-  };
-  for (const group of groups) {
-    const wanted = group.rows.filter((row) => choices.has(row));
+  for (const { rows: together, open } of groups) {
+    const wanted = together.filter((row) => choices.has(row));
     if (wanted.length === 0) continue;
-    const rounds = group.isLong ? effort.longRounds : effort.rounds;
-    const budget = {
-      rounds,
-      roundsMax: rounds * effort.roundsFactorMax,
-      secondsMax: effort.secondsMax,
-    };
+    tell(`measuring ${wanted.join(", ")}`);
     const wantedOf = (all: readonly Figure[]) => all.filter(({ row }) => wanted.includes(row));
-    const measured = await attempt(wanted, async () =>
-      measureRounds(await group.open(fixtures, wanted), budget, (all) =>
-        areKnown(fixtures, wantedOf(all)),
-      ),
-    );
-    figures.push(...wantedOf(measured ?? []));
+    try {
+      const session = await open(fixtures, wanted);
+      const isKnown = (all: readonly Figure[]) => areKnown(fixtures, wantedOf(all));
+      figures.push(...wantedOf(await measureRounds(session, budget, isKnown)));
+    } catch (error) {
+      // What fails must not take the other rows with it.
+      faults.push(`${wanted.join(", ")}: ${(error as Error).message}`);
+    }
   }
   const asksMix = figures.some(({ row }) => row in costSetups);
   const sizes = asksMix ? sizesOf(await fixtures.mix(), await fixtures.answers()) : null;

@@ -1,32 +1,12 @@
 /** What a run is asked for on the command line. */
 import { parseArgs } from "node:util";
+import type { Budget } from "./rounds.ts";
 import { rows, type RowName } from "./rows.ts";
 import { figuresForInterval } from "./statistics.ts";
 
-/** How much is measured: enough for one's own work, or for a table that is published. */
-export interface Effort {
-  /** Rounds at least: of the rows of processor time and starts, and of those that take longer a round. */
-  rounds: number;
-  longRounds: number;
-  /** Where the figures are not known well enough after these, up to so many times as many rounds are measured. */
-  roundsFactorMax: number;
-  /** Rows that are measured together are given no more rounds than needed after so long. */
-  secondsMax: number;
-}
-
-const thorough: Effort = {
-  rounds: 9,
-  longRounds: 7,
-  roundsFactorMax: 3,
-  secondsMax: 150,
-};
-
-const quick: Effort = {
-  rounds: figuresForInterval,
-  longRounds: figuresForInterval,
-  roundsFactorMax: 1,
-  secondsMax: 60,
-};
+/** For a table that is published, and for one's own work. */
+const thorough: Budget = { rounds: 9, roundsMax: 27, secondsMax: 150 };
+const quick: Budget = { rounds: figuresForInterval, roundsMax: figuresForInterval, secondsMax: 60 };
 
 /** What `--only` takes. */
 export const choices = Object.keys(rows) as RowName[];
@@ -77,7 +57,7 @@ const known = {
 
 export interface Options {
   choices: ReadonlySet<RowName>;
-  effort: Effort;
+  budget: Budget;
   compareTo: string | null;
   isMarkdown: boolean;
   /** Where the figures are kept, too. */
@@ -105,10 +85,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
     throw new OptionFault(
       `--compare cannot measure the row '${peer}', which looks at this checkout only; leave it out.`,
     );
-  const effort = withRounds(isQuick ? quick : thorough, given.rounds);
+  const budget = withRounds(isQuick ? quick : thorough, given.rounds);
   return {
     choices: chosen,
-    effort,
+    budget,
     compareTo,
     isMarkdown: given.markdown === true,
     saveTo: readSaveTo(given),
@@ -144,15 +124,15 @@ function readMerged(given: Given, files: readonly string[]): readonly string[] {
   throw new OptionFault("--merge takes the names of files that --save has written.");
 }
 
-/** @param rounds as it was typed. */
-function withRounds(effort: Effort, rounds: string | undefined): Effort {
-  if (rounds === undefined) return effort;
-  const count = Number(rounds);
-  if (!/^\d+$/.test(rounds) || count < figuresForInterval || count > roundsMax)
+/** @param text as it was typed. */
+function withRounds(budget: Budget, text: string | undefined): Budget {
+  if (text === undefined) return budget;
+  const rounds = Number(text);
+  if (!/^\d+$/.test(text) || rounds < figuresForInterval || rounds > roundsMax)
     throw new OptionFault(
-      `--rounds takes a whole number from ${figuresForInterval}, which an interval needs, to ${roundsMax}, not '${rounds}'.`,
+      `--rounds takes a whole number from ${figuresForInterval}, which an interval needs, to ${roundsMax}, not '${text}'.`,
     );
-  return { ...effort, rounds: count, longRounds: count };
+  return { ...budget, rounds, roundsMax: (rounds * budget.roundsMax) / budget.rounds };
 }
 
 const roundsMax = 1000;
