@@ -1,7 +1,7 @@
 /** F17: strangers on a thousand connections, who send what they like and read nothing, delay nobody and fill no memory, with and without a proxy in front. */
 import { fork } from "node:child_process";
-import { Agent } from "node:http";
 import { once } from "node:events";
+import { Agent, request } from "node:http";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
@@ -84,20 +84,28 @@ async function untilListening(port: number): Promise<void> {
   while (!(await canConnect("127.0.0.1", port))) await wait(20);
 }
 
+/** Another client network than that of the strangers, of whose connections the last ones may linger for two seconds. */
+const warmingAddress = "127.0.0.2";
+
 /**
  * Loads and compiles what the ways ask for, and lets V8 take the room for new objects that it gives any busy server, so
  * that only what is held grows. A body that is refused before its end may reset its connection (RFC 9112 §9.6).
  */
 async function warm({ port }: Server): Promise<void> {
   const until = performance.now() + warmingMilliseconds;
+  const agent = new Agent({ keepAlive: true, localAddress: warmingAddress });
   const askOnAndOn = async (_: unknown, first: number) => {
     for (let i = first; performance.now() < until; i++) {
-      const [path, init] = requestsToWarmUp[i % requestsToWarmUp.length]!;
-      const answer = fetch(`http://127.0.0.1:${port}${path}`, init);
-      await answer.then((response) => response.arrayBuffer()).catch(() => {});
+      const { body, ...options } = requestsToWarmUp[i % requestsToWarmUp.length]!;
+      const sent = request({ host: "127.0.0.1", port, agent, ...options });
+      sent.on("response", (response) => response.resume());
+      sent.on("error", () => {});
+      sent.end(body);
+      await new Promise((resolve) => sent.once("close", resolve));
     }
   };
   await Promise.all(Array.from({ length: warmingClients }, askOnAndOn));
+  agent.destroy();
 }
 
 async function beside({ port, pid }: Server, order: Attack) {
@@ -112,8 +120,7 @@ async function beside({ port, pid }: Server, order: Attack) {
   const processes = [pid, process.pid];
   // One that stands, as a proxy's or a monitor's does: a turn of libuv accepts one new connection.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  // Connections that were reset while the server was warmed may count for as long as they linger.
-  while ((await ask({ port, path: "/health", agent })).status !== 200) await wait(20);
+  await ask({ port, path: "/health", agent });
   let worst = 0;
   let unanswered = 0;
   const askOnce = async () => {

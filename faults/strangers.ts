@@ -142,22 +142,26 @@ export const ways: readonly Way[] = [
   { name: "trailers", text: chunked("/mcp", message, `0\r\n${shortLines}\r\n`), drip: "a:\r\n" },
 ];
 
-const largePosts: readonly [path: string, init: RequestInit][] = [
-  ["/account/sign-in", { headers: headersOf(form), body: signIn("x".repeat(large)) }],
-  ["/account/sign-up", { headers: headersOf(form), body: signIn("x".repeat(large)) }],
-  ["/mcp", { headers: headersOf(message), body: padded }],
+interface WarmingRequest {
+  path: string;
+  method?: "POST";
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+const largePosts: readonly WarmingRequest[] = [
+  { path: "/account/sign-in", headers: headersOf(form), body: signIn("x".repeat(large)) },
+  { path: "/account/sign-up", headers: headersOf(form), body: signIn("x".repeat(large)) },
+  { path: "/mcp", headers: headersOf(message), body: padded },
 ];
 
 /** Loads and compiles whatever the ways ask for; every second request has a large body. */
-export const requestsToWarmUp: readonly [path: string, init?: RequestInit][] = [
+export const requestsToWarmUp: readonly WarmingRequest[] = [
   ...pages,
   "/openapi.json",
   "/nowhere",
   "/account/sign-in",
-].flatMap((path, i): [string, RequestInit?][] => {
-  const [target, init] = largePosts[i % largePosts.length]!;
-  return [[path], [target, { ...init, method: "POST" }]];
-});
+].flatMap((path, i) => [{ path }, { ...largePosts[i % largePosts.length]!, method: "POST" }]);
 
 function headersOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.split(": ")));
