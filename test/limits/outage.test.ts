@@ -210,7 +210,7 @@ for (const { name, skip, start } of countingServers)
       const engine = await server.openEngine();
       let isBusy = false;
       const decide: Engine["decide"] = async (groups) => {
-        for (let turn = 0; isBusy && turn < 2; turn++) {
+        for (let turn = 0; isBusy && turn < 3; turn++) {
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.6 * patience.answer);
           await new Promise(setImmediate);
         }
