@@ -124,7 +124,7 @@ export const bodyTooLarge = () =>
 
 /** Bodies that one client network may be sending at a time, in bytes. */
 const bodiesBytesMax = 16 * bodyBytesMax;
-/** What a body in chunks counts as: each may be one byte, and takes hundreds in memory. */
+/** What a body in chunks counts as: each may be one byte, and takes the parser 0.6 µs. */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
 interface BodyBudget {
@@ -156,8 +156,9 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
         refused.add(request);
         return leave();
       }
+      if (method === "POST") gather(request, Number(length ?? bodyBytesMax));
       // Nobody reads it.
-      if (method !== "POST") request.resume();
+      else request.resume();
       taken.set(network, sum);
       response.once("close", () => {
         const left = taken.get(network)! - bytes;
@@ -172,6 +173,26 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
         retry_after: 1,
       });
     },
+  };
+}
+
+/**
+ * Passes a body on in one piece: what comes byte by byte, in chunks or in packets, would take hundreds of bytes of memory
+ * for each.
+ * @param bytes of a body in chunks more than these are passed on as they come, to be refused.
+ */
+function gather(request: IncomingMessage, bytes: number): void {
+  const { push } = request;
+  const whole = Buffer.allocUnsafe(bytes);
+  let length = 0;
+  request.push = (part: Buffer | null) => {
+    if (part !== null && length + part.length <= bytes) {
+      length += part.copy(whole, length);
+      return true;
+    }
+    request.push = push;
+    if (length > 0) request.push(whole.subarray(0, length));
+    return request.push(part);
   };
 }
 
