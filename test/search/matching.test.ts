@@ -122,13 +122,17 @@ test("a market answers to its title, the part before the comma, each city, and a
 test("a city with a hyphen of its own is one city, and other values are matched whole", async (t) => {
   const model = await modelOf(t, [
     gp("W", { markets: ["Winston-Salem, NC"] }),
-    gp("P", { markets: ["Asia-Pacific"] }),
+    gp("P", { markets: ["Asia-Pacific", "Paris, France"] }),
+    gp("S", { markets: ["Scranton--Wilkes-Barre, PA", "Greensboro-Winston-Salemburg, NC"] }),
   ]);
   for (const market of ["winston salem", "Winston-Salem NC"])
     assert.deepEqual(find(model, { market: [market] }), ["W"]);
-  assert.deepEqual(find(model, { market: ["winston"] }), []);
+  for (const market of ["scranton", "wilkes-barre", "Wilkes-Barre, PA", "salemburg nc"])
+    assert.deepEqual(find(model, { market: [market] }), ["S"], market);
+  assert.deepEqual(find(model, { market: ["winston"] }), ["S"]);
   assert.deepEqual(find(model, { market: ["asia pacific"] }), ["P"]);
-  assert.deepEqual(find(model, { market: ["asia"] }), []);
+  for (const market of ["asia", "paris", "wilkes", "barre"])
+    assert.deepEqual(find(model, { market: [market] }), [], market);
 });
 
 test("different parameters are ANDed on the same GP, repeats of one are ORed", async (t) => {
@@ -166,8 +170,23 @@ test("the best of the names that satisfy the query gives the rank", async (t) =>
   assert.deepEqual(find(model, { name: "harbor" }), ["Zeta", "Harbor House", "Alpha Harbor"]);
 });
 
-test("nothing searchable finds nothing", async (t) => {
+test("nothing searchable finds nothing, unless another value of the parameter does", async (t) => {
   const model = await modelOf(t, [gp("A", { tags: ["x"] })]);
   for (const filter of [{ name: "%%" }, { tag: ["%%"] }, { theme: ["--"] }, { market: ["…"] }])
     assert.deepEqual(find(model, filter), []);
+  assert.deepEqual(find(model, { tag: ["--", "x", "%"] }), ["A"]);
+});
+
+test("a suggestion has at least two fifths of its trigrams in common, the first of equals is shown first", async (t) => {
+  for (const [names, folded, suggestions] of [
+    [["abcxyzw", "zz", "abcxyz"], "abcd", ["abcxyz"]],
+    [["zz", "ABCDE", "abcde."], "xbcde", ["ABCDE", "abcde."]],
+  ] as const) {
+    const model = await modelOf(
+      t,
+      names.map((name) => gp(name)),
+    );
+    const miss = { parameter: "gp_name", value: folded, folded } as const;
+    assert.deepEqual(model.suggestionsFor(miss), suggestions);
+  }
 });

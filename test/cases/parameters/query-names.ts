@@ -32,9 +32,11 @@ export async function queryNameCases(caseOf: CaseOf, { port, key }: TestService)
           assert.deepEqual(await faults(`${query}&${more}`), [fault], more);
       }
       assert.equal(await total("gp_name=re&tag=core&tag=value_add"), 2);
-      assert.deepEqual(await faults(`/fetch-gp?gp_name=kk${"&tag=a".repeat(11)}`), [
-        "tag too_many_values",
-      ]);
+      for (const name of ["tag", "theme", "market"]) {
+        const ten = `/fetch-gp?gp_name=kk${`&${name}=a`.repeat(10)}`;
+        assert.equal((await get(ten)).status, 200);
+        assert.deepEqual(await faults(`${ten}&${name}=a`), [`${name} too_many_values`]);
+      }
     },
   );
 
@@ -45,12 +47,14 @@ export async function queryNameCases(caseOf: CaseOf, { port, key }: TestService)
         const allowed = [...Object.keys(filters), "limit", "offset"];
         for (const [name, suggestion] of [
           ["gp_nme", "gp_name"],
+          ["gp_nmae", "gp_name"],
           ["gpname", "gp_name"],
           ["GP_NAME", undefined],
           ["Limit", "limit"],
           ["LIMIT", undefined],
           ["ofset", "offset"],
           ["q", undefined],
+          ["name", undefined],
           ["per_page", undefined],
           ["limit ", "limit"],
           ["api_key", undefined],
