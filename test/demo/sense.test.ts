@@ -21,7 +21,8 @@ test("nothing has happened after 20 November 2026", () => {
 
 test("nothing leads to anybody: all hosts are examples, all numbers beyond those in use", () => {
   const text = JSON.stringify(records);
-  for (const [link] of text.matchAll(/https?:\/\/[^/"]+/g)) assert.match(link, /\.example$/);
+  for (const [link] of text.matchAll(/https?:\/\/[^/"]+/g))
+    assert.match(link, /\/\/[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.example$/);
   for (const { external_ids = {} } of gps) {
     for (const cik of external_ids.cik ?? []) assert.match(cik, /^0009\d{6}$/);
     for (const crd of external_ids.crd ?? []) assert.match(crd, /^99\d{5}$/);
@@ -58,6 +59,13 @@ test("tags say what the numbers say", () => {
     if (tags.includes("serial_filer")) assert.ok(files >= 4);
     if (tags.includes("first_time_filer")) assert.equal(files, 1);
     if (tags.includes("reg_d_506b")) assert.ok(files > 0);
+  }
+});
+
+test("a name of a sector belongs to a GP of the sector", () => {
+  for (const { name, property_types: types } of gps) {
+    if (name.includes(" Self Storage ")) assert.ok(types?.includes("self_storage"), name);
+    if (name.includes(" Logistics ")) assert.ok(types?.includes("industrial"), name);
   }
 });
 
@@ -123,6 +131,24 @@ test("no event of a project is told twice", () => {
   assert.equal(new Set(told).size, told.length);
 });
 
+test("what is told of a project comes in its course, and a building is begun that is told to be", () => {
+  const courses = [
+    ["project_announced", "permit_issued", "construction_started", "project_completed"],
+    ["new_offering", "first_sale", "fully_subscribed"],
+    ["acquisition", "disposition"],
+  ];
+  const ofOne = signals.filter(({ project_ids }) => project_ids?.length === 1);
+  for (const told of Map.groupBy(ofOne, ({ project_ids }) => project_ids![0]).values())
+    for (const course of courses) {
+      const dates = course.flatMap((type) => told.find((one) => one.type === type)?.date ?? []);
+      for (const [at, date] of dates.entries()) assert.ok(isNotAfter(dates[at - 1] ?? "", date));
+    }
+  const statusOf = new Map(projects.map(({ id, status }) => [id, status]));
+  for (const { type, project_ids } of ofOne)
+    if (type === "construction_started")
+      assert.match(statusOf.get(project_ids![0]!)!, /^(?:under_construction|completed|closed)$/);
+});
+
 test("an amount has its basis, and only then", () => {
   for (const { id, amount_usd, amount_basis } of signals)
     assert.equal(amount_usd === null, amount_basis === null, id);
@@ -135,6 +161,12 @@ test("a headline names its GP and its amount, and leaves no gap open", () => {
     assert.doesNotMatch(title, /[{}]|undefined|null| {2}|NaN/);
     if (gp && type === "news") assert.ok(title.includes(names.get(gp) ?? "?"), title);
   }
+  const units = { thousand: 1, million: 1e6, billion: 1e9 };
   for (const { title, amount_usd } of signals)
-    if (amount_usd) assert.match(title, /\$[\d.,]+(?: [mb]illion)?/);
+    if (amount_usd) {
+      const [, digits = "", unit = "thousand"] = /\$([\d.,]+)(?: ([mb]illion))?/.exec(title)!;
+      const said = Number(digits.replaceAll(",", "")) * units[unit as keyof typeof units];
+      assert.ok(Math.abs(said - Math.abs(amount_usd)) <= said / 50, `${amount_usd}: ${title}`);
+      assert.match(String(amount_usd), /^-?\d{1,3}0*$/);
+    }
 });

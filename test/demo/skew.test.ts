@@ -45,9 +45,12 @@ test("names carry accents, other scripts, apostrophes, ampersands and numbers", 
     );
 });
 
-test("a GP of another script has an alias in Latin letters", () => {
+test("a GP of another script has an alias and a legal name in Latin letters", () => {
   const others = gps.filter(({ name }) => /\p{Script=Han}/u.test(name));
-  for (const { aliases } of others) assert.match(aliases?.[0] ?? "", /^[A-Z][a-z]+ [A-Z]/);
+  for (const { aliases, legal_name } of others) {
+    assert.match(aliases?.[0] ?? "", /^[A-Z][a-z]+ [A-Z]/);
+    assert.match(legal_name ?? "A b, LLC", /^[A-Z][A-Za-z .,]+$/);
+  }
 });
 
 test("New York is the first market, and every one has its GPs", () => {
