@@ -85,4 +85,6 @@ test("a limit on the size of files ends an import with 8 and is named as what ma
   assert.equal(exitCode, exitCodes.diskFull, err);
   assert.match(err, /^error: .*\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/);
   assert.deepEqual(filesOf(catalogue), files);
+  const { exitCode: afterwards } = await importAfter(t, "ulimit -f 1500; ", folder, 10);
+  assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
 });

@@ -1,4 +1,4 @@
-/** Records that stand twice, name what is not there, are too few, nested, endless or no JSON. */
+/** Records that are too few, nested, endless or no JSON. */
 import assert from "node:assert/strict";
 import { appendFileSync, truncateSync } from "node:fs";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -16,39 +16,7 @@ import {
 } from "./workplace.ts";
 
 export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<void> {
-  const { catalogue, lines, table } = workplace;
-
-  await caseOf(
-    "C76 · an id that stands twice is rejected with both lines, whether the rows are equal or not",
-    async () => {
-      for (const second of [gp("1"), gp("1", { name: "Another" })]) {
-        const outcomes = [
-          await lines("c76", linesOf(gp("1"), gp("2"), second)),
-          await table("c76", `Id,Name\n1,GP 1\n2,GP 2\n1,${second.name}\n`, gpTable()),
-        ];
-        for (const [i, outcome] of outcomes.entries()) {
-          assert.deepEqual(rejectedLines(outcome), [`${3 + i} id`]);
-          const { reason } = outcome.report.rejections[0];
-          assert.ok(reason.includes(`${outcome.file}:${1 + i}`), reason);
-        }
-      }
-    },
-  );
-
-  await caseOf(
-    "C77 · a record whose parent is not there is rejected with its line and counted, and the exit code says so unless that many may be",
-    async () => {
-      const child = { record: "principal", id: "c", name: "Child", gps: ["nobody"] };
-      const content = linesOf(gp("1"), child, { ...child, id: "d", gps: ["1"] });
-      const refused = await lines("c77", content);
-      assert.deepEqual(rejectedLines(refused), ["2 gps"]);
-      assert.match(refused.report.rejections[0].reason, /'nobody'/);
-      const { read, accepted, rejected, added } = assertPublished(
-        await lines("c77", content, "--max-rejected", "1"),
-      );
-      assert.deepEqual([read, accepted, rejected, added], [3, 2, 1, 2]);
-    },
-  );
+  const { lines, table } = workplace;
 
   await caseOf(
     "C78 · an empty file and a header alone are refused without --allow-empty",
@@ -136,26 +104,6 @@ export async function lineCases(caseOf: CaseOf, workplace: Workplace): Promise<v
       const grown = process.memoryUsage.rss() - before;
       assert.deepEqual(rejectedLines(endless), ["1 line"]);
       assert.ok(grown < 80 * 2 ** 20, `${grown} bytes more`);
-    },
-  );
-
-  await caseOf(
-    "C84 · the same file twice changes nothing, and gives the same hash wherever and whenever it is imported",
-    async () => {
-      const content = linesOf(gp("1"), gp("2", { tags: ["qof"] }));
-      assertPublished(await lines("c84", content));
-      const { version, hash } = catalogue.current()!;
-      const reversed = `${content.trimEnd().split("\n").toReversed().join("\n")}\n`;
-      assertSame(await lines("c84", reversed));
-      const { added, changed, removed, unchanged } = assertSame(await lines("c84", content));
-      assert.deepEqual([added, changed, removed], [0, 0, 0]);
-      assert.ok(unchanged >= 2);
-      assert.deepEqual([catalogue.currentVersion(), catalogue.current()!.hash], [version, hash]);
-      assertPublished(await lines("c84", content + linesOf(gp("3"))));
-      assert.notEqual(catalogue.current()!.hash, hash);
-      assertPublished(await lines("c84", content));
-      assert.notEqual(catalogue.currentVersion(), version);
-      assert.equal(catalogue.current()!.hash, hash);
     },
   );
 }

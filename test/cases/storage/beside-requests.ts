@@ -1,20 +1,37 @@
-/** Imports while clients ask, and while one of them does not read what it asked for. */
+/** Imports beside another import, while clients ask, and while one of them does not read what it asked for. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
+import type { Catalogue } from "#datasets/catalogue.ts";
 import { slowReaderBounds } from "#http/guard-connections.ts";
+import { allCommands } from "../../support/all-commands.ts";
 import { commandInOwnProcess } from "../../support/command-line.ts";
+import { eventually } from "../../support/eventually.ts";
 import { roomy } from "../../support/own-process.ts";
 import { ask, requestText } from "../../support/raw-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { type CaseOf, settles } from "../../support/still-well.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { servedNow } from "../imports/served-now.ts";
-import { assertPublished, gp, linesOf, openWorkplace } from "../imports/workplace.ts";
+import {
+  assertPublished,
+  gp,
+  linesOf,
+  openWorkplace,
+  type Workplace,
+} from "../imports/workplace.ts";
+
+/** Waits until a running service has taken over what was published beside it. */
+const servedNow = ({ port, key }: { port: number; key: string }, catalogue: Catalogue) =>
+  eventually(async () => {
+    const { json } = await ask(port, "/fetch-projects?limit=1", { key });
+    assert.equal(json.meta?.dataset_version, catalogue.currentVersion());
+  });
 
 const many = (count: number, description: string) =>
   Array.from({ length: count }, (_, i) => gp(`${i}`, { name: `Member ${i}`, description }));
@@ -22,10 +39,10 @@ const many = (count: number, description: string) =>
 export async function besideRequestsCases(
   caseOf: CaseOf,
   service: TestService,
+  { lines, write, catalogue }: Workplace,
   folder: string,
 ): Promise<void> {
   const { dataDir, port, key } = service;
-  const { lines, write, catalogue } = openWorkplace(dataDir, folder);
 
   await caseOf(
     "C58 · while two thousand records are imported every request is answered, from the dataset before or the one after and never a mixture (a million, and how fast: npm run faults)",
@@ -51,6 +68,31 @@ export async function besideRequestsCases(
       await servedNow(service, catalogue);
       await check();
       assert.deepEqual([...seen], ["true before 1000", "false after 2000"]);
+    },
+  );
+
+  await caseOf(
+    "C72 · a second import at the same time ends at once with 5, and the first publishes what it read",
+    async () => {
+      const pipe = join(folder, "pipe");
+      execFileSync("mkfifo", [pipe]);
+      const first = allCommands(dataDir).start("import", "ndjson", pipe, "--source", "c72");
+      // Opens when the first import reads from it, which it does only under the lock.
+      const source = await open(pipe, "w");
+      const second = write(linesOf(gp("2")), "ndjson");
+      const args = ["import", "ndjson", second, "--source", "c72"];
+      const { exitCode, err } = await commandInOwnProcess(args, dataDir);
+      assert.equal(exitCode, exitCodes.busy);
+      assert.equal(
+        err,
+        `error: Another import is running on ${dataDir}: process ${process.pid}, since 2026-11-21T12:00:00Z. Try again when it has ended.\n`,
+      );
+      await source.write(linesOf(gp("1", { name: "Only the first" })));
+      await source.close();
+      assert.equal((await first).exitCode, exitCodes.done);
+      await servedNow(service, catalogue);
+      const { json } = await ask(port, "/fetch-gp?gp_name=only%20the%20first", { key });
+      assert.equal(json.pagination.total, 1);
     },
   );
 }
