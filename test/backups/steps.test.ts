@@ -174,62 +174,39 @@ test("steps in a backup that are not what gp-records writes are refused, and not
       return [JSON.stringify(value), ...rest].join("\n");
     });
   const noList = /does not have the list of the publications/;
-  await refused(noList, (files) => files.set(listPath, Buffer.from("[]")));
-  await refused(noList, (files) => files.set(listPath, Buffer.from("[{")));
+  for (const text of ["[]", "[{"])
+    await refused(noList, (files) => files.set(listPath, Buffer.from(text)));
+  for (const change of [
+    (list: any) => list.pop(),
+    (list: any) => (list.at(-1).version = list[0].version),
+    (list: any) => (list[1].from = "../../../escaped"),
+    (list: any) => (list[1].published_at = "2026-13-45T00:00:00Z"),
+    (list: any) => (list[1].step.changes = -1),
+  ])
+    await refused(noList, ofList(change));
+  const other = /does not begin as one/;
   await refused(
-    noList,
-    ofList((list) => list.pop()),
-  );
-  await refused(
-    noList,
-    ofList((list) => (list.at(-1).version = list[0].version)),
-  );
-  await refused(
-    noList,
-    ofList((list) => (list[1].from = "../../../escaped")),
-  );
-  await refused(
-    noList,
-    ofList((list) => (list[1].published_at = "2026-13-45T00:00:00Z")),
-  );
-  await refused(
-    noList,
-    ofList((list) => (list[1].step.changes = -1)),
-  );
-  await refused(
-    /does not begin as one/,
+    other,
     ofList((list) => list[1].step.changes++),
   );
   await refused(
     /that its list does not name/,
     ofList((list) => (list[1].step = null)),
   );
-  await refused(
-    /does not begin as one/,
-    ofStep((text) => `{}\n${text}`),
-  );
   for (const change of [
     (head: any) => (head.to = "../../../escaped"),
     (head: any) => (head.changes = -1),
     (head: any) => head.changes++,
-    (head: any) => {
-      head.changes = undefined;
-      head.more = "x".repeat(5000);
-    },
+    (head: any) => Object.assign(head, { changes: undefined, more: "x".repeat(5000) }),
   ])
-    await refused(/does not begin as one/, ofHead(change));
-  await refused(
-    /is not whole/,
-    ofStep((text) => text.slice(0, -1)),
-  );
-  await refused(
-    /is not whole/,
-    ofStep((text) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1)),
-  );
-  await refused(
-    /is not whole/,
-    ofStep((text) => `${text}{"more":1}`),
-  );
+    await refused(other, ofHead(change));
+  for (const [words, change] of [
+    [other, (text: string) => `{}\n${text}`],
+    [/is not whole/, (text: string) => text.slice(0, -1)],
+    [/is not whole/, (text: string) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1)],
+    [/is not whole/, (text: string) => `${text}{"more":1}`],
+  ] as const)
+    await refused(words, ofStep(change));
   await refused(/lacks the step /, (files) => {
     files.delete([...files.keys()].find((name) => name.endsWith(".ndjson"))!);
   });
