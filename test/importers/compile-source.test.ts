@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseTemplate } from "#importers/template.ts";
 import { csvEntries } from "./written-file.ts";
 
 /** What a project's field becomes from one row of the columns A and B. */
@@ -128,11 +129,18 @@ test("a template counts a missing word as missing, and escapes cells inside of a
   const address = { template: "{B?} {A}", missing: ["Not yet assigned"] };
   assert.equal(await fieldFrom(t, "address", address, ["Alder Way", "12"]), "12 Alder Way");
   assert.equal(await fieldFrom(t, "address", address, ["not yet assigned", "12"]), undefined);
+  assert.equal(await fieldFrom(t, "address", address, ["Alder Way", ""]), "Alder Way");
+  assert.equal(await fieldFrom(t, "address", address, ["", "12"]), undefined);
   const provenance = { url: { template: "https://example.org/p/{A}" } };
   assert.deepEqual(await fieldFrom(t, "provenance", provenance, ["2031/1 a"]), {
     url: "https://example.org/p/2031%2F1%20a",
   });
   assert.equal(await fieldFrom(t, "provenance", provenance, [""]), undefined);
+});
+
+test("a template without columns or with braces that do not pair is none", () => {
+  for (const text of ["Reno", "{", "}", "{A", "A}", "{}", "{A}}", "{{A}}"])
+    assert.equal(parseTemplate(text), undefined, text);
 });
 
 test("external ids and provenance are objects of fields", async (t) => {

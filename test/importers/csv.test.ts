@@ -27,21 +27,6 @@ test("a row of empty cells is no row", async (t) => {
   assert.equal(entries.length, 1);
 });
 
-test("a byte that no letter of a single-byte encoding has is rejected", async (t) => {
-  const quotes = Buffer.from("Id,Name\n1,\x93Roy\x94\n2,Caf\xe9\n", "latin1");
-  const [roy, cafe] = await csvEntries(t, quotes, gpMapping({}, { encoding: "iso-8859-1" }));
-  assert.deepEqual(roy?.faults, [
-    { field: "Name", reason: "holds no character of iso-8859-1 at byte 1 (0x93)" },
-  ]);
-  assert.deepEqual(cafe?.records, [{ record: "gp", id: "2", name: "Café" }]);
-  const [unused] = await csvEntries(
-    t,
-    Buffer.from("Id,Name\n1,\x81\n", "latin1"),
-    gpMapping({}, { encoding: "windows-1252" }),
-  );
-  assert.match(unused?.faults[0]?.reason ?? "", /^holds no character of windows-1252/);
-});
-
 test("a row whose column says so names the records to remove, and none of its other cells counts", async (t) => {
   const mapping = {
     records: [

@@ -37,23 +37,6 @@ test("several files are read in the order given, each with its own line numbers"
   );
 });
 
-const named = (name: string) => `{"record":"gp","id":"a","name":"${name}"}`;
-
-test("a byte that is no character of the encoding that was said rejects its line, and names it", async (t) => {
-  for (const [encoding, bytes] of [
-    ["windows-1252", "\x81"],
-    ["iso-8859-1", "\x93"],
-  ] as const) {
-    const content = Buffer.from(`${named("A")}\n${named(`B${bytes}`)}\n`, "latin1");
-    const [, entry] = await read(t, content, { encoding });
-    const byte = bytes.charCodeAt(0).toString(16);
-    assert.deepEqual(
-      [entry?.line, entry?.records, entry?.faults[0]?.reason],
-      [2, [], `holds no character of ${encoding} at byte 34 (0x${byte})`],
-    );
-  }
-});
-
 test("a line may say that a record is to be removed, and only its name counts then", async (t) => {
   const lines = [
     '{"record":"gp","id":"a","deleted":true,"stauts":1}',

@@ -1,6 +1,5 @@
 /** Real files for the importers to read, in a folder that goes when the test is over. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { readCsv } from "#importers/csv.ts";
@@ -9,11 +8,10 @@ import type { Mapping } from "#importers/mapping.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 export function writtenFile(t: TestContext, name: string, content: string | Uint8Array): string {
-  const folder = mkdtempSync(join(tmpdir(), "gp-records-importers-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, name);
+  const path = join(temporaryFolder(t), name);
   writeFileSync(path, content);
   return path;
 }

@@ -132,8 +132,27 @@ export async function tableCases(caseOf: CaseOf, { lines, table }: Workplace): P
         assert.deepEqual(rejectedLines(outcome), ["2 line"]);
         assert.match(outcome.report.rejections[0].reason, /^is not UTF-8 at byte 34 \(0x/);
       }
-      const none = await table("c80", "Id,Name\n1,\x81\n", gpTable(), "--encoding", "iso-8859-1");
-      assert.deepEqual(rejectedLines(none), ["2 Name"]);
+      for (const [encoding, byte] of [
+        ["iso-8859-1", 0x93],
+        ["windows-1252", 0x81],
+      ] as const) {
+        const name = Buffer.of(byte).toString("latin1");
+        const cells = Buffer.from(`Id,Name\n1,\xe9\n2,${name}\n`, "latin1");
+        const record = Buffer.from(linesOf(gp("1"), gp("2", { name: `B${name}` })), "latin1");
+        const reason = `holds no character of ${encoding} at byte`;
+        const hex = `(0x${byte.toString(16)})`;
+        for (const [outcome, place, words] of [
+          [
+            await table("c80", cells, gpTable(), "--encoding", encoding),
+            "3 Name",
+            `${reason} 1 ${hex}`,
+          ],
+          [await lines("c80", record, "--encoding", encoding), "2 line", `${reason} 34 ${hex}`],
+        ] as const) {
+          assert.deepEqual(rejectedLines(outcome), [place]);
+          assert.equal(outcome.report.rejections[0].reason, words);
+        }
+      }
     },
   );
 }
