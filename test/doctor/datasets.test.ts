@@ -50,32 +50,19 @@ test("sound datasets are all well, and an empty folder has none yet", async (t) 
   assert.match((await finding("ok", datasets, temporaryFolder(t))).found, /none yet/);
 });
 
-const damages = {
-  "a flipped byte": { damage: (path: string) => flipByte(path, 20_000), words: /SHA-256/ },
-  "a file cut short": {
-    damage: (path: string) => truncateSync(path, 5000),
-    words: /5000 of \d+ bytes/,
-  },
-  "a text file in its place": {
-    damage: (path: string) => writeFileSync(path, "<html>".repeat(100_000)),
-    words: /not an SQLite file/,
-  },
-};
-
-for (const [what, { damage, words }] of Object.entries(damages))
-  test(`${what} in the dataset that is served is named, and the command that is named mends it`, async (t) => {
-    const { dataDir, older, newer, pathOf } = await twoDatasets(t);
-    damage(pathOf(newer));
-    const { found, mend } = await finding("fail", datasets, dataDir);
-    assert.ok(found.includes(pathOf(newer)), found);
-    assert.match(found, words);
-    assert.equal(mend, `gp-records datasets publish ${older}`);
-    await follow(dataDir, mend);
-    assert.match(
-      (await finding("fail", datasets, dataDir)).mend,
-      /^It is not served: .* delete them/,
-    );
-  });
+test("damage of the dataset that is served is named, and the command that is named mends it", async (t) => {
+  const { dataDir, older, newer, pathOf } = await twoDatasets(t);
+  flipByte(pathOf(newer), 20_000);
+  const { found, mend } = await finding("fail", datasets, dataDir);
+  assert.ok(found.includes(pathOf(newer)), found);
+  assert.match(found, /SHA-256/);
+  assert.equal(mend, `gp-records datasets publish ${older}`);
+  await follow(dataDir, mend);
+  assert.match(
+    (await finding("fail", datasets, dataDir)).mend,
+    /^It is not served: .* delete them/,
+  );
+});
 
 test("where no other dataset is sound, a backup is", async (t) => {
   const { dataDir, older, newer, pathOf } = await twoDatasets(t);
@@ -86,21 +73,13 @@ test("where no other dataset is sound, a backup is", async (t) => {
 
 test("facts that are not true of the dataset that is served are named, with what keeps it served", async (t) => {
   const { dataDir, newer, folder } = await twoDatasets(t);
-  const changes = [
-    { hash: "0".repeat(64) },
-    { version: "20261120T030000Z-00000000" },
-    { records: { gp: 99, principal: 0, signal: 0, project: 0 } },
-  ];
-  for (const change of changes) {
-    const path = join(folder, `${newer}.json`);
-    const sound = readFileSync(path);
+  const path = join(folder, `${newer}.json`);
+  for (const change of [{ hash: "0".repeat(64) }, { version: "20261120T030000Z-00000000" }]) {
     changeFacts(folder, newer, change);
     const { found, mend } = await finding("fail", datasets, dataDir);
     assert.ok(found.startsWith(path), found);
     assert.match(found, / instead of .*; it is the one to be served$/);
     assert.ok(mend.startsWith(`Put ${path} back from a backup`), mend);
-    writeFileSync(path, sound);
-    await finding("ok", datasets, dataDir);
   }
 });
 
@@ -154,28 +133,16 @@ test("after a roll-back what is named to be served is not the dataset that was g
 });
 
 test("what merely cannot be read now is neither to be replaced nor to be removed", async (t) => {
-  const { dataDir, newer, older, pathOf, folder } = await twoDatasets(t);
-  const assertHarmless = (
-    path: string,
-    { found, mend }: { found: string; mend: string | null },
-  ) => {
+  const { dataDir, newer, pathOf, folder } = await twoDatasets(t);
+  for (const path of [pathOf(newer), join(folder, "current")]) {
+    // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
+    renameSync(path, `${path}.aside`);
+    symlinkSync("/proc/self/mem", path);
+    const { found, mend } = (await look(datasets, dataDir))[0]!;
     assert.ok(found.startsWith(`${path} could not be looked at: E`), found);
     assert.match(mend!, /^Run gp-records as the user who owns DATA_DIR/);
     assert.doesNotMatch(mend!, /restore|publish|delete|\brm\b/);
-  };
-  // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
-  const hide = (path: string) => {
-    renameSync(path, `${path}.aside`);
-    symlinkSync("/proc/self/mem", path);
-  };
-  hide(join(folder, `${older}.json`));
-  assertHarmless(join(folder, `${older}.json`), await finding("fail", datasets, dataDir));
-  hide(pathOf(newer));
-  const both = await look(datasets, dataDir);
-  assert.equal(both.length, 2);
-  assertHarmless(pathOf(newer), both[1]!);
-  hide(join(folder, "current"));
-  assertHarmless(join(folder, "current"), (await look(datasets, dataDir))[0]!);
+  }
 });
 
 test("a dataset of another format is named though its file is sound", async (t) => {

@@ -18,6 +18,8 @@ test("an entry and its change are written together or not at all", async (t) => 
   });
   await assert.rejects(failing, /changed my mind/);
   assert.deepEqual(await listAudit(control.database, { limit: 10 }), before);
+  // And the lock is free again.
+  await control.write(async () => {});
 });
 
 test("entries of several processes at once have one number each, in the order they were written", async (t) => {

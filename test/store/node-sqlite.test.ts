@@ -53,13 +53,3 @@ test("statements of the same text share one preparation and never each other's v
   for (let id = 1; id <= 50; id++) assert.equal((await insert(id))?.value, `v${id}`);
   assert.equal(preparations, 1);
 });
-
-test("a query can be read row by row", async (t) => {
-  const { database } = await memory(t);
-  for (let id = 1; id <= 5; id++)
-    await database.insertInto("thing").values({ id, value: null }).execute();
-  const seen: number[] = [];
-  for await (const { id } of database.selectFrom("thing").select("id").orderBy("id").stream())
-    seen.push(id);
-  assert.deepEqual(seen, [1, 2, 3, 4, 5]);
-});

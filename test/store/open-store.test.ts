@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { controlMigrations } from "#store/migrations/index.ts";
-import { openStore, type StoreShape } from "#store/open-store.ts";
+import { openStore, type StoreShape, useWriteAheadLog } from "#store/open-store.ts";
 import { controlFile, usageFile } from "#store/files.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
@@ -169,19 +169,6 @@ test("readers go on while another process writes", async (t) => {
   });
 });
 
-test("a transaction that throws leaves nothing behind and frees the lock", async (t) => {
-  const store = await openUsage(temporaryFolder(t));
-  t.after(() => store.close());
-  const row = { key_id: "key_a", last_used_at: "2026-11-21T12:00:00.000Z" };
-  const failing = store.write(async (transaction) => {
-    await transaction.insertInto("key_use").values(row).execute();
-    throw new Error("changed my mind");
-  });
-  await assert.rejects(failing, /changed my mind/);
-  assert.deepEqual(await store.database.selectFrom("key_use").selectAll().execute(), []);
-  await store.write((transaction) => transaction.insertInto("key_use").values(row).execute());
-});
-
 test("a full disk ends a transaction in words, though SQLite has rolled it back by itself", async (t) => {
   const store = await openUsage(temporaryFolder(t));
   t.after(() => store.close());
@@ -213,4 +200,19 @@ test("a data folder that cannot be made is refused by name, with what to do", as
     openControl(join(file, "data")),
     faultOf("unusable", /file.data.control\.sqlite .*DATA_DIR/),
   );
+});
+
+test("a new store waits for the process that is making it, for as long as it was told to", (t) => {
+  const file = join(temporaryFolder(t), "some.sqlite");
+  const maker = new DatabaseSync(file);
+  maker.exec("create table thing (id integer); begin immediate");
+  const other = new DatabaseSync(file, { timeout: 10 });
+  const began = performance.now();
+  assert.throws(() => useWriteAheadLog(other, 100), /locked/);
+  assert.ok(performance.now() - began >= 100);
+  maker.exec("commit");
+  useWriteAheadLog(other, 100);
+  assert.deepEqual({ ...other.prepare("pragma journal_mode").get() }, { journal_mode: "wal" });
+  maker.close();
+  other.close();
 });
