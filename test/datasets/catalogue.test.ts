@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
@@ -9,7 +9,7 @@ import { hashFile } from "#datasets/file-hash.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { day, documents, filesOf, gp, importDaily, importEntries } from "./published.ts";
+import { day, filesOf, gp, importDaily, importEntries } from "./published.ts";
 
 const versions = (catalogue: Catalogue) => catalogue.list().map(({ version }) => version);
 const on = (nowMilliseconds: number) => ({ nowMilliseconds });
@@ -80,27 +80,6 @@ test("what is imported after a roll-back is younger than what was rolled back, a
   assert.ok(same.published!.version > bad.published!.version);
   assert.equal(versions(catalogue).length, 3);
   assert.deepEqual(readFileSync(catalogue.pathOf(bad.published!.version)), file);
-});
-
-test("leftovers of a killed import and stray files do no harm, and the next import clears the leftovers", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const all = await threeGenerations(catalogue);
-  const strays = ["notes.json", "20260101T000000Z-ffffffff.sqlite", "x.sqlite"];
-  const leftovers = [".draft.sqlite", "current.123.tmp", `${all[0]}.json.9.tmp`];
-  for (const name of [...strays, ...leftovers])
-    writeFileSync(join(catalogue.folder, name), "no dataset");
-  mkdirSync(join(catalogue.folder, "folder.json"));
-  assert.deepEqual(versions(catalogue), all);
-  assert.equal(catalogue.currentVersion(), all[2]);
-  await importRecords(catalogue, [gp("d")], on(day(4)));
-  assert.equal(documents(catalogue, "gp")[0]!["name"], "d");
-  const names = readdirSync(catalogue.folder);
-  assert.deepEqual(
-    leftovers.filter((name) => names.includes(name)),
-    [],
-  );
-  for (const name of strays)
-    assert.equal(readFileSync(join(catalogue.folder, name), "utf8"), "no dataset");
 });
 
 test("a generation whose file is gone is not listed, published or gone back to", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { eachOnce, inByteOrder } from "#datasets/draft-record.ts";
+import { inByteOrder } from "#datasets/draft-record.ts";
 
 test("texts compare as their UTF-8 does, beyond the basic plane too", () => {
   const unit = fc.constantFrom(..."a~é\ud7ff\ue000豈\uffff\u{10000}\u{10330}\u{10ffff}");
@@ -14,9 +14,4 @@ test("texts compare as their UTF-8 does, beyond the basic plane too", () => {
     }),
     { numRuns: 2000 },
   );
-});
-
-test("a list has each entry once, where it stood first, be it short or long", () => {
-  const list = fc.array(fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz"), { maxLength: 40 });
-  fc.assert(fc.property(list, (one) => assert.deepEqual(eachOnce(one), [...new Set(one)])));
 });

@@ -7,7 +7,7 @@ import { openCache } from "#datasets/dataset-cache.ts";
 import { followRemote } from "#datasets/follow-remote.ts";
 import type { DatasetRemote } from "#datasets/remote.ts";
 import { importRecords } from "../support/dataset.ts";
-import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
+import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
 import { buildDatasets, type Built, bulkyGps, machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
@@ -124,31 +124,6 @@ test("a dataset that is published while another one is fetched comes first", asy
   assert.ok(!told.some((one) => /wanted now/.test(one)));
 });
 
-test("a damaged stored dataset is told once, the folder keeps what it has, and the next one is fetched", async (t) => {
-  if (!hasPostgres(t)) return;
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const one = await publish(importer, first!);
-  await importer.remote.push(second!.path, second!.generation, "added");
-  const { version } = second!.generation;
-  await runSql(
-    database,
-    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where version = $1",
-    [version],
-  );
-  const { until, told } = follow(t, server);
-  await until(`pointed ${one}`);
-  await importer.remote.publish(version, one);
-  await until(`Part 1 of 1 of the stored dataset ${version} is damaged`);
-  await until(`wanted ${version}`);
-  assert.equal(server.cache.catalogue.currentVersion(), one);
-  const three = await publish(importer, third!);
-  await until(`pointed ${three}`);
-  await until("works again");
-  assert.equal(told.filter((text) => /is damaged/.test(text)).length, 1);
-});
-
 test("a flipped byte in the folder is found where a dataset cannot be loaded, and it is fetched anew", async (t) => {
   if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
@@ -172,25 +147,6 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
   follower.mend(one);
   await follower.settled();
   assert.ok(!told.slice(before).some((text) => text.startsWith("pointed")));
-});
-
-test("while PostgreSQL is away that is told once and nothing changes; afterwards all goes on", async (t) => {
-  if (!hasPostgres(t)) return;
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
-  const one = await publish(importer, first!);
-  const { until, told } = follow(t, server);
-  await until(`pointed ${one}`);
-  const postgres = await postgresOfFile();
-  await postgres.stop();
-  await until("cannot be");
-  assert.equal(server.cache.catalogue.currentVersion(), one);
-  await postgres.start();
-  await until("works again");
-  const two = await publish(importer, second!);
-  await until(`pointed ${two}`);
-  assert.equal(told.filter((text) => /PostgreSQL at/.test(text)).length, 1);
 });
 
 test("a folder that is to have what is pinned fetches it and keeps it, also where it was pinned long after it was current", async (t) => {

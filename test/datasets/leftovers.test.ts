@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -22,12 +22,13 @@ async function folderWithOne(catalogue: Catalogue) {
   return { version, at: (name: string) => join(catalogue.folder, name) };
 }
 
-test("everything that a killed import was writing is removed, and nothing else", async (t) => {
+test("everything that a killed import was writing is removed, and nothing else, and neither is taken for a dataset", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const { version, at } = await folderWithOne(catalogue);
   const strays = ["notes.json", "backup.1.tmp", "20260101T000000Z-ffffffff.sqlite", ".hidden"];
   for (const name of strays) writeFileSync(at(name), "mine");
   const files = filesOf(catalogue);
+  mkdirSync(at("folder.json"));
   for (const name of [
     ".draft.sqlite",
     ".draft.sqlite-journal",
@@ -37,7 +38,11 @@ test("everything that a killed import was writing is removed, and nothing else",
     `${version}.json.9.tmp`,
   ])
     writeFileSync(at(name), "half");
+  const listed = () => catalogue.list().map((one) => one.version);
+  assert.deepEqual(listed(), [version]);
   clearLeftovers(catalogue.folder);
+  assert.deepEqual(listed(), [version]);
+  rmSync(at("folder.json"), { recursive: true });
   assert.deepEqual(filesOf(catalogue), files);
 });
 

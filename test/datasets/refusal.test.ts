@@ -59,12 +59,16 @@ test("a source is emptied only where that is allowed, and never because its line
   const catalogue = temporaryCatalogue(t);
   await importRecords(catalogue, gps(3));
   await importRecords(catalogue, [gp("x")], { source: "other" });
-  assert.equal((await importRecords(catalogue, [])).refusal, "empty");
-  const rejected = await importRecords(catalogue, [gp("!")], {
-    rejectedMax: { percent: 100 },
-    allowsEmpty: true,
-  });
-  assert.equal(rejected.refusal, "empty");
+  const files = filesOf(catalogue);
+  const withoutRecords = entriesOf([gp("a")]).map((entry) => ({ ...entry, records: [] }));
+  const rejectedMax = { percent: 100 };
+  for (const order of [
+    { entries: [] },
+    { entries: withoutRecords, rejectedMax },
+    { entries: entriesOf([gp("!"), gp("?")]), rejectedMax, allowsEmpty: true },
+  ])
+    assert.equal((await importRecords(catalogue, [], order)).refusal, "empty");
+  assert.deepEqual(filesOf(catalogue), files);
   const { published } = await importRecords(catalogue, [], {
     allowsEmpty: true,
     shrinkPercentMax: 50,

@@ -138,17 +138,22 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
     () => metric(service, "gp_records_dataset_behind_seconds"),
     (seconds) => seconds === 0,
   );
+  assert.ok(service.log.some((line) => line.includes("cannot be followed: works again")));
 });
 
-test("what cannot be fetched is wanted, not served, and the server stays ready with what it has", async (t) => {
+test("what cannot be fetched is wanted, not served, and told once, the server stays ready with what it has, and the next one is fetched", async (t) => {
   if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
-  const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
+  const [first, second, third] = await buildDatasets(t, [gp("alpha")], [gp("beta")], [gp("gamma")]);
   const one = await publish(importer, first!);
   await importer.remote.push(second!.path, second!.generation, "added");
   const { version } = second!.generation;
-  await runSql(database, "delete from dataset_part where version = $1", [version]);
+  await runSql(
+    database,
+    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where version = $1",
+    [version],
+  );
   const service = await startOn(t, database);
   await served(service, one);
   await importer.remote.publish(version, one);
@@ -161,10 +166,14 @@ test("what cannot be fetched is wanted, not served, and the server stays ready w
   assert.equal((await service.get("/ready", { "x-api-key": "" })).status, 200);
   const failing = await (await fetch(`${service.adminAddress}/metrics`)).text();
   assert.match(failing, /^gp_records_failing\{part="dataset"\} 1$/m);
+  const told = (words: string) => service.log.filter((line) => line.includes(words)).length;
+  const damaged = `Part 1 of 1 of the stored dataset ${version} is damaged`;
   await until(
-    async () => (await service.get("/health", { "x-api-key": "" })) && service.log.join("\n"),
-    (log) => log.includes(`Part 1 of 1 of the stored dataset ${version} is missing`),
+    () => service.get("/health", { "x-api-key": "" }),
+    () => told(damaged) > 0,
   );
+  await served(service, await publish(importer, third!));
+  assert.deepEqual([told(damaged), told("cannot be followed: works again")], [1, 1]);
 });
 
 test("a server whose folder has a flipped byte fetches the dataset anew and serves it", async (t) => {
