@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fillInstallation, usageOf } from "./installation.ts";
 
@@ -47,7 +46,6 @@ const pictureOf = async (url: string) => ({
 });
 
 test("a restore into a database that is killed at any moment leaves it empty or whole", async (t) => {
-  if (!hasPostgres(t)) return;
   const dataDir = join(temporaryFolder(t), "here");
   await fillInstallation(dataDir);
   const file = join(temporaryFolder(t), "all.tar");
@@ -93,7 +91,6 @@ test("a restore into a database that is killed at any moment leaves it empty or 
 });
 
 test("a backup of a database that is killed at any moment leaves no file of that name", async (t) => {
-  if (!hasPostgres(t)) return;
   const dataDir = join(temporaryFolder(t), "here");
   await fillInstallation(dataDir);
   const file = join(temporaryFolder(t), "all.tar");

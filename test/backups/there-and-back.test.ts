@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { requestTables, storedTables } from "#backups/stored-tables.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { noon } from "../support/control.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request, tidyUsage } from "../support/usage.ts";
 import {
@@ -46,7 +46,6 @@ async function filled(t: TestContext): Promise<string> {
 const archive = (t: TestContext) => join(temporaryFolder(t), "all.tar");
 
 test("no table of either engine is forgotten", async (t) => {
-  if (!hasPostgres(t)) return;
   const dataDir = await filled(t);
   const known = new Set<string>([
     ...Object.values(storedTables).flat(),
@@ -77,7 +76,6 @@ test("no table of either engine is forgotten", async (t) => {
 });
 
 test("an installation that is moved into a database and back is the same in every row and every byte", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const before = await pictureOf(here);
   const url = await freshDatabase(t);
@@ -110,7 +108,6 @@ test("an installation that is moved into a database and back is the same in ever
 });
 
 test("the log of requests is in a backup where that is asked for, and else no byte of it", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const query = "gp_name=only-in-the-log";
   await putRequests(here, [request({ account: 1, query })]);
@@ -133,7 +130,6 @@ test("the log of requests is in a backup where that is asked for, and else no by
 });
 
 test("a key that was revoked after the backup was made stays revoked, wherever that is restored", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const [first, second, control] = [archive(t), archive(t), archive(t)];
   const stateIn = async ({ json }: ReturnType<typeof allCommands>, id: string) =>
@@ -186,7 +182,6 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
 });
 
 test("servers on a database know at once whose keys were restored into it", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const file = archive(t);
   await allCommands(here).text("backup", file);
@@ -205,7 +200,6 @@ test("servers on a database know at once whose keys were restored into it", asyn
 });
 
 test("a place that has an installation is refused, and stays as it is", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const file = archive(t);
   const { refusal, text } = allCommands(here);
@@ -239,7 +233,6 @@ test("a place that has an installation is refused, and stays as it is", async (t
 });
 
 test("a database without tables gets them with what is restored, and one with newer tables stays as it is", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const file = archive(t);
   const { refusal, text } = allCommands(here);
@@ -257,7 +250,6 @@ test("a database without tables gets them with what is restored, and one with ne
 });
 
 test("a text with a NUL is refused, and the database stays empty", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   insertRows(join(here, "control.sqlite"), {
     throttle: [{ subject: "a\0b", failures: 1, next_at: "n" }],
@@ -273,7 +265,6 @@ test("a text with a NUL is refused, and the database stays empty", async (t) => 
 });
 
 test("a dataset that is stored damaged is named and not backed up, and a damaged step is left out", async (t) => {
-  if (!hasPostgres(t)) return;
   const here = await filled(t);
   const stepsIn = (dataDir: string) => {
     const folder = join(dataDir, "datasets");
@@ -305,7 +296,6 @@ test("a dataset that is stored damaged is named and not backed up, and a damaged
 });
 
 test("a database without a dataset is backed up, and one that lacks steps of its schema is not", async (t) => {
-  if (!hasPostgres(t)) return;
   const file = archive(t);
   const backup = async (url: string) => allCommands(temporaryFolder(t), { DATABASE_URL: url });
   assert.match(

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -9,7 +8,7 @@ import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { newKey, roomy } from "../support/own-process.ts";
-import { hasPostgres, postgresOfFile, runSql, urlOf } from "../support/postgres.ts";
+import { onPostgres as test, postgresOfFile, runSql, urlOf } from "../support/postgres.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -20,7 +19,6 @@ const [makeRoles = "", grant = "", restrict = ""] = [...page.matchAll(/```sql\n(
 );
 
 test("with the two roles of docs/scaling.md the owner restores into a database, and the role of servers serves it and backs it up", async (t) => {
-  if (!hasPostgres(t)) return;
   const server = await postgresOfFile();
   for (const statement of makeRoles.split(/(?<=;)/).filter((one) => one.trim() !== ""))
     await runSql(server.url, statement);

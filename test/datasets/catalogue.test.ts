@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 import { versionShape } from "#datasets/generation.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { openCache } from "#datasets/dataset-cache.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
@@ -158,4 +159,13 @@ test("any folder will do: spaces, per cent, question mark, hash, umlauts", async
   await threeGenerations(catalogue);
   assert.equal(openCurrent(catalogue).parts.documents.gp.ownLengths.length, 1);
   assert.equal(versions(catalogue).length, 3);
+});
+
+test("a folder that has datasets of its own does not become a cache, in which they would be deleted", async (t) => {
+  const folder = join(temporaryFolder(t), "datasets");
+  const { published } = await importRecords(openCatalogue(folder), [gp("a")]);
+  assert.throws(() => openCache(folder), {
+    message: new RegExp(`${folder} has datasets of its own, such as ${published!.version}`),
+  });
+  assert.ok(existsSync(openCatalogue(folder).pathOf(published!.version)));
 });

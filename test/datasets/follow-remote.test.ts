@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { openCatalogue } from "#datasets/catalogue.ts";
-import { openCache } from "#datasets/dataset-cache.ts";
+import type { TestContext } from "node:test";
 import { followRemote } from "#datasets/follow-remote.ts";
 import type { DatasetRemote } from "#datasets/remote.ts";
-import { importRecords } from "../support/dataset.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { buildDatasets, type Built, bulkyGps, machine } from "../support/shared-datasets.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
 type Machine = ReturnType<typeof machine>;
@@ -53,7 +49,6 @@ const publish = async ({ remote }: Machine, { path, generation }: Built) => {
 };
 
 test("an empty folder fetches what is current, then each that is published", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
@@ -69,7 +64,6 @@ test("an empty folder fetches what is current, then each that is published", asy
 });
 
 test("what was staged on the current dataset is fetched ahead, so that publishing it only moves the pointer", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
@@ -91,7 +85,6 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
 });
 
 test("a dataset that is published while another one is fetched comes first", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], bulkyGps(1000));
@@ -125,7 +118,6 @@ test("a dataset that is published while another one is fetched comes first", asy
 });
 
 test("a flipped byte in the folder is found where a dataset cannot be loaded, and it is fetched anew", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first] = await buildDatasets(t, [gp("a")]);
@@ -150,7 +142,6 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
 });
 
 test("a folder that is to have what is pinned fetches it and keeps it, also where it was pinned long after it was current", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")]);
@@ -178,7 +169,6 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
 });
 
 test("a folder keeps what is current, the one before and what comes next, and whatever was asked for lately", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")], [gp("e")]);
@@ -209,13 +199,4 @@ test("a folder keeps what is current, the one before and what comes next, and wh
     [versions[2], versions[3], versions[4]].map((version) => `${version}.sqlite`),
   );
   assert.ok(!readdirSync(server.cache.catalogue.folder).some((name) => name.endsWith(".tmp")));
-});
-
-test("a folder that has datasets of its own does not become a cache, in which they would be deleted", async (t) => {
-  const folder = join(temporaryFolder(t), "datasets");
-  const { published } = await importRecords(openCatalogue(folder), [gp("a")]);
-  assert.throws(() => openCache(folder), {
-    message: new RegExp(`${folder} has datasets of its own, such as ${published!.version}`),
-  });
-  assert.ok(existsSync(openCatalogue(folder).pathOf(published!.version)));
 });

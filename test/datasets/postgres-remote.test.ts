@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { test } from "node:test";
 import { Client } from "pg";
 import type { SharedState } from "#datasets/remote.ts";
 import { outcomeOf } from "../support/command-line.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { buildDatasets, bulkyGps, machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
@@ -37,7 +36,6 @@ const isCurrent = (version: string) => (seen: SharedState | Error) =>
   !(seen instanceof Error) && seen.current?.version === version;
 
 test("a pushed dataset is pulled byte for byte by another machine, with what is known of it", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [built] = await buildDatasets(t, bulkyGps(2500));
@@ -61,7 +59,6 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
 });
 
 test("publishing names the version before, and everybody who watches learns of it", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
@@ -85,7 +82,6 @@ test("publishing names the version before, and everybody who watches learns of i
 });
 
 test("a watcher is handed the same object for as long as nothing changes", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -97,7 +93,6 @@ test("a watcher is handed the same object for as long as nothing changes", async
 });
 
 test("of two that publish at once one is refused, and names what became current meanwhile", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const machines = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
@@ -124,7 +119,6 @@ test("of two that publish at once one is refused, and names what became current 
 });
 
 test("a damaged or missing part is refused and named, and nothing of it stays", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [built] = await buildDatasets(t, bulkyGps(2500));
@@ -158,7 +152,6 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
 });
 
 test("a pull or push whose connection ends half-way says so and leaves nothing, and the next one is whole", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(2500));
@@ -195,7 +188,6 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
 });
 
 test("a pull that is aborted ends at once and leaves nothing", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(1000));
@@ -216,7 +208,6 @@ test("a pull that is aborted ends at once and leaves nothing", async (t) => {
 });
 
 test("one import at a time: a second one is told who holds the lock and since when", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const lock = await one.remote.lock();
@@ -232,7 +223,6 @@ test("one import at a time: a second one is told who holds the lock and since wh
 });
 
 test("whoever lost the connection that held the lock is told so before it publishes", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const lock = await remote.lock();
@@ -253,7 +243,6 @@ test("whoever lost the connection that held the lock is told so before it publis
 });
 
 test("the current dataset is never removed, and what dying imports left is, with its parts", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
@@ -275,7 +264,6 @@ test("the current dataset is never removed, and what dying imports left is, with
 });
 
 test("a version that is not there is neither published nor pinned", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote } = machine(t, database);
   const message = /There is no dataset '20260101T000000Z-00000000'/;
@@ -296,7 +284,6 @@ test("while PostgreSQL is away every call is refused within two seconds and name
 });
 
 test("a database without the tables says what makes them", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   await runSql(database, "drop table dataset_state cascade");
   await assert.rejects(machine(t, database).remote.read(), /gp-records migrate/);
@@ -322,7 +309,6 @@ const killedPusher = (url: string, folder: string, path: string, facts: string, 
 `;
 
 test("a push and publication killed before any of its statements leave the dataset whole, published or not there", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const { remote, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(1000));

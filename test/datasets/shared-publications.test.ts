@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { folderDatasets } from "#datasets/datasets.ts";
+import { readFileSync } from "node:fs";
+import type { TestContext } from "node:test";
 import { followRemote } from "#datasets/follow-remote.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { withSharedDatasets } from "#datasets/shared-datasets.ts";
-import { entriesOf, temporaryCatalogue } from "../support/dataset.ts";
+import { entriesOf } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { applyStep, hashOf } from "../support/mirror.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { machine } from "../support/shared-datasets.ts";
 import { recordsOf } from "./histories.ts";
 import { day, gp, signal } from "./published.ts";
@@ -64,7 +62,6 @@ function serverOn(t: TestContext, url: string) {
 }
 
 test("what is published on one machine, and gone back from on another, comes to every server with its steps", async (t) => {
-  if (!hasPostgres(t)) return;
   const url = await freshDatabase(t);
   const [one, other] = [commands(t, url), commands(t, url)];
   const first = await one.importAt(1, [gp("a"), gp("b")]);
@@ -100,7 +97,6 @@ test("what is published on one machine, and gone back from on another, comes to 
 });
 
 test("a stored step that is damaged keeps no server from what is current", async (t) => {
-  if (!hasPostgres(t)) return;
   const url = await freshDatabase(t);
   const one = commands(t, url);
   const first = await one.importAt(1, [gp("a")]);
@@ -113,7 +109,6 @@ test("a stored step that is damaged keeps no server from what is current", async
 });
 
 test("old publications go with their steps from the database and from each folder; with CHANGES_DAYS=0 all do, and none is written", async (t) => {
-  if (!hasPostgres(t)) return;
   const url = await freshDatabase(t);
   const one = commands(t, url);
   await one.importAt(1, [gp("a")]);
@@ -131,39 +126,4 @@ test("old publications go with their steps from the database and from each folde
   await off.importAt(4, [gp("a")]);
   await off.forgetSteps();
   assert.deepEqual([await stepsIn(), await one.remote.publications.list()], [[], []]);
-});
-
-test("in a folder old publications go with their steps, the newest stays, and what a killed command left goes", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const publications = openPublications(catalogue.folder);
-  const datasets = folderDatasets(catalogue, { changesDays: 2, warn: (one) => assert.fail(one) });
-  const versions: string[] = [];
-  for (const number of [1, 2, 3, 4]) {
-    const records = Array.from({ length: number }, (_, i) => gp(`g${i}`));
-    const request = { source: "own", entries: entriesOf(records), rejectedMax: { lines: 0 } };
-    const result = await datasets.importSource({
-      ...request,
-      isDryRun: false,
-      nowMilliseconds: day(number),
-    });
-    versions.push(result.published!.version);
-  }
-  const [first, second, third, fourth] = versions as [string, string, string, string];
-  writeFileSync(join(catalogue.folder, "changes", ".step.999999999.1.tmp"), "");
-  await datasets.forgetSteps(day(5));
-  const kept = publications.list(fourth);
-  assert.deepEqual(
-    kept.map(({ version }) => version),
-    [third, fourth],
-  );
-  assert.equal(publications.openStep(first, second), null);
-  assert.equal(publications.openStep(second, third)!.changes, 1);
-  assert.ok(!existsSync(join(catalogue.folder, "changes", ".step.999999999.1.tmp")));
-  await datasets.forgetSteps(day(30));
-  assert.deepEqual(
-    publications.list(fourth).map(({ version }) => version),
-    [fourth],
-  );
-  await folderDatasets(catalogue, { changesDays: 0, warn() {} }).forgetSteps(day(5));
-  assert.deepEqual([publications.list(fourth), publications.openStep(third, fourth)], [[], null]);
 });

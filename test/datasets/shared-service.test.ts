@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { cast } from "../support/cast.ts";
-import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { buildDatasets, type Built, machine } from "../support/shared-datasets.ts";
@@ -65,7 +65,6 @@ const metric = async ({ adminAddress }: TestService, name: string) => {
 };
 
 test("a server with an empty folder becomes ready by itself, and takes over what any machine publishes", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const services = [await startOn(t, database), await startOn(t, database)];
@@ -103,7 +102,6 @@ test("a server with an empty folder becomes ready by itself, and takes over what
 });
 
 test("through an outage of PostgreSQL a server answers from what it has and stays ready, and says how far behind it is", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const service = await startOn(t, database);
@@ -142,7 +140,6 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
 });
 
 test("what cannot be fetched is wanted, not served, and told once, the server stays ready with what it has, and the next one is fetched", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("alpha")], [gp("beta")], [gp("gamma")]);
@@ -177,7 +174,6 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
 });
 
 test("a server whose folder has a flipped byte fetches the dataset anew and serves it", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const service = await startOn(t, database);
@@ -198,7 +194,6 @@ test("a server whose folder has a flipped byte fetches the dataset anew and serv
 });
 
 test("a client that pages over two servers through five publications sees each record of a version once, or learns of the new one", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const services = [await startOn(t, database), await startOn(t, database)];
@@ -278,7 +273,6 @@ async function filesOf(service: TestService) {
 }
 
 test("every server on a database offers the files that one on a folder of its own offers, a new one too, and ranges of one go on at another", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [built] = await buildDatasets(t, cast);
@@ -311,7 +305,6 @@ test("every server on a database offers the files that one on a folder of its ow
 });
 
 test("every server on a database offers the datasets that are pinned, a new one too, until they are unpinned", async (t) => {
-  if (!hasPostgres(t)) return;
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);

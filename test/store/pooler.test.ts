@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { createAccount } from "#accounts/accounts.ts";
 import { digestText } from "#keys/api-key.ts";
 import { issueKey } from "#keys/keys.ts";
@@ -17,7 +17,7 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { hasTool } from "../support/installed-tool.ts";
 import { faultOf } from "../support/people.ts";
-import { freshDatabase, hasPostgres } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A pgbouncer before the database. @returns the URL through it. */
@@ -52,7 +52,7 @@ pool_mode = ${mode}
 }
 
 test("a pooler that gives each transaction another connection is refused by name before anything is changed", async (t) => {
-  if (!hasPostgres(t) || !hasTool(t, "pgbouncer")) return;
+  if (!hasTool(t, "pgbouncer")) return;
   const empty = await freshDatabase(t, { isMigrated: false });
   const refused = faultOf("unusable", /pooler in transaction mode.*pool_mode = session/);
   await assert.rejects(
@@ -65,7 +65,7 @@ test("a pooler that gives each transaction another connection is refused by name
 });
 
 test("a pooler that keeps a connection for a session is as good as none", async (t) => {
-  if (!hasPostgres(t) || !hasTool(t, "pgbouncer")) return;
+  if (!hasTool(t, "pgbouncer")) return;
   const empty = await freshDatabase(t, { isMigrated: false });
   const databaseUrl = await startPgbouncer(t, empty, "session");
   assert.deepEqual(

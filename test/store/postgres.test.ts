@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { chownSync, readFileSync } from "node:fs";
-import { test } from "node:test";
 import { createAccount, listAccounts } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
 import { findAccount } from "#accounts/find-account.ts";
@@ -24,12 +23,10 @@ import {
   runSql,
   startPostgres,
   urlOf,
-  whyNoPostgres,
+  onPostgres as test,
 } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request, tidyUsage } from "../support/usage.ts";
-
-const skip = whyNoPostgres() ?? false;
 
 const tablesIn = (url: string) =>
   runSql<{ name: string }>(
@@ -47,125 +44,101 @@ const allSteps = postgresSteps.map(({ name }) => name);
 
 const openIn = (databaseUrl: string) => openControl("/nowhere", { databaseUrl });
 
-test(
-  "nothing but migrate makes the schema: before it a store is refused with that word, after it there is one",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t, { isMigrated: false });
-    await assert.rejects(
-      openIn(url),
-      faultOf("conflict", /lacks steps of the schema \(0001-tables\).*gp-records migrate/),
-    );
-    assert.deepEqual(await tablesIn(url), []);
-    const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
-    const steps = postgresSteps.map(({ name }) => name).join(", ");
-    assert.match(
-      await text("migrate"),
-      new RegExp(`PostgreSQL at .* is up to date: it took ${RegExp.escape(steps)}\\.\n$`),
-    );
-    assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
-    await (await openIn(url)).close();
-  },
-);
+test("nothing but migrate makes the schema: before it a store is refused with that word, after it there is one", async (t) => {
+  const url = await freshDatabase(t, { isMigrated: false });
+  await assert.rejects(
+    openIn(url),
+    faultOf("conflict", /lacks steps of the schema \(0001-tables\).*gp-records migrate/),
+  );
+  assert.deepEqual(await tablesIn(url), []);
+  const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  const steps = postgresSteps.map(({ name }) => name).join(", ");
+  assert.match(
+    await text("migrate"),
+    new RegExp(`PostgreSQL at .* is up to date: it took ${RegExp.escape(steps)}\\.\n$`),
+  );
+  assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
+  await (await openIn(url)).close();
+});
 
-test("of migrations at one moment each step is taken by one", { skip }, async (t) => {
+test("of migrations at one moment each step is taken by one", async (t) => {
   const url = await freshDatabase(t, { isMigrated: false });
   const taken = await Promise.all([1, 2, 3, 4].map(() => migratePostgres({ url })));
   assert.deepEqual(taken.flat(), allSteps);
 });
 
-test(
-  "a migration that fails, or whose connection dies in the middle, leaves nothing of itself nor of the steps before it",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t, { isMigrated: false });
-    for (const sql of ["select 1 / 0", "select pg_terminate_backend(pg_backend_pid())"]) {
-      const steps = [...postgresSteps, laterStep("9001-broken", true, sql)];
-      await assert.rejects(migratePostgres({ url }, steps));
-      assert.deepEqual(await tablesIn(url), [], sql);
-    }
-    assert.deepEqual(await migratePostgres({ url }), allSteps);
-  },
-);
+test("a migration that fails, or whose connection dies in the middle, leaves nothing of itself nor of the steps before it", async (t) => {
+  const url = await freshDatabase(t, { isMigrated: false });
+  for (const sql of ["select 1 / 0", "select pg_terminate_backend(pg_backend_pid())"]) {
+    const steps = [...postgresSteps, laterStep("9001-broken", true, sql)];
+    await assert.rejects(migratePostgres({ url }, steps));
+    assert.deepEqual(await tablesIn(url), [], sql);
+  }
+  assert.deepEqual(await migratePostgres({ url }), allSteps);
+});
 
-test(
-  "a newer schema is refused and left alone, unless every step that is not known is additive",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const additive = laterStep("9001-more", true, "alter table account add column colour text");
-    assert.deepEqual(await migratePostgres({ url }, [...postgresSteps, additive]), ["9001-more"]);
-    const control = await openIn(url);
-    const order = { name: "Acme", quotas: {}, now: noon };
-    assert.equal((await createAccount(control, order)).number, 1);
-    await control.close();
-    assert.deepEqual(await migratePostgres({ url }), []);
+test("a newer schema is refused and left alone, unless every step that is not known is additive", async (t) => {
+  const url = await freshDatabase(t);
+  const additive = laterStep("9001-more", true, "alter table account add column colour text");
+  assert.deepEqual(await migratePostgres({ url }, [...postgresSteps, additive]), ["9001-more"]);
+  const control = await openIn(url);
+  const order = { name: "Acme", quotas: {}, now: noon };
+  assert.equal((await createAccount(control, order)).number, 1);
+  await control.close();
+  assert.deepEqual(await migratePostgres({ url }), []);
 
-    const other = laterStep("9002-other", false, "alter table account rename column name to title");
-    await migratePostgres({ url }, [...postgresSteps, additive, other]);
-    const before = await runSql(url, "select * from schema_step order by name");
-    const newer = faultOf("conflict", /'9002-other'.*does not know.*Nothing was changed/);
-    await assert.rejects(openIn(url), newer);
-    await assert.rejects(migratePostgres({ url }), newer);
-    assert.deepEqual(await runSql(url, "select * from schema_step order by name"), before);
-  },
-);
+  const other = laterStep("9002-other", false, "alter table account rename column name to title");
+  await migratePostgres({ url }, [...postgresSteps, additive, other]);
+  const before = await runSql(url, "select * from schema_step order by name");
+  const newer = faultOf("conflict", /'9002-other'.*does not know.*Nothing was changed/);
+  await assert.rejects(openIn(url), newer);
+  await assert.rejects(migratePostgres({ url }), newer);
+  assert.deepEqual(await runSql(url, "select * from schema_step order by name"), before);
+});
 
-test(
-  "a database of a program before the first release is refused as such and left alone",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    await runSql(url, "update schema_step set name = '0001-control'");
-    const unreleased = faultOf(
-      "conflict",
-      /PostgreSQL at \S+ was made by a gp-records that was never/,
-    );
-    await assert.rejects(openIn(url), unreleased);
-    await assert.rejects(migratePostgres({ url }), unreleased);
-    assert.equal((await runSql(url, "select name from schema_step")).length, 1);
-  },
-);
+test("a database of a program before the first release is refused as such and left alone", async (t) => {
+  const url = await freshDatabase(t);
+  await runSql(url, "update schema_step set name = '0001-control'");
+  const unreleased = faultOf(
+    "conflict",
+    /PostgreSQL at \S+ was made by a gp-records that was never/,
+  );
+  await assert.rejects(openIn(url), unreleased);
+  await assert.rejects(migratePostgres({ url }), unreleased);
+  assert.equal((await runSql(url, "select name from schema_step")).length, 1);
+});
 
-test(
-  "the tables of another installation further down the search path are not taken for one's own",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    await runSql(url, "create schema second");
-    const second = `${url}?options=${encodeURIComponent("-c search_path=second,public")}`;
-    await assert.rejects(openIn(second), faultOf("conflict", /gp-records migrate/));
-    await migratePostgres({ url: second });
-    const control = await openIn(second);
-    t.after(() => control.close());
-    await createAccount(control, { name: "Acme", quotas: {}, now: noon });
-    assert.deepEqual(await runSql(url, "select name from public.account"), []);
-    assert.deepEqual(await runSql(url, "select name from second.account"), [{ name: "Acme" }]);
-  },
-);
+test("the tables of another installation further down the search path are not taken for one's own", async (t) => {
+  const url = await freshDatabase(t);
+  await runSql(url, "create schema second");
+  const second = `${url}?options=${encodeURIComponent("-c search_path=second,public")}`;
+  await assert.rejects(openIn(second), faultOf("conflict", /gp-records migrate/));
+  await migratePostgres({ url: second });
+  const control = await openIn(second);
+  t.after(() => control.close());
+  await createAccount(control, { name: "Acme", quotas: {}, now: noon });
+  assert.deepEqual(await runSql(url, "select name from public.account"), []);
+  assert.deepEqual(await runSql(url, "select name from second.account"), [{ name: "Acme" }]);
+});
 
-test(
-  "texts are sorted by their bytes, whatever the collation of the database",
-  { skip },
-  async (t) => {
-    const { url: server } = await postgresOfFile();
-    const url = urlOf({ url: server }, "sorted");
-    await runSql(
-      server,
-      "create database sorted template template0 locale_provider icu icu_locale 'en-US'",
-    );
-    t.after(() => runSql(server, "drop database sorted with (force)"));
-    await migratePostgres({ url });
-    const control = await openIn(url);
-    t.after(() => control.close());
-    for (const name of ["éa", "zb", "a b", "ab", "a-c"])
-      await createAccount(control, { name, quotas: {}, now: noon });
-    const names = (await listAccounts(control)).map(({ name }) => name);
-    assert.deepEqual(names, ["a b", "a-c", "ab", "zb", "éa"]);
-  },
-);
+test("texts are sorted by their bytes, whatever the collation of the database", async (t) => {
+  const { url: server } = await postgresOfFile();
+  const url = urlOf({ url: server }, "sorted");
+  await runSql(
+    server,
+    "create database sorted template template0 locale_provider icu icu_locale 'en-US'",
+  );
+  t.after(() => runSql(server, "drop database sorted with (force)"));
+  await migratePostgres({ url });
+  const control = await openIn(url);
+  t.after(() => control.close());
+  for (const name of ["éa", "zb", "a b", "ab", "a-c"])
+    await createAccount(control, { name, quotas: {}, now: noon });
+  const names = (await listAccounts(control)).map(({ name }) => name);
+  assert.deepEqual(names, ["a b", "a-c", "ab", "zb", "éa"]);
+});
 
-test("counts beyond 32 bits come back as the numbers they are", { skip }, async (t) => {
+test("counts beyond 32 bits come back as the numbers they are", async (t) => {
   const url = await freshDatabase(t);
   const control = await openIn(url);
   t.after(() => control.close());
@@ -188,21 +161,17 @@ test("counts beyond 32 bits come back as the numbers they are", { skip }, async 
   assert.deepEqual(sums, { count: 2, sum: 18_000_000_001 });
 });
 
-test(
-  "a text that PostgreSQL cannot hold matches nothing, and fails nothing",
-  { skip },
-  async (t) => {
-    const control = await openIn(await freshDatabase(t));
-    t.after(() => control.close());
-    await createAccount(control, { name: "Acme", quotas: {}, now: noon });
-    for (const text of ["Acme\0", "\0", "\uD800", "a\0b@example.com"]) {
-      assert.equal(await findAccount(control.database, text), undefined);
-      assert.equal(await findPerson(control.database, text), undefined);
-    }
-  },
-);
+test("a text that PostgreSQL cannot hold matches nothing, and fails nothing", async (t) => {
+  const control = await openIn(await freshDatabase(t));
+  t.after(() => control.close());
+  await createAccount(control, { name: "Acme", quotas: {}, now: noon });
+  for (const text of ["Acme\0", "\0", "\uD800", "a\0b@example.com"]) {
+    assert.equal(await findAccount(control.database, text), undefined);
+    assert.equal(await findPerson(control.database, text), undefined);
+  }
+});
 
-test("a person who owns no account can be exported", { skip }, async (t) => {
+test("a person who owns no account can be exported", async (t) => {
   const control = await openIn(await freshDatabase(t));
   t.after(() => control.close());
   const row = {
@@ -216,140 +185,128 @@ test("a person who owns no account can be exported", { skip }, async (t) => {
   assert.match(JSON.stringify(await exportPerson(control, "pe_a", noon)), /"accounts":\[\]/);
 });
 
-test(
-  "a second writer waits for the first, but not for as long as that writes",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const [one, other] = [await openIn(url), await openIn(url)];
-    t.after(() => Promise.all([one.close(), other.close()]));
-    const order = (name: string) => ({ name, quotas: {}, now: noon });
-    const both = await Promise.all([
-      createAccount(one, order("one")),
-      createAccount(other, order("other")),
-    ]);
-    assert.deepEqual(new Set(both.map(({ number }) => number)), new Set([1, 2]));
-    await one.write(async () => {
-      await assert.rejects(
-        createAccount(other, order("late")),
-        faultOf("busy", /Others are writing PostgreSQL at/),
-      );
-    });
-    await createAccount(other, order("late"));
-  },
-);
+test("a second writer waits for the first, but not for as long as that writes", async (t) => {
+  const url = await freshDatabase(t);
+  const [one, other] = [await openIn(url), await openIn(url)];
+  t.after(() => Promise.all([one.close(), other.close()]));
+  const order = (name: string) => ({ name, quotas: {}, now: noon });
+  const both = await Promise.all([
+    createAccount(one, order("one")),
+    createAccount(other, order("other")),
+  ]);
+  assert.deepEqual(new Set(both.map(({ number }) => number)), new Set([1, 2]));
+  await one.write(async () => {
+    await assert.rejects(
+      createAccount(other, order("late")),
+      faultOf("busy", /Others are writing PostgreSQL at/),
+    );
+  });
+  await createAccount(other, order("late"));
+});
 
-test(
-  "a database that cannot be used is named with what to do, and the password is told to nobody",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const secret = "hunter2-of-the-owner";
-    const withSecret = (text: string) => text.replace("postgres@", `postgres:${secret}@`);
-    const port = await freePort();
-    const { start } = allCommands(temporaryFolder(t));
-    const cases = [
-      [
-        withSecret(url.replace(/\/\w+$/, "/absent")),
-        2,
-        /lets nobody in: database "absent" does not exist/,
-      ],
-      [
-        `postgres://nobody:${secret}@${new URL(url).hostname}/records`,
-        2,
-        /lets nobody in: role "nobody" does not exist/,
-      ],
-      [
-        `postgres://a:${secret}@127.0.0.1:${port}/records`,
-        5,
-        /PostgreSQL at 127\.0\.0\.1:\d+\/records cannot be reached \(ECONNREFUSED\)/,
-      ],
-      [
-        `postgres://a:${secret}@no-such-host.invalid/records`,
-        2,
-        /no-such-host\.invalid\/records cannot be found/,
-      ],
-    ] as const;
-    await start();
-    for (const [databaseUrl, exitCode, words] of cases) {
-      const commands = allCommands(temporaryFolder(t), { DATABASE_URL: databaseUrl });
-      for (const args of [["accounts", "list"], ["migrate"], ["doctor", "--json"]]) {
-        const outcome = await commands.start(...args);
-        const said = outcome.out + outcome.err;
-        assert.match(said.replaceAll('\\"', '"'), words);
-        assert.doesNotMatch(said, new RegExp(secret));
-        if (args[0] !== "doctor") assert.equal(outcome.exitCode, exitCode, said);
-      }
+test("a database that cannot be used is named with what to do, and the password is told to nobody", async (t) => {
+  const url = await freshDatabase(t);
+  const secret = "hunter2-of-the-owner";
+  const withSecret = (text: string) => text.replace("postgres@", `postgres:${secret}@`);
+  const port = await freePort();
+  const { start } = allCommands(temporaryFolder(t));
+  const cases = [
+    [
+      withSecret(url.replace(/\/\w+$/, "/absent")),
+      2,
+      /lets nobody in: database "absent" does not exist/,
+    ],
+    [
+      `postgres://nobody:${secret}@${new URL(url).hostname}/records`,
+      2,
+      /lets nobody in: role "nobody" does not exist/,
+    ],
+    [
+      `postgres://a:${secret}@127.0.0.1:${port}/records`,
+      5,
+      /PostgreSQL at 127\.0\.0\.1:\d+\/records cannot be reached \(ECONNREFUSED\)/,
+    ],
+    [
+      `postgres://a:${secret}@no-such-host.invalid/records`,
+      2,
+      /no-such-host\.invalid\/records cannot be found/,
+    ],
+  ] as const;
+  await start();
+  for (const [databaseUrl, exitCode, words] of cases) {
+    const commands = allCommands(temporaryFolder(t), { DATABASE_URL: databaseUrl });
+    for (const args of [["accounts", "list"], ["migrate"], ["doctor", "--json"]]) {
+      const outcome = await commands.start(...args);
+      const said = outcome.out + outcome.err;
+      assert.match(said.replaceAll('\\"', '"'), words);
+      assert.doesNotMatch(said, new RegExp(secret));
+      if (args[0] !== "doctor") assert.equal(outcome.exitCode, exitCode, said);
     }
-    assert.equal(
-      placeName(`postgres://a:${secret}@[::1]:5433/records?sslmode=disable`),
-      "PostgreSQL at [::1]:5433/records",
-    );
-  },
-);
+  }
+  assert.equal(
+    placeName(`postgres://a:${secret}@[::1]:5433/records?sslmode=disable`),
+    "PostgreSQL at [::1]:5433/records",
+  );
+});
 
-test(
-  "the roles of docs/scaling.md are enough to serve, and the one that serves can make no table and rewrite no history",
-  { skip },
-  async (t) => {
-    const { url: server } = await postgresOfFile();
-    const [roles = "", grants = "", revocations = ""] = [
-      ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
-    ].map(([, sql]) => sql!);
-    // Statements that cannot be part of a transaction, one by one.
-    for (const statement of roles.split(";\n").filter((one) => one.trim() !== ""))
-      await runSql(server, statement);
-    t.after(async () => {
-      await runSql(server, "drop database records with (force)");
-      await runSql(server, "drop role gp_records_owner; drop role gp_records_server");
-    });
-    const database = urlOf({ url: server }, "records");
-    const asRole = (role: string) => database.replace("//postgres@", `//${role}@`);
-    await runSql(database, grants);
-    await migratePostgres({ url: asRole("gp_records_owner") });
-    await runSql(asRole("gp_records_owner"), revocations);
+test("the roles of docs/scaling.md are enough to serve, and the one that serves can make no table and rewrite no history", async (t) => {
+  const { url: server } = await postgresOfFile();
+  const [roles = "", grants = "", revocations = ""] = [
+    ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
+  ].map(([, sql]) => sql!);
+  // Statements that cannot be part of a transaction, one by one.
+  for (const statement of roles.split(";\n").filter((one) => one.trim() !== ""))
+    await runSql(server, statement);
+  t.after(async () => {
+    await runSql(server, "drop database records with (force)");
+    await runSql(server, "drop role gp_records_owner; drop role gp_records_server");
+  });
+  const database = urlOf({ url: server }, "records");
+  const asRole = (role: string) => database.replace("//postgres@", `//${role}@`);
+  await runSql(database, grants);
+  await migratePostgres({ url: asRole("gp_records_owner") });
+  await runSql(asRole("gp_records_owner"), revocations);
 
-    const { json, refusal } = allCommands(temporaryFolder(t), {
-      DATABASE_URL: asRole("gp_records_server"),
-    });
-    await json("accounts", "create", "--name", "Acme");
-    const { id } = await json("keys", "create", "--account", "Acme", "--name", "k");
-    await json("keys", "revoke", id);
-    await json("plans", "set", "gold", "--per-minute", "5");
-    await json("accounts", "plan", "Acme", "gold");
-    assert.match(
-      await refusal(2, "datasets", "rollback"),
-      /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
-    );
-    assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
-    const serving = asRole("gp_records_server");
-    const usage = { dataDir: "/nowhere", databaseUrl: serving };
-    await putRequests(usage, [request()]);
-    // First the log goes, then the totals.
-    for (const now of [noon + 31 * day, noon + 500 * day])
-      assert.ok((await tidyUsage(usage, now)) > 0);
-    for (const sql of [
-      "create table mine (a integer)",
-      "create schema mine",
-      "create temporary table mine (a integer)",
-      "drop table api_key",
-      "truncate api_key",
-      "insert into schema_step values ('9999', true)",
-      "delete from schema_step",
-      "update dataset_state set change = change + 1",
-      "delete from dataset",
-      "update audit set actor = 'nobody'",
-      "create or replace function note_key_change() returns trigger language plpgsql as 'begin return null; end'",
-      "alter table api_key disable trigger all",
-      "set role gp_records_owner",
-    ])
-      await assert.rejects(runSql(serving, sql), { code: "42501" }, sql);
-    await runSql(asRole("gp_records_owner"), "delete from schema_step");
-    assert.match(await refusal(2, "migrate"), /refuses this: permission denied.*docs\/scaling\.md/);
-  },
-);
+  const { json, refusal } = allCommands(temporaryFolder(t), {
+    DATABASE_URL: asRole("gp_records_server"),
+  });
+  await json("accounts", "create", "--name", "Acme");
+  const { id } = await json("keys", "create", "--account", "Acme", "--name", "k");
+  await json("keys", "revoke", id);
+  await json("plans", "set", "gold", "--per-minute", "5");
+  await json("accounts", "plan", "Acme", "gold");
+  assert.match(
+    await refusal(2, "datasets", "rollback"),
+    /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
+  );
+  assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
+  const serving = asRole("gp_records_server");
+  const usage = { dataDir: "/nowhere", databaseUrl: serving };
+  await putRequests(usage, [request()]);
+  // First the log goes, then the totals.
+  for (const now of [noon + 31 * day, noon + 500 * day])
+    assert.ok((await tidyUsage(usage, now)) > 0);
+  for (const sql of [
+    "create table mine (a integer)",
+    "create schema mine",
+    "create temporary table mine (a integer)",
+    "drop table api_key",
+    "truncate api_key",
+    "insert into schema_step values ('9999', true)",
+    "delete from schema_step",
+    "update dataset_state set change = change + 1",
+    "delete from dataset",
+    "update audit set actor = 'nobody'",
+    "create or replace function note_key_change() returns trigger language plpgsql as 'begin return null; end'",
+    "alter table api_key disable trigger all",
+    "set role gp_records_owner",
+  ])
+    await assert.rejects(runSql(serving, sql), { code: "42501" }, sql);
+  await runSql(asRole("gp_records_owner"), "delete from schema_step");
+  assert.match(await refusal(2, "migrate"), /refuses this: permission denied.*docs\/scaling\.md/);
+});
 
-test("while a server is away it is tried once a second, by all threads together, and at once when it is there again", () => {
+test("while a server is away it is tried once a second, by all threads together, and at once when it is there again", async () => {
   let now = 0n;
   const memory = new SharedArrayBuffer(16);
   const [one, other] = [openGate(memory, () => now), openGate(memory, () => now)];
@@ -366,39 +323,35 @@ test("while a server is away it is tried once a second, by all threads together,
   assert.deepEqual([one.mayTry(), other.mayTry()], [true, true]);
 });
 
-test(
-  "a session has the name and the limits it was given, a lock among them, and a fault keeps PostgreSQL's code",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const session = await connectPostgres(
-      { url },
-      { name: "gp-records test", limits: { statement: 321 }, settings: { jit: "off" } },
-    );
-    t.after(() => session.close());
-    const [shown] = await session.query(
-      `select current_setting('application_name') as name, current_setting('statement_timeout') as statement,
+test("a session has the name and the limits it was given, a lock among them, and a fault keeps PostgreSQL's code", async (t) => {
+  const url = await freshDatabase(t);
+  const session = await connectPostgres(
+    { url },
+    { name: "gp-records test", limits: { statement: 321 }, settings: { jit: "off" } },
+  );
+  t.after(() => session.close());
+  const [shown] = await session.query(
+    `select current_setting('application_name') as name, current_setting('statement_timeout') as statement,
          current_setting('lock_timeout') as lock, current_setting('jit') as jit`,
-    );
-    assert.deepEqual(shown, {
-      name: "gp-records test",
-      statement: "321ms",
-      lock: "1500ms",
-      jit: "off",
-    });
-    const codeOf = (sql: string) => session.query(sql).catch(postgresCodeOf);
-    assert.equal(await codeOf("select pg_sleep(5)"), "57014");
-    assert.equal(await codeOf("select no_such_function()"), "42883");
-    assert.equal(await codeOf("select 1 / 0"), "22012");
-    await session.query("create table one (a integer primary key); insert into one values (1)");
-    assert.equal(await codeOf("insert into one values (1)"), "23505");
-    const prepared = { name: "twice", text: "select $1::integer * 2 as twice" };
-    for (const value of [1, 2, 3])
-      assert.deepEqual(await session.query(prepared, [value]), [{ twice: 2 * value }]);
-    const statements = await session.query("select name from pg_prepared_statements");
-    assert.deepEqual(statements, [{ name: "twice" }]);
-  },
-);
+  );
+  assert.deepEqual(shown, {
+    name: "gp-records test",
+    statement: "321ms",
+    lock: "1500ms",
+    jit: "off",
+  });
+  const codeOf = (sql: string) => session.query(sql).catch(postgresCodeOf);
+  assert.equal(await codeOf("select pg_sleep(5)"), "57014");
+  assert.equal(await codeOf("select no_such_function()"), "42883");
+  assert.equal(await codeOf("select 1 / 0"), "22012");
+  await session.query("create table one (a integer primary key); insert into one values (1)");
+  assert.equal(await codeOf("insert into one values (1)"), "23505");
+  const prepared = { name: "twice", text: "select $1::integer * 2 as twice" };
+  for (const value of [1, 2, 3])
+    assert.deepEqual(await session.query(prepared, [value]), [{ twice: 2 * value }]);
+  const statements = await session.query("select name from pg_prepared_statements");
+  assert.deepEqual(statements, [{ name: "twice" }]);
+});
 
 test("a host whose addresses are all closed is one that cannot be reached", async () => {
   const port = await freePort();
@@ -408,30 +361,26 @@ test("a host whose addresses are all closed is one that cannot be reached", asyn
   );
 });
 
-test(
-  "queries that are asked of one session at once are made one after the other, and the next one after one that failed",
-  { skip },
-  async (t) => {
-    const warnings: Error[] = [];
-    const warn = (warning: Error) => void warnings.push(warning);
-    process.on("warning", warn);
-    t.after(() => process.off("warning", warn));
-    const session = await connectPostgres({ url: await freshDatabase(t) });
-    t.after(() => session.close());
-    const answers = await Promise.allSettled([
-      session.query("create table one as select 1 as number from pg_sleep(0.05)"),
-      session.query("select no_such_column"),
-      session.query("select number from one"),
-    ]);
-    assert.deepEqual(
-      answers.map((answer) => (answer.status === "fulfilled" ? answer.value : answer.status)),
-      [[], "rejected", [{ number: 1 }]],
-    );
-    assert.deepEqual(warnings, []);
-  },
-);
+test("queries that are asked of one session at once are made one after the other, and the next one after one that failed", async (t) => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => void warnings.push(warning);
+  process.on("warning", warn);
+  t.after(() => process.off("warning", warn));
+  const session = await connectPostgres({ url: await freshDatabase(t) });
+  t.after(() => session.close());
+  const answers = await Promise.allSettled([
+    session.query("create table one as select 1 as number from pg_sleep(0.05)"),
+    session.query("select no_such_column"),
+    session.query("select number from one"),
+  ]);
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === "fulfilled" ? answer.value : answer.status)),
+    [[], "rejected", [{ number: 1 }]],
+  );
+  assert.deepEqual(warnings, []);
+});
 
-test("a connection that has ended is told from a statement that failed", { skip }, async (t) => {
+test("a connection that has ended is told from a statement that failed", async (t) => {
   const url = await freshDatabase(t);
   const session = await connectPostgres({ url });
   t.after(() => session.close());
@@ -444,48 +393,44 @@ test("a connection that has ended is told from a statement that failed", { skip 
   assert.equal(session.isOver, true);
 });
 
-test(
-  "sslmode means what it means everywhere: encrypted, of a known authority, of the right name, or not at all",
-  { skip },
-  async (t) => {
-    if (!hasTool(t, "openssl")) return;
-    const folder = temporaryFolder(t);
-    const { certificate, key } = makeCertificate(folder, ["db.example", "localhost"]);
-    const user = unprivilegedUser();
-    if (user !== undefined)
-      for (const path of [folder, key, certificate]) chownSync(path, user.uid, user.gid);
-    const port = await freePort();
-    const server = await startPostgres({
-      listen_addresses: "127.0.0.1",
-      port: String(port),
-      ssl: "on",
-      ssl_cert_file: certificate,
-      ssl_key_file: key,
+test("sslmode means what it means everywhere: encrypted, of a known authority, of the right name, or not at all", async (t) => {
+  if (!hasTool(t, "openssl")) return;
+  const folder = temporaryFolder(t);
+  const { certificate, key } = makeCertificate(folder, ["db.example", "localhost"]);
+  const user = unprivilegedUser();
+  if (user !== undefined)
+    for (const path of [folder, key, certificate]) chownSync(path, user.uid, user.gid);
+  const port = await freePort();
+  const server = await startPostgres({
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    ssl: "on",
+    ssl_cert_file: certificate,
+    ssl_key_file: key,
+  });
+  t.after(() => server.stop());
+  const isEncrypted = async (host: string, query: string) => {
+    const session = await connectPostgres({
+      url: `postgres://postgres@${host}:${port}/postgres${query}`,
     });
-    t.after(() => server.stop());
-    const isEncrypted = async (host: string, query: string) => {
-      const session = await connectPostgres({
-        url: `postgres://postgres@${host}:${port}/postgres${query}`,
-      });
-      const rows = await session.query<{ ssl: boolean }>(
-        "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
-      );
-      session.close();
-      return rows[0]!.ssl;
-    };
-    const known = `&sslrootcert=${certificate}`;
-    assert.equal(await isEncrypted("127.0.0.1", ""), false);
-    assert.equal(await isEncrypted("127.0.0.1", "?sslmode=disable"), false);
-    assert.equal(await isEncrypted("127.0.0.1", "?sslmode=require"), true);
-    assert.equal(await isEncrypted("127.0.0.1", `?sslmode=verify-ca${known}`), true);
-    assert.equal(await isEncrypted("localhost", `?sslmode=verify-full${known}`), true);
-    await assert.rejects(
-      isEncrypted("localhost", "?sslmode=verify-full"),
-      faultOf("unusable", /localhost:\d+\/postgres cannot be used: .*certificate/),
+    const rows = await session.query<{ ssl: boolean }>(
+      "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
     );
-    await assert.rejects(
-      isEncrypted("127.0.0.1", `?sslmode=verify-full${known}`),
-      faultOf("unusable", /127\.0\.0\.1:\d+\/postgres cannot be used: .*127\.0\.0\.1/),
-    );
-  },
-);
+    session.close();
+    return rows[0]!.ssl;
+  };
+  const known = `&sslrootcert=${certificate}`;
+  assert.equal(await isEncrypted("127.0.0.1", ""), false);
+  assert.equal(await isEncrypted("127.0.0.1", "?sslmode=disable"), false);
+  assert.equal(await isEncrypted("127.0.0.1", "?sslmode=require"), true);
+  assert.equal(await isEncrypted("127.0.0.1", `?sslmode=verify-ca${known}`), true);
+  assert.equal(await isEncrypted("localhost", `?sslmode=verify-full${known}`), true);
+  await assert.rejects(
+    isEncrypted("localhost", "?sslmode=verify-full"),
+    faultOf("unusable", /localhost:\d+\/postgres cannot be used: .*certificate/),
+  );
+  await assert.rejects(
+    isEncrypted("127.0.0.1", `?sslmode=verify-full${known}`),
+    faultOf("unusable", /127\.0\.0\.1:\d+\/postgres cannot be used: .*127\.0\.0\.1/),
+  );
+});

@@ -1,5 +1,5 @@
 /** PostgreSQL for tests: one for all tests of a file, started with the first database that is asked for, or one of a test's own. */
-import { after, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import pg from "pg";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
@@ -8,6 +8,10 @@ import { findPostgres, initCluster, signalPostgres } from "../../bench/postgres.
 
 /** Returns why no PostgreSQL can be started here; null where one can. */
 export const whyNoPostgres = () => whyNot(findPostgres);
+
+/** Takes the place of `test` of node:test for what needs a PostgreSQL; skipped where there is none. */
+export const onPostgres = (name: string, run: (t: TestContext) => Promise<void>): void =>
+  void test(name, { skip: whyNoPostgres() ?? false }, run);
 
 /** Marks the test as skipped where there is none. */
 export function hasPostgres(t: TestContext): boolean {
