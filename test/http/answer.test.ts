@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Compile } from "typebox/compile";
 import { operations } from "#operations/index.ts";
-import { cast } from "../support/cast.ts";
 import { startService } from "../support/service.ts";
 
 const names = (records: { name?: string; title?: string }[]) =>
@@ -63,21 +62,6 @@ test("enums that a source leaves out say other or unknown", async (t) => {
   );
 });
 
-test("a GP embeds its principals by name and its signals newest first, without what they inherit", async (t) => {
-  const service = await startService(t);
-  const [northwind] = (await service.get("/fetch-gp?gp_name=northwind")).body.data;
-  assert.deepEqual(names(northwind.principals), ["Ana Müller", "Ben Okafor"]);
-  assert.deepEqual(names(northwind.signals), [
-    "Northwind files a new offering",
-    "Northwind names a partner",
-    "Northwind is founded anew",
-  ]);
-  for (const member of ["gps", "tags", "themes", "markets"])
-    assert.equal(member in northwind.principals[0], false);
-  assert.equal("gps" in northwind.signals[0], false);
-  assert.ok("tags" in northwind.signals[0]);
-});
-
 test("at most 100 records of a kind are embedded, the totals are true, a hint says so, and the rest is found by id", async (t) => {
   const signals = Array.from({ length: 103 }, (_, i) => ({
     record: "signal",
@@ -107,33 +91,6 @@ test("a principal inherits tags, themes and markets of its GPs and stands once w
   assert.deepEqual(ana.markets, ["Dallas-Fort Worth-Arlington, TX", "Winston-Salem, NC"]);
 });
 
-test("the filters of fetch-principals describe one GP that satisfies all of them", async (t) => {
-  const service = await startService(t);
-  const total = async (query: string) =>
-    (await service.get(`/fetch-principals?${query}`)).body.pagination.total;
-  assert.equal(await total("tag=qof&theme=build_to_rent"), 0);
-  assert.equal(await total("tag=qof&theme=opportunity_zones"), 1);
-  assert.equal(await total("market=dallas"), 2);
-  assert.equal(await total(""), 3);
-});
-
-test("signals and projects are those of the GPs that gp_name matches, and without it all of them", async (t) => {
-  const service = await startService(t);
-  const found = async (path: string) => names((await service.get(path)).body.data);
-  assert.deepEqual(await found("/fetch-signals?gp_name=stonehaven"), ["Stonehaven sells"]);
-  assert.deepEqual(await found("/fetch-projects?gp_name=kkr"), ["The Alder at Mueller"]);
-  assert.equal((await found("/fetch-signals")).length, 5);
-  assert.deepEqual(await found("/fetch-projects"), ["The Alder at Mueller", "Zeta Yard"]);
-});
-
-test("signals come newest first, a day before its month before its year", async (t) => {
-  const service = await startService(t);
-  const dates = (await service.get("/fetch-signals")).body.data.map(
-    ({ date }: { date: string }) => date,
-  );
-  assert.deepEqual(dates, ["2026-10-02", "2026-10", "2026-09-01", "2026", "2025-12-31"]);
-});
-
 test("pages by offset neither repeat nor miss a record, and say what comes next", async (t) => {
   const records = Array.from({ length: 45 }, (_, i) => ({
     record: "project",
@@ -155,61 +112,6 @@ test("pages by offset neither repeat nor miss a record, and say what comes next"
   assert.equal(new Set(ids).size, 45);
 });
 
-test("past the end is an empty page with the right total and a hint", async (t) => {
-  const service = await startService(t);
-  for (const offset of [5, 6, 2147483647]) {
-    const { data, pagination, meta } = (await service.get(`/fetch-signals?offset=${offset}`)).body;
-    assert.deepEqual(data, []);
-    assert.deepEqual(
-      [pagination.total, pagination.has_more, pagination.next_offset],
-      [5, false, null],
-    );
-    assert.equal(meta.hints[0].code, "past_the_end");
-  }
-});
-
-test("a name nobody has is a 200 with nothing in it and at most three names like it", async (t) => {
-  const service = await startService(t);
-  const { status, body } = await service.get("/fetch-gp?gp_name=northwnd+residental+partners");
-  assert.equal(status, 200);
-  assert.deepEqual(body.data, []);
-  const [hint] = body.meta.hints;
-  assert.deepEqual([hint.code, hint.parameter], ["no_match", "gp_name"]);
-  assert.equal(hint.suggestions[0], "Northwind Residential Partners");
-  assert.ok(hint.suggestions.length <= 3);
-});
-
-test("a value no GP carries brings the values like it, for each parameter", async (t) => {
-  const service = await startService(t);
-  const { hints } = (
-    await service.get("/fetch-principals?tag=serial_filr&theme=bild_to_rent&market=dalas")
-  ).body.meta;
-  assert.deepEqual(
-    hints.map((hint: any) => [hint.code, hint.parameter, hint.suggestions[0]]),
-    [
-      ["unknown_value", "tag", "serial_filer"],
-      ["unknown_value", "theme", "build_to_rent"],
-      ["unknown_value", "market", "Dallas"],
-    ],
-  );
-});
-
-test("what holds no letter and no digit finds nothing and a hint says so", async (t) => {
-  const service = await startService(t);
-  for (const query of [
-    "gp_name=%25%25",
-    "gp_name=kkr&tag=--",
-    "gp_name=kkr&theme=%21",
-    "gp_name=kkr&market=%2C",
-  ]) {
-    const { body } = await service.get(`/fetch-gp?${query}`);
-    assert.equal(body.pagination.total, 0);
-    assert.ok(
-      body.meta.hints.some(({ code }: { code: string }) => code === "no_searchable_character"),
-    );
-  }
-});
-
 test("nothing in the body depends on host, key or request id", async (t) => {
   const service = await startService(t);
   const { key } = await service.newKey();
@@ -220,16 +122,4 @@ test("nothing in the body depends on host, key or request id", async (t) => {
   });
   assert.equal(other.text, one.text);
   assert.equal(other.headers.get("etag"), one.headers.get("etag"));
-});
-
-test("ids have the prefix of their kind and 16 characters", async (t) => {
-  const service = await startService(t, { records: cast });
-  for (const [path, prefix] of [
-    ["/fetch-gp?gp_name=kkr", "gp"],
-    ["/fetch-principals", "pr"],
-    ["/fetch-signals", "sg"],
-    ["/fetch-projects", "pj"],
-  ])
-    for (const { id } of (await service.get(path!)).body.data)
-      assert.match(id, new RegExp(`^${prefix}_[0-9a-z]{16}$`));
 });
