@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { operations } from "#operations/index.ts";
 import { forEachStore } from "../support/for-each-store.ts";
+import { requestText } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";
 import { startService } from "../support/service.ts";
 import { filledCells, readTable, rowOf } from "../support/tables.ts";
@@ -39,7 +40,9 @@ forEachStore(
           assert.equal(headers.get(name), json!.headers.get(name), name);
         assert.match(headers.get("vary")!, /\bAccept\b/);
       }
-      assert.equal(json!.headers.get("x-total-count"), String(json!.body.pagination.total));
+      const { pagination, meta } = json!.body;
+      assert.equal(json!.headers.get("x-total-count"), String(pagination.total));
+      assert.equal(json!.headers.get("dataset-version"), meta.dataset_version);
     }
   },
 );
@@ -170,35 +173,49 @@ test("HEAD has the headers of the format without its content, and each format co
     const get = await service.get("/fetch-signals", { accept });
     const head = await service.get("/fetch-signals", { accept }, "HEAD");
     assert.equal(head.text, "");
-    for (const name of ["content-type", "content-length", "etag", "x-total-count", "link"])
+    for (const name of [
+      "content-type",
+      "content-length",
+      "etag",
+      "x-total-count",
+      "link",
+      "dataset-version",
+      "cache-control",
+    ])
       assert.equal(head.headers.get(name), get.headers.get(name), name);
     assert.deepEqual([left(get.headers), left(head.headers)], [before - 1, before - 2]);
     before -= 2;
   }
 });
 
-test("NDJSON and CSV are sent in br and gzip, too, as often as they are asked for", async (t) => {
+test("a body over 1 KiB is sent in br or gzip to whoever accepts it, in each format and as often as it is asked for", async (t) => {
   const names = Array.from({ length: 20 }, (_, i) => `Harbour ${i}`);
   const records = names.map((name) => ({ record: "gp", id: name, name }));
   const { port, key } = await startService(t, { records });
-  const ask = (accept: string, encoding: string) =>
-    sendRaw(
-      port,
-      `GET /fetch-gp?gp_name=harbour HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: ${key}\r\nAccept: ${accept}\r\nAccept-Encoding: ${encoding}\r\n\r\n`,
-    );
+  const asking = (accept: string, encoding: string, path = "/fetch-gp?gp_name=harbour") => {
+    const headers = ["Connection: close", `Accept: ${accept}`, `Accept-Encoding: ${encoding}`];
+    return sendRaw(port, requestText(path, { key, headers }));
+  };
+  const decoded = { br: brotliDecompressSync, gzip: gunzipSync };
   for (const accept of mediaTypes) {
-    const plain = await ask(accept, "identity");
-    for (const [encoding, decode] of [
-      ["br", brotliDecompressSync],
-      ["gzip", gunzipSync],
-      ["br", brotliDecompressSync],
+    const plain = await asking(accept, "identity");
+    assert.equal(plain.headers["content-encoding"], undefined);
+    for (const [accepted, encoding] of [
+      ["br", "br"],
+      ["gzip", "gzip"],
+      ["gzip, deflate, br", "br"],
+      ["gzip;q=1, br;q=0.1", "gzip"],
     ] as const) {
-      const answer = await ask(accept, encoding);
+      const answer = await asking(accept, accepted);
       assert.equal(answer.headers["content-encoding"], encoding, accept);
       assert.equal(answer.headers["content-type"], plain.headers["content-type"]);
-      assert.equal(decode(Buffer.from(answer.body, "latin1")).toString("latin1"), plain.body);
+      assert.equal(answer.headers["etag"], plain.headers["etag"]);
+      const body = decoded[encoding](Buffer.from(answer.body, "latin1"));
+      assert.equal(body.toString("latin1"), plain.body);
     }
   }
+  const small = await asking("*/*", "br", "/fetch-gp?gp_name=zzzz");
+  assert.equal(small.headers["content-encoding"], undefined);
 });
 
 test("pages of NDJSON and CSV follow limit, offset and Link to the last record", async (t) => {
@@ -217,32 +234,22 @@ test("pages of NDJSON and CSV follow limit, offset and Link to the last record",
   }
 });
 
-test("an error is a problem in JSON whatever format is asked for", async (t) => {
+test("an error is a problem in JSON whatever format is asked for, by a browser too", async (t) => {
   const service = await startService(t);
-  for (const accept of mediaTypes) {
+  for (const accept of [...mediaTypes, "text/html,application/xhtml+xml,*/*;q=0.8"]) {
     const { status, headers, body } = await service.get("/fetch-signals?limit=0", { accept });
     assert.equal(status, 400);
     assert.equal(headers.get("content-type"), "application/problem+json; charset=utf-8");
     assert.equal(body.code, "invalid-parameters");
-    const refused = await service.get("/fetch-signals", { accept, "x-api-key": "" });
+    const refused = await service.get("/v1/fetch-signals", { accept, "x-api-key": "" });
     assert.equal(refused.body.code, "api-key-missing");
   }
 });
 
-test("an empty page is an empty body of NDJSON and a heading of CSV, with its total in the headers", async (t) => {
+test("an empty page of NDJSON is an empty body, with its total in the headers", async (t) => {
   const service = await startService(t);
-  const target = "/fetch-principals?gp_name=nobody";
-  const lines = await service.get(target, { accept: "application/x-ndjson" });
-  assert.deepEqual(
-    [
-      lines.status,
-      lines.text,
-      lines.headers.get("content-length"),
-      lines.headers.get("x-total-count"),
-    ],
-    [200, "", "0", "0"],
-  );
-  const table = await service.get(target, { accept: "text/csv" });
-  assert.match(table.text, /^id,name,[^\r\n]+\r\n$/);
-  assert.equal(table.headers.get("x-total-count"), "0");
+  const accept = "application/x-ndjson";
+  const { status, text, headers } = await service.get("/fetch-gp?gp_name=nobody", { accept });
+  assert.deepEqual([status, text], [200, ""]);
+  assert.deepEqual([headers.get("content-length"), headers.get("x-total-count")], ["0", "0"]);
 });

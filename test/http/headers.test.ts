@@ -16,39 +16,6 @@ function links({ headers }: Answer): Record<string, string> {
   );
 }
 
-test("every answer has its version, its id, Vary and nosniff, whatever it says, and names no software", async (t) => {
-  const service = await startService(t);
-  for (const path of [
-    "/fetch-gp?gp_name=kkr",
-    "/fetch-gp",
-    "/nowhere",
-    "/docs",
-    "/health",
-    "/errors/unknown-path",
-  ])
-    for (const headers of [{}, { "x-api-key": "" }]) {
-      const answer = await service.get(path, headers);
-      assert.equal(answer.headers.get("api-version"), "1.3", path);
-      assert.match(answer.headers.get("x-request-id")!, /^req_/);
-      assert.equal(answer.headers.get("vary"), "Accept, Accept-Encoding");
-      assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
-      assert.equal(answer.headers.get("server"), null);
-      assert.equal(answer.headers.get("x-powered-by"), null);
-    }
-});
-
-test("the content type names the charset", async (t) => {
-  const service = await startService(t);
-  assert.equal(
-    (await service.get("/fetch-signals")).headers.get("content-type"),
-    "application/json; charset=utf-8",
-  );
-  assert.equal(
-    (await service.get("/fetch-gp")).headers.get("content-type"),
-    "application/problem+json; charset=utf-8",
-  );
-});
-
 test("RateLimit and RateLimit-Policy stand on every answer to a valid key, with the account's own numbers", async (t) => {
   const service = await startService(t);
   const { key } = await service.newKey({ quotas: { minute: 5, hour: 50 } });
@@ -70,23 +37,6 @@ test("RateLimit and RateLimit-Policy stand on every answer to a valid key, with 
     assert.equal((await service.get("/fetch-gp", headers)).headers.get("ratelimit"), null);
 });
 
-test("ETag and Dataset-Version stand on 200 and 304, X-Total-Count on 200", async (t) => {
-  const service = await startService(t);
-  const first = await service.get("/fetch-gp?gp_name=northwind");
-  const version = first.body.meta.dataset_version;
-  assert.match(first.headers.get("etag")!, new RegExp(`^W/"${version}-[\\w-]+"$`));
-  assert.equal(first.headers.get("dataset-version"), version);
-  assert.equal(first.headers.get("x-total-count"), "1");
-  const again = await service.get("/fetch-gp?gp_name=northwind", {
-    "if-none-match": first.headers.get("etag")!,
-  });
-  assert.equal(again.status, 304);
-  assert.equal(again.text, "");
-  assert.equal(again.headers.get("etag"), first.headers.get("etag"));
-  assert.equal(again.headers.get("dataset-version"), version);
-  assert.equal(again.headers.get("cache-control"), "private, no-cache");
-});
-
 test("If-None-Match is compared weakly, among several and with a star", async (t) => {
   const service = await startService(t);
   const path = "/fetch-gp?gp_name=northwind";
@@ -97,20 +47,13 @@ test("If-None-Match is compared weakly, among several and with a star", async (t
     assert.equal((await service.get(path, { "if-none-match": value })).status, 200, value);
 });
 
-test("a 304 needs a valid key and counts 1", async (t) => {
-  const service = await startService(t);
-  const path = "/fetch-gp?gp_name=northwind";
-  const etag = (await service.get(path)).headers.get("etag")!;
-  assert.equal((await service.get(path, { "if-none-match": etag, "x-api-key": "" })).status, 401);
-  assert.match(
-    (await service.get(path, { "if-none-match": etag })).headers.get("ratelimit")!,
-    /^"minute";r=58;/,
-  );
-});
-
 test("the tag is that of operation, query and dataset, however the query was written", async (t) => {
   const service = await startService(t);
-  const tagOf = async (path: string) => (await service.get(path)).headers.get("etag");
+  const tagOf = async (path: string) => {
+    const { headers, body } = await service.get(path);
+    assert.match(headers.get("etag")!, new RegExp(`^W/"${body.meta.dataset_version}-[\\w-]+"$`));
+    return headers.get("etag");
+  };
   assert.equal(
     await tagOf("/fetch-gp?tag=a&gp_name=kkr&tag=b"),
     await tagOf("/fetch-gp?gp_name=+kkr&tag=b&tag=a&limit=20"),
@@ -122,20 +65,6 @@ test("the tag is that of operation, query and dataset, however the query was wri
   assert.notEqual(
     await tagOf("/fetch-gp?gp_name=kkr"),
     await tagOf("/fetch-gp?gp_name=kkr&limit=1"),
-  );
-});
-
-test("answers are private and confirmed, errors are not stored", async (t) => {
-  const service = await startService(t);
-  assert.equal(
-    (await service.get("/fetch-signals")).headers.get("cache-control"),
-    "private, no-cache",
-  );
-  for (const path of ["/fetch-gp", "/nowhere"])
-    assert.equal((await service.get(path)).headers.get("cache-control"), "no-store");
-  assert.equal(
-    (await service.get("/fetch-gp", { "x-api-key": "" })).headers.get("cache-control"),
-    "no-store",
   );
 });
 
@@ -173,19 +102,6 @@ test("links are made from PUBLIC_URL and never from Host", async (t) => {
     /^<https:\/\/records\.example\/api\/fetch-signals\?limit=1&offset=0>; rel="first"/,
   );
   assert.doesNotMatch(headers.get("link")! + text, /evil/);
-});
-
-test("a 401 names its scheme and reason, a 405 the allowed methods", async (t) => {
-  const service = await startService(t);
-  const missing = await service.get("/fetch-gp", { "x-api-key": "" });
-  assert.equal(
-    missing.headers.get("www-authenticate"),
-    'ApiKey realm="gp-records", error="api-key-missing"',
-  );
-  assert.equal(
-    (await service.get("/docs", {}, "DELETE")).headers.get("allow"),
-    "GET, HEAD, OPTIONS",
-  );
 });
 
 test("any origin may read answers and errors by default, without credentials", async (t) => {
@@ -246,4 +162,13 @@ test("what is cut out of a query leaves its links well-formed, whatever else it 
     assert.equal(status, 200, name);
     assert.match(headers["link"]!, /&tag=a%26b%3E%2C&tag=%E2%82%AC&/, name);
   }
+});
+
+test("a fit X-Request-Id is kept, any other is replaced by one of our own", async (t) => {
+  const service = await startService(t);
+  const idFor = async (id: string) =>
+    (await service.get("/fetch-signals", { "x-request-id": id })).headers.get("x-request-id");
+  for (const fit of ["a", "Trace-1.2_3", "x".repeat(64)]) assert.equal(await idFor(fit), fit);
+  for (const unfit of ["x".repeat(65), "a b", "é", "a/b"])
+    assert.match((await idFor(unfit))!, /^req_[0-9A-HJKMNP-TV-Z]{26}$/);
 });
