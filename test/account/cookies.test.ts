@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endCookie, readCookie, setCookie } from "#account/cookies.ts";
 
-test("over https a cookie is bound to this host and withheld from scripts and other sites", () => {
-  const cookie = setCookie("session", "abc", true);
-  assert.equal(cookie, "__Host-gp_session=abc; Path=/; HttpOnly; SameSite=Lax; Secure");
-  assert.match(setCookie("browser", "abc", true), /^__Host-gp_browser=abc; .*Max-Age=15552000$/);
+test("over https a cookie ends under the name and on the terms it was set with", () => {
   assert.match(endCookie("session", true), /^__Host-gp_session=; .*Secure; Max-Age=0$/);
 });
 

@@ -95,6 +95,26 @@ test("keys by the page", async (t) => {
     },
   );
 
+  await t.test(
+    "at the cap the page offers no form and says what to do, and none is taken",
+    async () => {
+      const account = await accountOf(service, "ada@example.org");
+      await withControl(service, async (control) => {
+        for (let i = 3; i <= 10; i++)
+          await issueKey(control, { account, name: `${i}`, expiresAt: null, now: clock.now() });
+      });
+      const { text } = await ada.get("/account/keys");
+      assert.match(text, /<h1>10 keys<\/h1>/);
+      assert.match(text, /may have 10 keys that work\. Revoke one first/);
+      assert.doesNotMatch(text, /Create key<\/button>/);
+      const fields = { name: "one more", expiry: "never", form: "form-of-the-test" };
+      const refused = await ada.post("/account/keys", fields);
+      assert.equal(refused.status, 409);
+      assert.match(refused.text, /10 is the most\. Revoke one/);
+      assert.deepEqual(keysIn(refused.text), []);
+    },
+  );
+
   await t.test("keys that have ended are listed separately, twenty at a time", async () => {
     const account = await accountOf(service, "ada@example.org");
     await withControl(service, async (control) => {

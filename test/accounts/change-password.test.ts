@@ -67,21 +67,12 @@ test("a link for a new password works once, ends all sessions and other links, a
   await tryIn("ada@example.com", nextPassword);
 });
 
-test("asking for a new password writes as much for an address of nobody's, and stores nothing of it", async (t) => {
-  const { control, signUp, client } = await openPeople(t);
-  await signUp("ada@example.com");
-  const ask = (address: string) => requestReset(control, { address, client: client(), now: noon });
-  const count = async () => {
-    const tables = ["link", "audit"] as const;
-    const rows = tables.map((table) => control.database.selectFrom(table).selectAll().execute());
-    return (await Promise.all(rows)).map(({ length }) => length);
-  };
-  const [links, entries] = await count();
-  assert.notEqual(await ask("ada@example.com"), null);
-  assert.deepEqual(await count(), [links! + 1, entries! + 1]);
-  assert.equal(await ask("eve@example.com"), null);
-  assert.deepEqual(await count(), [links! + 2, entries! + 2]);
+test("asking for a new password of an address of nobody's stores nothing of it", async (t) => {
+  const { control, client } = await openPeople(t);
+  const ask = { address: "eve@example.com", client: client(), now: noon };
+  assert.equal(await requestReset(control, ask), null);
   const rows = await control.database.selectFrom("link").selectAll().execute();
+  assert.equal(rows.length, 1);
   assert.ok(!JSON.stringify(rows).includes("eve@"));
 });
 

@@ -37,30 +37,6 @@ test("a password hashed with other parameters fits still, and is known to be out
   });
 });
 
-test("two are hashed at a time, eight wait, and whoever comes then is refused at once with nothing done", async () => {
-  const { inTurn } = openPasswords(cheap);
-  let running = 0;
-  let runningMost = 0;
-  const gate = Promise.withResolvers<void>();
-  const work = async () => {
-    runningMost = Math.max(runningMost, ++running);
-    await gate.promise;
-    running -= 1;
-    return "done";
-  };
-  const turns = Array.from({ length: 10 }, () => inTurn(work));
-  const nothing = () => assert.fail("worked all the same");
-  for (let late = 0; late < 20; late++)
-    await assert.rejects(
-      inTurn(async () => nothing()),
-      faultOf("busy", /few seconds/),
-    );
-  gate.resolve();
-  assert.deepEqual(await Promise.all(turns), Array(10).fill("done"));
-  assert.equal(runningMost, 2);
-  assert.equal(await inTurn(work), "done");
-});
-
 test("each step of trust has places in the queue that no lower one can take", async () => {
   const { inTurn } = openPasswords({ ...cheap, runningMax: 1, waitingMax: 2 });
   const gate = Promise.withResolvers<void>();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { listMembers } from "#accounts/members.ts";
-import { lookAtLink } from "#accounts/one-time-links.ts";
 import { completeReset } from "#accounts/reset-password.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
@@ -57,18 +56,6 @@ test("so do two processes that follow the links of one address", async (t) => {
     assert.equal((await control.database.selectFrom(table).selectAll().execute()).length, 1, table);
 });
 
-test("A@x.com and a@x.com are one person, told so by mail alone", async (t) => {
-  const { control, signUp, askFor } = await openPeople(t);
-  const { person } = await signUp("A@x.com");
-  const again = await askFor("a@x.com");
-  const fresh = await askFor("b@x.com");
-  assert.equal(again.isKnown, true);
-  assert.deepEqual(Object.keys(again), Object.keys(fresh));
-  const link = await lookAtLink(control, again.token, noon);
-  assert.equal(link.kind, "reset");
-  assert.equal(link.person, person.id);
-});
-
 test("the link that a known address is sent chooses a new password and makes no second person", async (t) => {
   const { control, passwords, signUp, askFor, client, tryIn } = await openPeople(t);
   await signUp("ada@example.com");
@@ -81,24 +68,6 @@ test("the link that a known address is sent chooses a new password and makes no 
   await completeReset(control, passwords, order);
   await tryIn("ada@example.com", "another good one");
   assert.equal((await control.database.selectFrom("person").selectAll().execute()).length, 1);
-});
-
-test("asking writes as much for a known address as for an unknown one", async (t) => {
-  const { control, signUp, askFor } = await openPeople(t);
-  await signUp("ada@example.com");
-  const rows = async () => {
-    const counts: Record<string, number> = {};
-    for (const table of ["link", "audit", "session", "person"] as const)
-      counts[table] = (await control.database.selectFrom(table).selectAll().execute()).length;
-    return counts;
-  };
-  const grown = async (address: string) => {
-    const before = await rows();
-    await askFor(address, noon + 2 * day);
-    const after = await rows();
-    return Object.keys(after).map((table) => after[table]! - before[table]!);
-  };
-  assert.deepEqual(await grown("ada@example.com"), await grown("new@example.com"));
 });
 
 test("nobody is mailed more than three times an hour, known or not", async (t) => {

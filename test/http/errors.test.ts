@@ -1,34 +1,42 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandDone } from "../support/command-line.ts";
+import { command, commandDone } from "../support/command-line.ts";
 import { startService } from "../support/service.ts";
 
 test("an expired and a revoked key say since when, and show no more of the key than its beginning", async (t) => {
-  const service = await startService(t);
-  const expiresAt = service.clock.now() + 1000;
-  const { key } = await service.newKey({ expiresAt });
-  service.clock.advance(2);
-  const { status, body, text } = await service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
-  assert.equal(status, 401);
-  assert.deepEqual(
-    [body.code, body.key_hint, body.expired_at, body.account_url],
-    ["api-key-expired", key.slice(0, 8), new Date(expiresAt).toISOString(), "/account"],
-  );
-  assert.equal(text.includes(key.slice(8)), false);
+  const { clock, dataDir, get, newKey } = await startService(t);
+  const since = new Date(clock.now()).toISOString();
+  const expired = await newKey({ expiresAt: clock.now() });
+  const revoked = await newKey();
+  await command(["keys", "revoke", revoked.id], { dataDir, now: clock.now });
+  for (const [{ key }, code, member] of [
+    [expired, "api-key-expired", "expired_at"],
+    [revoked, "api-key-revoked", "revoked_at"],
+  ] as const) {
+    const { status, body, text } = await get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
+    assert.deepEqual([status, body.code], [401, code]);
+    const told = [body.key_hint, body[member], body.account_url];
+    assert.deepEqual(told, [key.slice(0, 8), since, "/account"]);
+    assert.equal(text.includes(key.slice(8)), false);
+  }
 });
 
 test("a suspended account is a 403 that counts nothing, from the next request on, until it is resumed", async (t) => {
-  const service = await startService(t);
-  const { key, account } = await service.newKey();
-  const ask = () => service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
+  const { clock, dataDir, get, newKey } = await startService(t);
+  const { key, account } = await newKey();
+  const create = ["keys", "create", "--account", account, "--name", "brief", "--expires", "1m"];
+  const made = await command([...create, "--json"], { dataDir, now: clock.now });
+  const ask = (presented = key) => get("/fetch-gp?gp_name=kkr", { "x-api-key": presented });
   assert.equal((await ask()).status, 200);
-  await commandDone(service.dataDir, "accounts", "suspend", account);
+  await commandDone(dataDir, "accounts", "suspend", account);
   const { status, body, headers } = await ask();
   assert.equal(status, 403);
   assert.deepEqual([body.code, body.reason], ["access-denied", "account_suspended"]);
   assert.equal(headers.get("ratelimit"), null);
-  await commandDone(service.dataDir, "accounts", "resume", account);
-  assert.match((await ask()).headers.get("ratelimit")!, /^"minute";r=58;/);
+  clock.advance(60);
+  assert.equal((await ask(JSON.parse(made.out).key)).body.code, "api-key-expired");
+  await commandDone(dataDir, "accounts", "resume", account);
+  assert.match((await ask()).headers.get("ratelimit")!, /"hour";r=998;/);
 });
 
 test("an unknown path names the nearest known one, and all operations", async (t) => {

@@ -3,15 +3,12 @@ import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { setQuotas, suspendAccount } from "#accounts/accounts.ts";
-import { makeKey } from "#keys/api-key.ts";
+import { setQuotas } from "#accounts/accounts.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
-import { revokeKey } from "#keys/keys.ts";
-import { rotateKey } from "#keys/rotate-key.ts";
 import { Problem } from "#problems.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { commandInOwnProcess } from "../support/command-line.ts";
-import { controlWithAccount, hour, noon } from "../support/control.ts";
+import { controlWithAccount, noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** An open ring whose clock the test turns. */
@@ -66,73 +63,6 @@ test("a demo's key is told from others", async (t) => {
   assert.equal((await verifier.verify(key)).isDemo, true);
 });
 
-test("a key that is no key is refused with the reason: its shape, its check, its being unknown", async (t) => {
-  const { refusal, issue } = await openRing(t);
-  const { key } = await issue();
-  const mistyped = key.slice(0, 10) + (key[10] === "a" ? "b" : "a") + key.slice(11);
-  assert.deepEqual(await refusal(""), invalid("malformed"));
-  assert.deepEqual(await refusal(`${key}, ${key}`), invalid("malformed"));
-  assert.deepEqual(await refusal(mistyped), invalid("checksum"));
-  assert.deepEqual(await refusal(makeKey()), invalid("unknown"));
-});
-
-test("an expired key is refused from that very moment on, by its hint and the time", async (t) => {
-  const { refusal, clock, issue } = await openRing(t);
-  const { key } = await issue({ expiresAt: noon + hour });
-  clock.now = noon + hour - 1;
-  assert.equal(await refusal(key), null);
-  clock.now = noon + hour;
-  assert.deepEqual(await refusal(key), {
-    status: 401,
-    code: "api-key-expired",
-    members: {
-      key_hint: key.slice(0, 8),
-      expired_at: "2026-11-21T13:00:00.000Z",
-      account_url: null,
-    },
-  });
-});
-
-test("a revoked key is refused from the next request on, by its hint and the time", async (t) => {
-  const { control, refusal, issue } = await openRing(t);
-  const { id, key } = await issue({ expiresAt: noon });
-  await revokeKey(control, id, noon);
-  assert.deepEqual(await refusal(key), {
-    status: 401,
-    code: "api-key-revoked",
-    members: {
-      key_hint: key.slice(0, 8),
-      revoked_at: "2026-11-21T12:00:00.000Z",
-      account_url: null,
-    },
-  });
-});
-
-test("a key of a suspended account may do nothing, though it is still a key", async (t) => {
-  const { control, refusal, issue } = await openRing(t);
-  const { key } = await issue();
-  const expired = await issue({ expiresAt: noon });
-  await suspendAccount(control, "Acme", noon);
-  assert.deepEqual(await refusal(key), {
-    status: 403,
-    code: "access-denied",
-    members: { reason: "account_suspended" },
-  });
-  assert.equal((await refusal(expired.key))?.code, "api-key-expired");
-});
-
-test("no refusal tells more of a key than its hint", async (t) => {
-  const { control, verifier, issue } = await openRing(t);
-  const { id, key } = await issue();
-  await revokeKey(control, id, noon);
-  for (const presented of [key, `${key}x`, `${key.slice(0, 39)}!`])
-    assert.throws(
-      () => verifier.verify(presented),
-      (error: Problem) =>
-        !(error.message + JSON.stringify(error.members)).includes(key.slice(8, 30)),
-    );
-});
-
 test("what another process does to a key or an account is seen by the next request", async (t) => {
   const { dataDir, refusal, issue } = await openRing(t);
   const { id, key } = await issue();
@@ -153,42 +83,6 @@ test("what another process does to a key or an account is seen by the next reque
   await run("keys", "revoke", id);
   assert.equal((await refusal(key))?.code, "api-key-revoked");
   assert.equal(await refusal(made.key), null);
-});
-
-test("during a rotation both keys work, and after the overlap only the new one, on the same quota", async (t) => {
-  const { control, account, refusal, verifier, clock, issue } = await openRing(t);
-  const old = await issue();
-  const { issued } = await rotateKey(control, {
-    id: old.id,
-    overlapMilliseconds: 24 * hour,
-    now: noon,
-  });
-  clock.now = noon + 24 * hour - 1;
-  assert.equal(await refusal(old.key), null);
-  assert.equal(await refusal(issued.key), null);
-  assert.equal((await verifier.verify(old.key)).accountNumber, account.number);
-  assert.equal((await verifier.verify(issued.key)).accountNumber, account.number);
-  clock.now = noon + 24 * hour;
-  assert.equal((await refusal(old.key))?.code, "api-key-expired");
-  assert.equal(await refusal(issued.key), null);
-});
-
-test("while the store is gone the keys last read stay in force, which is told once, as is its return", async (t) => {
-  const { path, refusal, clock, faults, issue } = await openRing(t);
-  const { key } = await issue();
-  assert.equal(await refusal(key), null);
-  renameSync(path, `${path}.away`);
-  for (const seconds of [2, 4, 6]) {
-    clock.now = noon + seconds * 1000;
-    assert.equal(await refusal(key), null);
-    assert.deepEqual(await refusal(makeKey()), invalid("unknown"));
-  }
-  assert.equal(faults.length, 1);
-  assert.match(faults[0]!.message, /control\.sqlite is not there/);
-  renameSync(`${path}.away`, path);
-  clock.now = noon + 8000;
-  assert.equal(await refusal(key), null);
-  assert.deepEqual(faults.slice(1), [null]);
 });
 
 test("a store put in the place of another is not read into the old one's keys, and the fault says so", async (t) => {

@@ -84,6 +84,7 @@ test("a revocation once seen stays in force when the store is lost before all ke
   await nextTurn();
   assert.equal(revokedAt(count - 1), "in time");
   assert.equal(faults.length, 1);
+  assert.match(faults[0]!.message, /control\.sqlite is not there/);
   renameSync(`${path}.away`, path);
   clock.now += 2000;
   assert.equal(revokedAt(count - 1), "in time");

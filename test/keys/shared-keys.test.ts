@@ -13,7 +13,7 @@ import { openControl } from "#store/stores.ts";
 import { controlWithAccount, noon, openKeys } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { forEachStore } from "../support/for-each-store.ts";
-import { freshDatabase, runSql, whyNoPostgres } from "../support/postgres.ts";
+import { freshDatabase, whyNoPostgres } from "../support/postgres.ts";
 
 /** A store whose answers arrive when the test lets them, and which can be taken away. */
 function openFarStore() {
@@ -268,39 +268,6 @@ forEachStore(
     await everywhere((verify) => assert.rejects(verify, { code: "api-key-revoked" }));
     await suspendAccount(control, account.id, noon);
     await everywhere((verify) => assert.rejects(verify, { code: "access-denied" }), other.key);
-  },
-);
-
-test(
-  "with notifications cut a revocation is in force everywhere within 5 s",
-  { skip: whyNoPostgres() ?? false },
-  async (t) => {
-    const databaseUrl = await freshDatabase(t);
-    const control = await openControl("/nowhere", { databaseUrl });
-    t.after(() => control.close());
-    const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
-    const issued = await Promise.all(
-      Array.from({ length: 5 }, (_, i) =>
-        issueKey(control, { account, name: `k${i}`, expiresAt: null, now: noon }),
-      ),
-    );
-    const place = { dataDir: "/nowhere", databaseUrl };
-    const verifiers = await Promise.all(
-      [1, 2, 3, 4].map(async () => openKeyVerifier({ keys: await openKeys(t, place) })),
-    );
-    const [{ text } = { text: "" }] = await runSql<{ text: string }>(
-      databaseUrl,
-      "select pg_get_functiondef('note_key_change'::regproc) as text",
-    );
-    await runSql(databaseUrl, text.replace("perform pg_notify('gp_records_keys', '');", ""));
-    for (const { id, key } of issued) {
-      await revokeKey(control, id, noon);
-      for (const verifier of verifiers)
-        await eventually(
-          () => assert.rejects(async () => verifier.verify(key), { code: "api-key-revoked" }),
-          5000,
-        );
-    }
   },
 );
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { listAudit } from "#accounts/list-audit.ts";
 import { requirePerson } from "#accounts/people.ts";
 import { createKey } from "../../support/key-forms.ts";
-import { withControl } from "../../support/own-account.ts";
+import { accountOf, withControl } from "../../support/own-account.ts";
 import { startService } from "../../support/service.ts";
 import { signedIn } from "../../support/user.ts";
 
@@ -38,8 +38,9 @@ test("C93 · the key of another account is a 404 like one that never was, nothin
     const { id: actor } = await requirePerson(database, "eve@example.org");
     return listAudit(database, { actor, action: "key.foreign", limit: 10 });
   });
+  const { id: asker } = await accountOf(service, "eve@example.org");
   assert.deepEqual(
-    entries.map(({ subject }) => subject),
-    [id, id, id, id],
+    entries.map(({ account, subject }) => [account, subject]),
+    never.map(() => [asker, id]),
   );
 });

@@ -49,17 +49,3 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
   });
   assert.equal(signedIn.status, 303);
 });
-
-test("C97 · of two sign-ups of one address at the same instant one makes the account, and the other one's link is dead", async (t) => {
-  const worker = await openInsideWorker(t);
-  const { database } = worker.control;
-  const written = ["ada@example.org", "ADA@example.org"];
-  await Promise.all(written.map((email) => worker.post("/account/sign-up", { email })));
-  const tokens = written.map((address) => tokenFor(worker.messages, address));
-  const answers = await Promise.all(
-    tokens.map((token) => worker.post("/account/link", { token, password: goodPassword })),
-  );
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303, 404]));
-  assert.equal((await database.selectFrom("person").selectAll().execute()).length, 1);
-  assert.equal((await database.selectFrom("account").selectAll().execute()).length, 1);
-});

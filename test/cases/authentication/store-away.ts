@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
+import { makeKey } from "#keys/api-key.ts";
 import { assertProblem } from "../../support/problem-answer.ts";
 import { ask } from "../../support/raw-client.ts";
 import type { TestService } from "../../support/service.ts";
@@ -33,6 +34,7 @@ export async function storeAwayCases(caseOf: CaseOf, service: TestService): Prom
       const { status, headers } = await ask(port, path, { key });
       assert.equal(status, 200, "keys that were read stay in force");
       assert.match(headers["ratelimit"]!, /^"minute";r=58;/);
+      assertProblem(await ask(port, path, { key: makeKey() }), 401, "api-key-invalid");
       renameSync(`${store}.away`, store);
       clock.advance(2);
       assert.match(service.log.join(""), /keys cannot be read/);
