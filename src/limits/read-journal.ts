@@ -113,7 +113,7 @@ interface Moment {
  * The limit of this: a wall clock set *forward* between the last record and now is believed, and forgives requests by as
  * much as it was set. Within one boot the wall clock is not used.
  */
-export function elapsedMicroseconds(last: Moment, now: Moment): number {
+function elapsedMicroseconds(last: Moment, now: Moment): number {
   const byWall = (now.wallMilliseconds - last.wallMilliseconds - 1) * 1000;
   const difference = now.monotonicMicroseconds - last.monotonicMicroseconds;
   const certain = difference >= 0 ? difference : now.monotonicMicroseconds;

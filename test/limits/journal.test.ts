@@ -1,28 +1,16 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { systemClock } from "#limits/clocks.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { recordBytes } from "#limits/segments.ts";
 import { beginJournal, quotas } from "../support/limits-journal.ts";
-import { day, hour, minute, second } from "../support/limits-world.ts";
+import { day, hour, second } from "../support/limits-world.ts";
 import { settles } from "../support/still-well.ts";
-
-test("what was admitted is counted after a kill, to the microsecond within one boot", (t) => {
-  const { world, open } = beginJournal(t);
-  assert.equal(open().take(10), 10);
-  world.now += minute - 1;
-  world.wallOffsetMilliseconds += day / 1000;
-  assert.equal(open().take(1), 0);
-  world.now += 1;
-  assert.equal(open().take(11), 10);
-});
 
 test("counts of several accounts and several runs come back, each its own", (t) => {
   const { open } = beginJournal(t);
@@ -36,44 +24,6 @@ test("counts of several accounts and several runs come back, each its own", (t) 
   assert.equal(last.take(10, 4_294_967_295), 0);
   assert.equal(last.take(10, 2), 10);
 });
-
-/** As requests of one turn of the event loop are. */
-const groupSize = 5;
-
-test("kill -9 loses no request that was kept, in five processes one after another", async (t) => {
-  const { dir } = beginJournal(t);
-  let told = 0;
-  const kills = 5;
-  for (let kill = 0; kill < kills; kill++) told += await tellUntilKilled(dir, 200 + 50 * kill);
-  const million = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
-  const counters = openMemoryCounters({
-    dir,
-    clock: systemClock(),
-    onFault: (fault) => assert.fail(fault?.message),
-  });
-  t.after(() => counters.close());
-  const counted = 999_999 - counters.take(1, million).windows[2]!.remaining;
-  // Each process may have kept one group more than it came to tell.
-  assert.ok(
-    counted >= told && counted <= told + kills * groupSize,
-    `${told} told, ${counted} counted`,
-  );
-});
-
-/** Kills the process when it has told that many, and returns how many it told in all. */
-async function tellUntilKilled(dir: string, count: number): Promise<number> {
-  const script = join(import.meta.dirname, "../support/limits-until-killed.ts");
-  const child = spawn(process.execPath, [script, dir, String(groupSize)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let told = 0;
-  for await (const line of createInterface(child.stdout)) {
-    told = Number(line);
-    if (told === count) child.kill("SIGKILL");
-  }
-  if (child.signalCode === null) await once(child, "exit");
-  return told;
-}
 
 test("what was counted is written when it is kept, all of it at once", (t) => {
   const { open, path } = beginJournal(t);

@@ -24,6 +24,7 @@ import {
   type PostgresServer,
   startCountingPostgres,
 } from "../support/counting-servers.ts";
+import { eventually } from "../support/eventually.ts";
 import { hasTool } from "../support/installed-tool.ts";
 import { whyNoPostgres } from "../support/postgres.ts";
 import { type RedisServer, startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
@@ -70,16 +71,9 @@ async function openInstance(
       const { windows } = await counters.look(account, roomy);
       return roomy.day - windows[2]!.remaining;
     },
-    becomes: (mode) => until(`the counters are ${mode}`, () => counters.mode() === mode),
+    becomes: async (mode) =>
+      void (await eventually(() => assert.equal(counters.mode(), mode), 60_000)),
   };
-}
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`It did not come about that ${what}.`);
-    await wait(5);
-  }
 }
 
 /** Whatever the engine does, an instance is cut off from it while `isCut`. */
@@ -320,7 +314,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     const a = await openAt(t, `redis://counter:horse@127.0.0.1:${server.port}`);
     assert.deepEqual([a.mode(), await a.admit(12, 6), a.faults], ["shared", 10, []]);
     await server.ask("CLIENT", "KILL", "USER", "counter");
-    await until("that was noticed", () => a.faults.length > 0);
+    await eventually(() => assert.ok(a.faults.length > 0), 60_000);
     assert.equal(await a.admit(12, 5), 10);
     await a.becomes("shared");
     assert.equal(await a.counted(5), 10);
@@ -344,7 +338,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     await server.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
     await a.becomes("local");
     assert.equal(await a.admit(20, 8), 7);
-    await until("the reason is known", () => a.faults.length === 2);
+    await eventually(() => assert.ok(a.faults.length === 2), 60_000);
     assert.match(a.faults[1]!, /refuses user or password of COUNTERS_URL/);
     await server.ask("CONFIG", "SET", "requirepass", password);
     await a.becomes("shared");
@@ -395,7 +389,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     const connecting = engine.connect(() => {});
     engine.disconnect();
     await assert.rejects(connecting);
-    await until("it is closed", () => seen.opened === 1 && seen.closed === 1);
+    await eventually(() => assert.ok(seen.opened === 1 && seen.closed === 1), 60_000);
   });
 
   test("a node of a cluster that drops its connections is an outage, and nothing is counted twice", async (t) => {
@@ -409,7 +403,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     };
     assert.deepEqual([a.mode(), await admitEach(6)], ["shared", new Set([6])]);
     await cluster.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
-    await until("that was noticed", () => a.faults.length > 0);
+    await eventually(() => assert.ok(a.faults.length > 0), 60_000);
     assert.deepEqual(await admitEach(6), new Set([4]));
     await a.becomes("shared");
     assert.deepEqual(await admitEach(1), new Set([0]));
@@ -453,7 +447,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     await server.sql(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
     );
-    await until("that was noticed", () => a.faults.length > 0);
+    await eventually(() => assert.ok(a.faults.length > 0), 60_000);
     assert.equal(await a.admit(3), 3);
     await a.becomes("shared");
     assert.equal(await a.counted(), 7);
@@ -473,7 +467,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     await server.sql(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
     );
-    await until("the reason is known", () => a.faults.length === 2);
+    await eventually(() => assert.ok(a.faults.length === 2), 60_000);
     assert.match(a.faults[1]!, / takes no writes: is it a standby\? Name the primary\. Requests /);
     await assert.rejects(openInstance(t, await server.openEngine()), / takes no writes: /);
     await setReadOnly("off");

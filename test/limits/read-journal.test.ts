@@ -4,16 +4,6 @@ import { test } from "node:test";
 import { beginJournal } from "../support/limits-journal.ts";
 import { day, hour, minute, reboot, second } from "../support/limits-world.ts";
 
-test("across a reboot the wall clock tells how old a count is, to 2 ms", (t) => {
-  const { world, open } = beginJournal(t);
-  open().take(10);
-  reboot(world, 30 * second);
-  world.now += 29.9 * second;
-  assert.equal(open().take(1), 0);
-  world.now += 0.102 * second;
-  assert.equal(open().take(11), 10);
-});
-
 test("a wall clock set back across a reboot gives no quota, and locks out for one window at most", (t) => {
   const { world, open } = beginJournal(t);
   open().take(10);
@@ -32,15 +22,6 @@ test("a wall clock set forward across a reboot is believed: the known limit", (t
   reboot(world, second);
   world.wallOffsetMilliseconds += day / 1000;
   assert.equal(open().take(10), 10);
-});
-
-test("a container with a new boot id gets no quota from the clock of its host that runs on", (t) => {
-  const { world, open } = beginJournal(t);
-  open().take(10);
-  world.boot++;
-  world.now += 2 * second;
-  world.wallOffsetMilliseconds -= day / 1000;
-  assert.equal(open().take(1), 0);
 });
 
 test("a monotonic clock below what the same boot recorded locks out for one window at most", (t) => {
@@ -64,14 +45,4 @@ test("files with damaged headers are bridged each by itself, for they may be of 
     world.now += minute;
   }
   assert.equal(open().counted(), 6);
-});
-
-test("where boots cannot be told apart, a restart counts on by the wall clock", (t) => {
-  const { world, open } = beginJournal(t);
-  world.hasBootId = false;
-  open().take(10);
-  world.now += 59.9 * second;
-  assert.equal(open().take(1), 0);
-  world.now += 0.102 * second;
-  assert.equal(open().take(11), 10);
 });

@@ -1,28 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  append,
-  countIn,
-  openLog,
-  resetIn,
-  shrink,
-  type SlidingLog,
-  waitIn,
-} from "#limits/sliding-log.ts";
+import { append, countIn, openLog, resetIn, shrink, type SlidingLog } from "#limits/sliding-log.ts";
 
 function add(log: SlidingLog, now: number): void {
   for (let window = 0; window < log.windows.length; window++) countIn(log, window, now);
   append(log, now);
 }
-
-test("a time is counted until exactly one window later, and not then", () => {
-  const log = openLog([60, 100]);
-  add(log, 7);
-  assert.equal(countIn(log, 0, 66), 1);
-  assert.equal(countIn(log, 0, 67), 0);
-  assert.equal(countIn(log, 1, 106), 1);
-  assert.equal(countIn(log, 1, 107), 0);
-});
 
 test("a log that grows around its end keeps every time in order", () => {
   const log = openLog([1000]);
@@ -44,13 +27,6 @@ test("memory follows what is counted, up and down again", () => {
   assert.equal(countIn(log, 0, 1900), 0);
   assert.ok(!shrink(log, 1999));
   assert.ok(log.times.length <= 8);
-});
-
-test("the wait is until a quota is undercut, also one that was lowered far below what is counted", () => {
-  const log = openLog([100], [1, 2, 3, 4, 5]);
-  assert.equal(waitIn(log, 0, 6, 10), 0);
-  assert.equal(waitIn(log, 0, 5, 10), 91);
-  assert.equal(waitIn(log, 0, 2, 10), 94);
 });
 
 test("a log that gave memory back still counts right in a window that had not moved along", () => {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { suite, test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { systemClock } from "#limits/clocks.ts";
 import type { Engine } from "#limits/engine.ts";
 import { defaultQuotas } from "#limits/policy.ts";
 import { openSharedCounters } from "#limits/shared-counters.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
+import { eventually } from "../support/eventually.ts";
 import { startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
 /** A busy machine may take this long for an answer. */
@@ -25,14 +25,6 @@ async function openAt(t: TestContext, url: string) {
   });
   t.after(() => counters.close());
   return { ...counters, faults };
-}
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`It did not come about that ${what}.`);
-    await wait(5);
-  }
 }
 
 /** The port of a server that does this with each connection. */
@@ -122,7 +114,7 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
       const counters = await openAt(t, url);
       assert.equal(counters.mode(), "deny");
       await end();
-      await until("it counts", () => counters.mode() === "shared");
+      await eventually(() => assert.ok(counters.mode() === "shared"), 60_000);
       assert.ok((await counters.take(1, defaultQuotas)).admitted);
       // It was not taken for one that counts in between.
       assert.equal(counters.faults.length, 2);
@@ -167,8 +159,8 @@ suite("nodes of a cluster", { skip: whyNoRedis() ?? false }, () => {
     const { mode, faults, take } = await openAt(t, url);
     assert.equal(mode(), "shared");
     await nodes[0]!.end();
-    await until("that was noticed", () => faults.length > 0);
-    await until("its replica took over", () => mode() === "shared");
+    await eventually(() => assert.ok(faults.length > 0), 60_000);
+    await eventually(() => assert.ok(mode() === "shared"), 60_000);
     const accounts = Array.from({ length: 64 }, (_, i) => i + 1);
     const taken = await Promise.all(accounts.map(async (account) => take(account, defaultQuotas)));
     assert.ok(taken.every(({ admitted }) => admitted));
