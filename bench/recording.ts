@@ -30,6 +30,11 @@ const tidyingMilliseconds = 50;
 const callerCount = 200;
 const operationNames = ["fetch-gp", "fetch-principals", "fetch-signals", "fetch-projects"];
 const idLength = 16;
+/** One string each, as a verifier hands out. */
+const keyIds = Array.from(
+  { length: callerCount },
+  (_, caller) => `key_${String(caller).padStart(idLength, "k")}`,
+);
 
 async function measure(order: RecordingOrder): Promise<RecordingCost> {
   const { root, dataDir, perSecond, seconds, warmUpSeconds } = order;
@@ -109,7 +114,7 @@ function requestAt(i: number, at: number, makeRequestId: (now: number) => string
     at,
     request: {
       account: caller + 1,
-      key: `key_${String(caller).padStart(idLength, "k")}`,
+      key: keyIds[caller]!,
       operation: operationNames[i % operationNames.length]!,
       status,
       milliseconds,

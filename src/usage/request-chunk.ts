@@ -62,6 +62,7 @@ const draftBytes = 1024 * 1024;
 
 export function openChunkDraft(size = draftBytes): ChunkDraft {
   const view = new DataView(new ArrayBuffer(size));
+  const text = Buffer.from(view.buffer);
   const places = new Map<string, number>();
   let words = [""];
   let used = 0;
@@ -92,12 +93,11 @@ export function openChunkDraft(size = draftBytes): ChunkDraft {
       view.setUint8(start + place.requestIdLength, requestIdLength);
       view.setUint16(start + place.queryLength, noQuery);
       used += place.texts;
-      for (let i = 0; i < requestIdLength; i++) view.setUint8(used++, requestId.charCodeAt(i));
+      used += text.write(requestId, used, requestIdLength, "latin1");
       if (query !== null) {
         const queryLength = Math.min(query.length, queryLengthMax);
         view.setUint16(start + place.queryLength, queryLength);
-        for (let i = 0; i < queryLength; i++, used += 2)
-          view.setUint16(used, query.charCodeAt(i), true);
+        used += text.write(query, used, 2 * queryLength, "utf16le");
       }
       count++;
       return true;
