@@ -1,41 +1,34 @@
 /** Writes batches to PostgreSQL, each in one statement that counts once, whatever becomes of the answer to it. */
-import { randomUUID } from "node:crypto";
 import type { PostgresSession } from "#store/postgres.ts";
 import { packRequestId } from "#store/request-id-bytes.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
 import { openHourSums } from "./hour-sums.ts";
 import { type RequestChunk, requestsIn } from "./request-chunk.ts";
-import type { Batch } from "./writes.ts";
+import type { NumberedBatch } from "./writes.ts";
 
 type Query = PostgresSession["query"];
 
 /**
  * @param query of whatever session there is at the moment.
  * @param keepsLog whether each request is logged, not only added to the sums.
+ * @param writer names whose batches are numbered.
  * @returns a function that writes one batch. Where it rejects the batch may have been written all the same; called with the same
- *   batch again it counts it once, as it does if the server comes to the first statement only afterwards.
+ *   number again it counts it once, as it does if the server comes to the first statement only afterwards.
  */
 export function openPostgresWrites(
   query: Query,
   keepsLog: boolean,
-): (batch: Batch) => Promise<void> {
-  const writer = randomUUID();
+  writer: string,
+): (numbered: NumberedBatch) => Promise<void> {
   const numbersOf = openWords(query);
-  let batches = 0;
-  /** What is or was being written, in the form it must keep. */
-  let latest: { batch: Batch; values: readonly unknown[] } | undefined;
-
-  const valuesOf = async (chunk: RequestChunk): Promise<readonly unknown[]> => {
+  return async ({ number, batch }) => {
+    if (batch.kind === "keyUse") return rememberKeyUse(query, batch.rows);
+    const chunk = batch.rows;
+    if (chunk.count === 0) return;
     const numbers = keepsLog ? await numbersOf(chunk.words) : null;
     const writtenAt = new Date().toISOString();
-    return [writer, ++batches, writtenAt, ...columnsOf(chunk, numbers)];
-  };
-  return async (batch) => {
-    if (batch.kind === "keyUse") return rememberKeyUse(query, batch.rows);
-    if (batch.rows.count === 0) return;
-    if (latest?.batch !== batch) latest = { batch, values: await valuesOf(batch.rows) };
-    await query({ name: "usage_add", text: addBatch }, latest.values);
-    latest = undefined;
+    const values = [writer, number, writtenAt, ...columnsOf(chunk, numbers)];
+    await query({ name: "usage_add", text: addBatch }, values);
   };
 }
 

@@ -1,14 +1,12 @@
-/** The writer thread: one transaction for each batch, after those that failed before it. */
+/** The writer thread: writes each batch that it is sent in one transaction, and removes what is too old. */
 import { parentPort, workerData } from "node:worker_threads";
-import { setTimeout as wait } from "node:timers/promises";
 import { StoreFault } from "#store/domain-error.ts";
 import { usageFile } from "#store/files.ts";
 import type { GateMemory, PostgresSession } from "#store/postgres.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { connectUsage } from "./connection.ts";
-import { openKeptBatches, type Waiting } from "./kept-batches.ts";
 import { openRetention, type Retention } from "./retention.ts";
-import { type Batch, openWrites } from "./writes.ts";
+import { type NumberedBatch, openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
@@ -16,121 +14,61 @@ export interface WriterSetting {
   database: { url: string; gateMemory: GateMemory } | null;
   busyMilliseconds: number;
   retention: Retention;
-  keptBytesMax: number;
+  /** One for each start of a server: names whose batches are numbered. */
+  writer: string;
 }
 
-export type WriterMessage = { batch: Batch } | { isLast: true };
+export type WriterMessage = NumberedBatch | "close";
 
-/** The reply to each message. */
-export interface WriterOutcome {
-  /** What keeps batches from being written; null where nothing does. */
+/** The reply to each batch. */
+export interface WriterReply {
+  isWritten: boolean;
+  /** What keeps it from being written, or what is too old from being removed; null where nothing does. */
   fault: string | null;
-  /** Requests that were dropped since the previous reply. */
-  lost: number;
-  /** What waits to be written. */
-  kept: Waiting;
 }
-
-/** What came of an attempt that no message asked for. */
-export interface WriterAttempt {
-  /** As the fault of an outcome. */
-  again: string | null;
-  kept: Waiting;
-}
-
-/** The first reply says that the thread has loaded. */
-export type WriterReply = { isReady: true } | WriterOutcome | WriterAttempt;
 
 /** SQLite is done when it returns. */
 interface OpenStore {
-  write(batch: Batch): void | Promise<void>;
+  write(batch: NumberedBatch): void | Promise<void>;
   /** Removes some of what is too old; false where there is none. */
   tidy(now: number): boolean | Promise<boolean>;
   close(): void;
 }
 
-const { dataDir, database, busyMilliseconds, retention, keptBytesMax } =
-  workerData as WriterSetting;
-/** A server that is away is tried once a second, also when nothing comes that would have it tried. */
-const againMilliseconds = 1000;
+const { dataDir, database, busyMilliseconds, retention, writer } = workerData as WriterSetting;
 const port = parentPort!;
-const kept = openKeptBatches(keptBytesMax);
-/** Messages since the last attempt to write. */
-let arrived: WriterMessage[] = [];
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
-let again: NodeJS.Timeout | undefined;
 /** Why PostgreSQL does not let this role remove what is too old, which writing would not tell. */
 let tidyFault: string | null = null;
 
 port.on("message", (message: WriterMessage) => {
-  // Messages that arrive while one waits for a lock are handled together, or each would wait again and the queue grow.
-  if (arrived.push(message) === 1) setImmediate(() => (queue = queue.then(answerArrived)));
+  queue = queue.then(() => (message === "close" ? close() : answer(message)));
 });
 
-async function answerArrived(): Promise<void> {
-  const messages = arrived;
-  arrived = [];
-  const lost = messages.map((message) => ("batch" in message ? kept.add(message.batch) : 0));
-  const isLast = "isLast" in messages.at(-1)!;
-  const begun = performance.now();
-  let fault = await faultOf(writeKept);
-  const untilAgain = againMilliseconds - (performance.now() - begun);
-  if (isLast && fault !== null && database !== null && untilAgain > 0) {
-    // It may be there again, and not have been tried because it was not a moment ago; a stop waits for no second time-out.
-    await wait(untilAgain);
-    fault = await faultOf(writeKept);
-  }
-  const left = kept.waiting();
-  if (isLast) lost[lost.length - 1]! += left.requests;
-  const told = fault ?? tidyFault;
-  for (const one of lost)
-    port.postMessage({ fault: told, lost: one, kept: left } satisfies WriterOutcome);
-  if (isLast) {
-    clearTimeout(again);
-    store?.close();
-    store = undefined;
-    port.close();
-  } else {
-    tidyAsOf(messages);
-    if (fault !== null && database !== null) writeSoon();
-  }
-}
-
-function writeSoon(): void {
-  again ??= setTimeout(() => {
-    queue = queue.then(async () => {
-      again = undefined;
-      if (kept.first() === undefined) return;
-      const fault = await faultOf(writeKept);
-      const attempt: WriterAttempt = { again: fault ?? tidyFault, kept: kept.waiting() };
-      port.postMessage(attempt);
-      if (fault !== null) writeSoon();
-    });
-  }, againMilliseconds).unref();
-}
-
-/** The time is that of the last batch of requests. */
-function tidyAsOf(messages: readonly WriterMessage[]): void {
-  const times = messages.flatMap((message) =>
-    "batch" in message && "now" in message.batch ? [message.batch.now] : [],
-  );
-  if (times.length > 0 && !isTidying) tidy(times.at(-1)!);
-}
-
-/** Stops at the first failure: trying every batch again and again would keep a CPU busy. */
-async function writeKept(): Promise<void> {
-  for (let batch = kept.first(); batch !== undefined; batch = kept.first()) {
+async function answer(numbered: NumberedBatch): Promise<void> {
+  const fault = await faultOf(async () => {
     store ??= await openStore();
-    await store.write(batch);
-    kept.drop();
+    await store.write(numbered);
+  });
+  const { batch } = numbered;
+  if (batch.kind === "requests") {
     // Detaching frees it at once; this thread makes so little garbage that the collector would run megabytes too late.
-    if (batch.kind === "requests") batch.rows.bytes.transfer(0);
+    batch.rows.bytes.transfer(0);
+    if (!isTidying) tidy(batch.now);
   }
+  const reply: WriterReply = { isWritten: fault === null, fault: fault ?? tidyFault };
+  port.postMessage(reply);
 }
 
-/** Step by step, each after the messages that arrived meanwhile. */
+function close(): void {
+  store?.close();
+  store = undefined;
+  port.close();
+}
+
+/** Step by step, each after the batch that arrived meanwhile. */
 function tidy(now: number): void {
   isTidying = true;
   setImmediate(() => {
@@ -147,8 +85,9 @@ function tidy(now: number): void {
 async function openStore(): Promise<OpenStore> {
   if (database !== null) return openPostgres(database);
   const connection = await connectUsage(dataDir, busyMilliseconds);
+  const write = openWrites(connection, retention.logDays > 0);
   return {
-    write: openWrites(connection, retention.logDays > 0),
+    write: ({ batch }) => write(batch),
     tidy: openRetention(connection, retention),
     close: () => connection.close(),
   };
@@ -182,6 +121,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     write: openPostgresWrites(
       async (text, values) => (await connected()).query(text, values),
       retention.logDays > 0,
+      writer,
     ),
     async tidy(now) {
       if (session === undefined || session.isOver) return false;
@@ -208,6 +148,3 @@ async function faultOf(work: () => Promise<void>): Promise<string | null> {
     return fault instanceof Error ? fault.message : String(fault);
   }
 }
-
-const ready: WriterReply = { isReady: true };
-port.postMessage(ready);

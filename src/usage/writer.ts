@@ -1,25 +1,20 @@
-/** Sends batches to the writer thread, so that the thread that serves requests never waits for a disk. */
+/** Sends batches to the writer thread, so that the thread that serves requests never waits for a disk, and keeps them until they are written. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { openKeptBatches, requestsOf, sizeOf, type Waiting } from "./kept-batches.ts";
 import type { Retention } from "./retention.ts";
-import type {
-  WriterAttempt,
-  WriterMessage,
-  WriterOutcome,
-  WriterReply,
-  WriterSetting,
-} from "./writer-thread.ts";
-import type { Batch } from "./writes.ts";
+import type { WriterMessage, WriterReply, WriterSetting } from "./writer-thread.ts";
+import type { Batch, NumberedBatch } from "./writes.ts";
 
 export interface Writer {
   /**
-   * Returns at once. A batch that cannot be written is kept and tried again with the next one and at the end; where
-   * too much is kept, the oldest is dropped.
+   * Returns at once. A batch that cannot be written is tried again with the next one, after a second, and at the end; where too
+   * much is kept, the oldest is dropped.
    */
   write(batch: Batch): void;
   /** What was passed in and is neither written nor lost. */
   waiting(): Waiting;
-  /** What may wait; as much again may be on its way to the thread. */
+  /** What may wait. */
   bytesMax: number;
   /** Resolves when everything passed in so far was written, or tried and kept. */
   settled(): Promise<void>;
@@ -39,124 +34,102 @@ export interface WriterOptions extends Partial<Pick<WriterSetting, "database">> 
   keptBytesMax?: number;
 }
 
-const nothing: Waiting = { requests: 0, bytes: 0 };
 const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
 /** Some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
-
 /** Short, because a batch is tried again within seconds, and a stop waits for two attempts. */
 const busyDefault = 500;
+const againMilliseconds = 1000;
 
 /** The thread starts with the first batch, because it takes as long to load as the server itself. */
 export function openWriter(options: WriterOptions): Writer {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { database = null, retention = retentionDefault } = options;
   const { keptBytesMax = keptBytesDefault } = options;
-  const setting = { dataDir, database, busyMilliseconds, retention, keptBytesMax };
-  const unsettled = openUnsettled();
-  /** Kept here until the thread is ready: one that cannot start, for lack of a file descriptor say, loses nothing. */
-  const waiting = openKeptBatches(keptBytesMax);
+  const setting = { dataDir, database, busyMilliseconds, retention, writer: randomUUID() };
+  const kept = openKeptBatches(keptBytesMax);
   let thread: StartedThread | null = null;
-  /** What the thread keeps, as it said last. */
-  let keptThere: Waiting = nothing;
-  let faultSaid: string | null = null;
-  let isClosing = false;
+  let working: Promise<void> | null = null;
+  let again: NodeJS.Timeout | undefined;
+  let isFailing = false;
+  /** Whether a batch came while another one was being written. */
+  let hasMore = false;
+  let closing: Promise<void> | null = null;
 
   const say = (fault: string | null) => {
-    const isNews = (fault === null) !== (faultSaid === null);
-    faultSaid = fault;
+    const isNews = (fault !== null) !== isFailing;
+    isFailing = fault !== null;
     if (isNews) onFault(fault === null ? null : new Error(fault));
   };
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
-  const send = ({ post }: StartedThread, batch: Batch) => {
-    const [bytes, requests] = [sizeOf(batch), requestsOf(batch)];
-    if (unsettled.waiting().bytes + bytes > keptBytesMax) return lose(requests);
-    unsettled.add(bytes, requests);
-    post({ batch });
-  };
-  const sendWaiting = (to: StartedThread) => {
-    for (let batch = waiting.first(); batch !== undefined; batch = waiting.first()) {
-      // Before it is transferred, while it still has a size.
-      waiting.drop();
-      send(to, batch);
+  /** Writes what is kept, up to the first batch that cannot be written while no other one comes. */
+  const work = async () => {
+    clearTimeout(again);
+    let fault: string | null = null;
+    let next = kept.take();
+    while (next !== undefined) {
+      thread ??= startThread(setting, {
+        onFault: ({ message }) => say(`The writer thread ended: ${message}`),
+        onEnd: () => (thread = null),
+      });
+      hasMore = false;
+      const reply = await thread.write(next);
+      kept.done(reply.isWritten);
+      ({ fault } = reply);
+      next = reply.isWritten || hasMore ? kept.take() : undefined;
     }
+    say(fault);
+    working = null;
+    if (kept.waiting().bytes > 0) again = setTimeout(start, againMilliseconds).unref();
   };
-  const start = (): StartedThread => {
-    const begun = startThread(setting, {
-      onReady: () => sendWaiting(begun),
-      onOutcome({ fault, lost, kept }) {
-        keptThere = kept;
-        lose(lost);
-        say(fault);
-        unsettled.settle();
-      },
-      onAgain({ again, kept }) {
-        keptThere = kept;
-        say(again);
-      },
-      onFault: ({ message }) => say(`The writer thread ended: ${message}`),
-      /** Batches that it kept are lost uncounted; once ready, it ends only by a fault of the program or for lack of memory. */
-      onEnd() {
-        thread = null;
-        keptThere = nothing;
-        lose(unsettled.abandon());
-      },
-    });
-    return begun;
+  const start = () => {
+    if (kept.waiting().bytes > 0) working ??= work();
+  };
+  const tryToWrite = async () => {
+    start();
+    await working;
+  };
+  const closeOnce = async () => {
+    await working;
+    const begun = performance.now();
+    await tryToWrite();
+    const untilAgain = againMilliseconds - (performance.now() - begun);
+    if (kept.waiting().bytes > 0 && untilAgain > 0) {
+      // A server that is away is tried once a second: it may be there again. A stop waits for no second time-out.
+      await wait(untilAgain);
+      await tryToWrite();
+    }
+    clearTimeout(again);
+    await thread?.close();
+    lose(kept.waiting().requests);
   };
 
   return {
     write(batch) {
-      if (isClosing) return lose(requestsOf(batch));
-      thread ??= start();
-      if (thread.isReady()) send(thread, batch);
-      else lose(waiting.add(batch));
+      if (closing !== null) return lose(requestsOf(batch));
+      lose(kept.add(batch));
+      hasMore = true;
+      start();
     },
-    waiting() {
-      const parts = [waiting.waiting(), unsettled.waiting(), keptThere];
-      return {
-        requests: parts.reduce((sum, { requests }) => sum + requests, 0),
-        bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
-      };
-    },
+    waiting: kept.waiting,
     bytesMax: keptBytesMax,
     async settled() {
-      await thread?.started;
-      await unsettled.none();
+      await working;
     },
-    async close() {
-      if (isClosing) return thread?.ended;
-      isClosing = true;
-      if (waiting.first() !== undefined) thread ??= start();
-      await thread?.started;
-      if (thread !== null) {
-        const { ended, post } = thread;
-        unsettled.add(0, 0);
-        post({ isLast: true });
-        await ended;
-      }
-      lose(waiting.waiting().requests);
-    },
+    close: () => (closing ??= closeOnce()),
   };
 }
 
 /** The writer thread as seen from the thread that sends it batches. */
 interface StartedThread {
-  /** Batches sent before are lost if the thread fails to load. */
-  isReady(): boolean;
-  /** Resolves when it is ready, or has ended before. */
-  started: Promise<void>;
-  ended: Promise<void>;
-  post(message: WriterMessage): void;
+  /** Resolves when the batch is written, could not be, or the thread ended before; one at a time. */
+  write(batch: NumberedBatch): Promise<WriterReply>;
+  close(): Promise<void>;
 }
 
 interface ThreadListener {
-  onReady(): void;
-  onOutcome(outcome: WriterOutcome): void;
-  /** What came of an attempt between two messages. */
-  onAgain(attempt: WriterAttempt): void;
   /** The thread ends because of it. */
   onFault(fault: Error): void;
   onEnd(): void;
@@ -165,77 +138,94 @@ interface ThreadListener {
 /** The little garbage of a batch would otherwise fill the 32 MB that V8 lets new objects take. */
 const youngGenerationMegabytes = 4;
 
-function startThread(setting: WriterSetting, listener: ThreadListener): StartedThread {
+function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener): StartedThread {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
     workerData: setting,
     resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
   });
-  let isReady = false;
-  const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  const ready = new Promise<void>((resolve) =>
-    worker.on("message", (reply: WriterReply) => {
-      if ("fault" in reply) return listener.onOutcome(reply);
-      if ("again" in reply) return listener.onAgain(reply);
-      isReady = true;
-      resolve();
-      listener.onReady();
-    }),
-  );
-  worker.on("error", listener.onFault);
+  const post = (message: WriterMessage) => worker.postMessage(message);
+  const ended = Promise.withResolvers<void>();
+  let answered = Promise.withResolvers<WriterReply>();
+  worker.on("message", (reply: WriterReply) => answered.resolve(reply));
+  worker.on("error", onFault);
+  worker.once("exit", () => {
+    onEnd();
+    answered.resolve({ isWritten: false, fault: "The writer thread ended." });
+    ended.resolve();
+  });
   return {
-    isReady: () => isReady,
-    started: Promise.race([ready, exit]),
-    ended: exit.then(listener.onEnd),
-    post: (message) => worker.postMessage(message, transferOf(message)),
+    write(batch) {
+      answered = Promise.withResolvers();
+      // Copied, so that a thread that ends takes nothing with it.
+      post(batch);
+      return answered.promise;
+    },
+    close() {
+      post("close");
+      return ended.promise;
+    },
   };
 }
 
-/** What is transferred instead of copied. */
-const transferOf = (message: WriterMessage): ArrayBuffer[] =>
-  "batch" in message && message.batch.kind === "requests" ? [message.batch.rows.bytes] : [];
+/** Batches that are not written yet. */
+interface Waiting {
+  requests: number;
+  /** Of memory, about. */
+  bytes: number;
+}
 
-/** Batches that were sent to the writer thread and not replied to yet. */
-interface Unsettled {
-  add(bytes: number, requests: number): void;
-  /** The oldest was replied to. */
-  settle(): void;
-  /** The thread has ended. @returns how many requests they held. */
-  abandon(): number;
+/** Batches that wait to be written, within a limit of memory: the oldest are dropped first. */
+interface KeptBatches {
+  /** @returns how many requests were dropped for it. */
+  add(batch: Batch): number;
+  /** Returns the first, which is not dropped until `done` says what became of it: it may be written already. */
+  take(): NumberedBatch | undefined;
+  done(isWritten: boolean): void;
   waiting(): Waiting;
-  /** Resolves when there are none. */
-  none(): Promise<void>;
 }
 
-function openUnsettled(): Unsettled {
-  let batches: { bytes: number; requests: number }[] = [];
-  let bytes = 0;
-  let waiting: (() => void)[] = [];
+const keyUseBytes = 200;
 
-  const tellIfNone = () => {
-    if (batches.length > 0) return;
-    for (const resolve of waiting) resolve();
-    waiting = [];
+/** About how much memory a batch takes. */
+export const sizeOf = (batch: Batch): number =>
+  batch.kind === "requests"
+    ? batch.rows.bytes.byteLength + keyUseBytes * batch.rows.words.length
+    : keyUseBytes * batch.rows.length;
+
+const requestsOf = (batch: Batch): number => (batch.kind === "requests" ? batch.rows.count : 0);
+
+export function openKeptBatches(bytesMax: number): KeptBatches {
+  const batches: NumberedBatch[] = [];
+  let number = 0;
+  let bytes = 0;
+  let taken = 0;
+  const remove = (place: number): Batch => {
+    const [gone] = batches.splice(place, 1);
+    bytes -= sizeOf(gone!.batch);
+    return gone!.batch;
   };
-  const requestsOfAll = () => batches.reduce((sum, batch) => sum + batch.requests, 0);
   return {
-    add(more, requests) {
-      batches.push({ bytes: more, requests });
-      bytes += more;
+    add(batch) {
+      batches.push({ number: ++number, batch });
+      bytes += sizeOf(batch);
+      let dropped = 0;
+      while (bytes > bytesMax && batches.length > taken) dropped += requestsOf(remove(taken));
+      return dropped;
     },
-    settle() {
-      bytes -= batches.shift()!.bytes;
-      tellIfNone();
+    take() {
+      taken = Math.min(1, batches.length);
+      return batches[0];
     },
-    abandon() {
-      const requests = requestsOfAll();
-      batches = [];
-      bytes = 0;
-      tellIfNone();
-      return requests;
+    done(isWritten) {
+      taken = 0;
+      if (!isWritten) return;
+      const batch = remove(0);
+      // Detaching frees it at once; so little garbage is made here that the collector would run megabytes too late.
+      if (batch.kind === "requests") batch.rows.bytes.transfer(0);
     },
-    waiting: () => ({ requests: requestsOfAll(), bytes }),
-    async none() {
-      if (batches.length > 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    },
+    waiting: () => ({
+      requests: batches.reduce((sum, { batch }) => sum + requestsOf(batch), 0),
+      bytes,
+    }),
   };
 }

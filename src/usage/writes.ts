@@ -10,6 +10,12 @@ export type Batch =
   | { kind: "keyUse"; rows: readonly KeyUseTable[] }
   | { kind: "requests"; rows: RequestChunk; now: number };
 
+/** A batch with its number among those of one writer, from 1 on. */
+export interface NumberedBatch {
+  number: number;
+  batch: Batch;
+}
+
 /** A batch that had to wait may be older than what another server has written since; the later time is kept. */
 const rememberKeyUse = `
   insert into key_use (key_id, last_used_at, network) values (?, ?, ?)

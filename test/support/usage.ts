@@ -1,4 +1,5 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
+import { randomUUID } from "node:crypto";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import { connectUsage } from "#usage/connection.ts";
@@ -13,7 +14,7 @@ import {
 import { readRequests } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
 import { readTotals } from "#usage/totals.ts";
-import { openWrites } from "#usage/writes.ts";
+import { type Batch, openWrites } from "#usage/writes.ts";
 import { day, noon } from "./control.ts";
 import type { StorePlace } from "./for-each-store.ts";
 
@@ -74,6 +75,13 @@ async function onSession<R>(url: string, work: (session: PostgresSession) => Pro
   }
 }
 
+/** Writes batches one after the other, as the thread of one server does. */
+export function postgresWrites(query: PostgresSession["query"], keepsLog = true) {
+  const write = openPostgresWrites(query, keepsLog, randomUUID());
+  let number = 0;
+  return (batch: Batch) => write({ number: ++number, batch });
+}
+
 export async function putRequests(
   place: Place,
   requests: readonly TimedRequest[],
@@ -82,7 +90,7 @@ export async function putRequests(
   const { dataDir, databaseUrl } = placeOf(place);
   const batch = { kind: "requests", rows: chunkOf(requests), now: noon } as const;
   if (databaseUrl !== null)
-    return onSession(databaseUrl, ({ query }) => openPostgresWrites(query, keepsLog)(batch));
+    return onSession(databaseUrl, ({ query }) => postgresWrites(query, keepsLog)(batch));
   const connection = await connectUsage(dataDir, 1000);
   openWrites(connection, keepsLog)(batch);
   connection.close();

@@ -10,12 +10,11 @@ import { migratePostgres } from "#store/postgres-schema.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { totalsColumns } from "#usage/columns.ts";
 import { exportMonth } from "#usage/export-month.ts";
-import { sizeOf } from "#usage/kept-batches.ts";
 import { tidyJob } from "#usage/postgres-retention.ts";
 import { openPostgresWrites } from "#usage/postgres-writes.ts";
 import { findRequests, type LoggedRequest, readRequests } from "#usage/request-log.ts";
 import { readBars, readTotalsByKey, readTotalsByOperation, type Totals } from "#usage/totals.ts";
-import { openWriter, type WriterOptions } from "#usage/writer.ts";
+import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
 import type { Batch } from "#usage/writes.ts";
 import { anyRequest } from "../support/any-request.ts";
 import { day, hour, noon } from "../support/control.ts";
@@ -39,6 +38,7 @@ import {
   countIn,
   idsIn,
   placeIn,
+  postgresWrites,
   putRequests,
   readUsage,
   request,
@@ -112,7 +112,7 @@ test(
         const url = await freshDatabase(t);
         const file = temporaryFolder(t);
         const sessions = [await connectPostgres({ url }), await connectPostgres({ url })];
-        const writes = sessions.map(({ query }) => openPostgresWrites(query, true));
+        const writes = sessions.map(({ query }) => postgresWrites(query));
         const ids = ["mine-1", "none"];
         let at = noon;
         for (const { requests, writer } of batches) {
@@ -142,18 +142,23 @@ test(
     t.after(() => session.close());
     const sent: [text: string, values: readonly unknown[]][] = [];
     let isHeard = false;
-    const write = openPostgresWrites(async (statement, values = []) => {
-      const rows = await session.query(statement, values);
-      if (typeof statement === "string") return rows as never;
-      sent.push([statement.text, values]);
-      if (!isHeard) throw new Error("the answer did not arrive");
-      return rows as never;
-    }, true);
-    const first = batchOf([request({ requestId: "a" }), request({ requestId: "b" })]);
+    const write = openPostgresWrites(
+      async (statement, values = []) => {
+        const rows = await session.query(statement, values);
+        if (typeof statement === "string") return rows as never;
+        sent.push([statement.text, values]);
+        if (!isHeard) throw new Error("the answer did not arrive");
+        return rows as never;
+      },
+      true,
+      "one",
+    );
+    const two = batchOf([request({ requestId: "a" }), request({ requestId: "b" })]);
+    const first = { number: 1, batch: two };
     await assert.rejects(write(first), /did not arrive/);
     isHeard = true;
     await write(first);
-    await write(batchOf([request({ requestId: "c" })]));
+    await write({ number: 2, batch: batchOf([request({ requestId: "c" })]) });
     for (const [text, values] of sent) await session.query(text, values);
     assert.equal(sent.length, 3);
     assert.equal(await countIn(placeIn(url)), 3);
@@ -304,7 +309,7 @@ test(
     const [one, other, tidying] = sessions;
     // Each is in the middle of a transaction that has written everything an instance writes.
     for (const [i, { query }] of [one!, other!].entries()) {
-      const write = openPostgresWrites(query, true);
+      const write = postgresWrites(query);
       const batch = batchOf([
         request({ account: 1 + i }),
         request({ account: 1 + i, at: noon - 30 * day }),
