@@ -46,10 +46,8 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
   let connection: Droppable | null = null;
   let takesAnyKeys = false;
-  /** Where it is looked for next: at the address of the URL, or at that of another node of the cluster that was there. */
+  /** Where a cluster is asked for its nodes: at the address of the URL, and at all that it had. */
   let addresses: Address[] = [{ host, port }];
-  /** Ids of the nodes of that cluster: an address may be somebody else's by now. */
-  let knownIds: ReadonlySet<string> | null = null;
 
   const lookups = new Map<string, Promise<LookupAddress[]>>();
   const common = {
@@ -94,73 +92,72 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
     old?.destroy();
   };
 
-  const connectTo = async (address: Address, onLost: (fault: Error) => void) => {
-    const failed = Promise.withResolvers<never>();
+  const open = async (onLost: (fault: Error) => void) => {
+    let isOpen = false;
+    /** Why the connection ended, which a cluster's rejection, or that of a command, does not tell. */
+    let cause: Error | undefined;
     /** Has it in use, unless `disconnect` dropped it meanwhile. */
     const use = async (client: Client, opened: Droppable) => {
       connection = opened;
-      // Without a listener it would end this process. Of a cluster it is the cause, which the rejection does not tell.
-      client.on("error", (fault) => {
-        if (connection === opened) failed.reject(fault);
-      });
+      // Without a listener an error would end this process.
+      for (const event of ["error", "node-error"] as const)
+        client.on(event, (fault) => {
+          cause ??= fault;
+          if (!isOpen || connection !== opened) return;
+          disconnect();
+          onLost(worded(fault));
+        });
       await client.connect();
+      // Of the addresses of a cluster one is enough.
+      cause = undefined;
       if (connection === opened) return;
       opened.destroy();
       throw new Error(dropped);
     };
-    const open = async (): Promise<Client> => {
-      const single = createClient({ ...common, ...optionsOf(address) });
+    try {
+      await find(use);
+      isOpen = true;
+    } catch (error) {
+      throw error instanceof StoreFault ? error : (cause ?? error);
+    }
+  };
+  /** Connects to the server, or to each of its cluster, and makes sure that all can count. */
+  const find = async (use: (client: Client, opened: Droppable) => Promise<void>) => {
+    if (!isCluster) {
+      const single = createClient({ ...common, ...optionsOf({ host, port }) });
       await use(single, toServer(single));
       const info = await infoOf(single);
       refuseEviction(info, place());
       isCluster = /^redis_mode:cluster/m.test(info);
-      const nodes = isCluster ? await nodesOf(single, address) : [];
-      if (knownIds !== null && !nodes.some(({ id }) => knownIds!.has(id)) && !isOfUrl(address))
-        throw new Error(`${address.host}:${address.port} is no node of its cluster any more`);
       takesAnyKeys = !isCluster && (await probe(current(), [0, 1]));
-      if (takesAnyKeys) return single;
-      let used: Client = single;
-      if (isCluster) {
-        disconnect();
-        const cluster = createCluster({
-          ...common,
-          rootNodes: [optionsOf(address)],
-          defaults: optionsOf(address),
-          nodeAddressMap: (nodeAddress) => withHost(nodeAddress, address.host),
-        });
-        await use(cluster, toCluster(cluster));
-        const infos = (await current().servers()).map(infoOf);
-        for (const ofNode of await Promise.all(infos)) refuseEviction(ofNode, place());
-        addresses = unique([address, { host, port }, ...nodes]);
-        knownIds = new Set(nodes.map(({ id }) => id));
-        used = cluster;
-      }
-      const all = Array.from({ length: parts }, (_, part) => part);
-      await Promise.all(all.map((part) => probe(current(), [part])));
-      return used;
-    };
-    const used = await Promise.race([open(), failed.promise]);
-    const connected = connection;
-    for (const event of ["error", "node-error"] as const)
-      used.on(event, (fault) => {
-        if (connection !== connected) return;
-        disconnect();
-        onLost(worded(fault));
+      if (isCluster) disconnect();
+    }
+    if (isCluster) {
+      const cluster = createCluster({
+        ...common,
+        rootNodes: addresses.map(optionsOf),
+        defaults: optionsOf({ host, port }),
+        nodeAddressMap: (address) => withHost(address, host),
       });
+      await use(cluster, toCluster(cluster));
+      refuseHoles(cluster.slots);
+      const servers = await current().servers();
+      for (const info of await Promise.all(servers.map(infoOf))) refuseEviction(info, place());
+      addresses = unique([{ host, port }, ...(await nodesOf(servers[0]!))]);
+    }
+    const all = Array.from({ length: parts }, (_, part) => part);
+    if (!takesAnyKeys) await Promise.all(all.map((part) => probe(current(), [part])));
   };
-  const isOfUrl = (address: Address) => address.host === host && address.port === port;
 
   return {
     place,
     takesAnyKeys: () => takesAnyKeys,
     async connect(onLost) {
       disconnect();
-      const address = addresses[0]!;
       try {
-        await inWords(connectTo(address, onLost));
+        await inWords(open(onLost));
       } catch (error) {
-        if (addresses[0] === address) addresses = [...addresses.slice(1), address];
-        if (lookups.has(address.host)) throw new Error(unresolved, { cause: error });
+        if (lookups.size > 0) throw new Error(unresolved, { cause: error });
         throw error;
       }
     },
@@ -216,32 +213,25 @@ function refuseEviction(info: string, place: string): void {
   );
 }
 
-interface Node extends Address {
-  id: string;
+const slotCount = 16_384;
+
+/** @throws Error where no node has some of the slots of a cluster: accounts of some parts could not be counted. */
+function refuseHoles(slots: readonly object[]): void {
+  const covered = Object.keys(slots).length;
+  if (covered < slotCount)
+    throw new Error(
+      `no node of its cluster has ${slotCount - covered} of its ${slotCount} slots; \`redis-cli --cluster check\` names them`,
+    );
 }
 
-const slots = 16_384;
+type Told = [host: Buffer | null, port: number];
 
-/**
- * Primaries and replicas of a cluster.
- * @param from which of them says so; one that does not know its own address means this one.
- * @throws Error where it is incomplete: accounts of some parts could not be counted.
- */
-async function nodesOf(server: Server, from: Address): Promise<Node[]> {
-  type Told = [host: Buffer | null, port: number, id: Buffer];
+/** Lists the addresses of primaries and replicas of a cluster, but for one that does not know its own. */
+async function nodesOf(server: Server): Promise<Address[]> {
   const ranges = (await server.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, ...Told[]][];
-  const covered = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  if (covered < slots)
-    throw new Error(
-      `no node of its cluster has ${slots - covered} of its ${slots} slots; \`redis-cli --cluster check\` names them`,
-    );
-  return ranges.flatMap(([, , ...told]) =>
-    told.map(([host, port, id]) => ({
-      host: isUnknown(String(host ?? "")) ? from.host : String(host),
-      port,
-      id: String(id),
-    })),
-  );
+  return ranges
+    .flatMap(([, , ...told]) => told.map(([host, port]) => ({ host: String(host), port })))
+    .filter(({ host }) => !isUnknown(host));
 }
 
 const isUnknown = (host: string) => host === "" || host === "?" || host === "null";
