@@ -2,7 +2,7 @@
 import type { Config } from "#config.ts";
 import type { Engine } from "#limits/engine.ts";
 import { defaultQuotas } from "#limits/policy.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { sentenceOf, within } from "#limits/wait-for-engine.ts";
 import { type Check, fail, ok } from "./check.ts";
 
 /** More than a server ever waits. */
@@ -13,26 +13,14 @@ export const counters: Check = {
   async look({ config }) {
     if (config === null || config.databaseUrl === null) return [];
     const engine = await openEngine(config.databaseUrl, config);
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
-      engine.disconnect();
-    }, answerMilliseconds);
     try {
-      await engine.connect(() => {});
-      await engine.decide(probe);
+      const answer = engine.connect(() => {}).then(() => engine.decide(probe));
+      await within(answerMilliseconds, answer);
       return [ok(`${engine.place} counts for all instances`)];
     } catch (error) {
-      const message = isLate
-        ? `it does not answer within ${answerMilliseconds / 1000} s`
-        : (error as Error).message;
-      const found =
-        error instanceof StoreFault
-          ? message.replace(/\.$/, "")
-          : `${engine.place} cannot count: ${message}`;
+      const found = sentenceOf(error as Error, engine.place).replace(/\.$/, "");
       return [fail(found, "Mend what it names, then run doctor again.")];
     } finally {
-      clearTimeout(late);
       engine.disconnect();
     }
   },

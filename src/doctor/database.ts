@@ -15,26 +15,20 @@ export const database: Check = {
 async function schemaFinding(url: string): Promise<Finding> {
   const { connectPostgres, placeName } = await import("#store/postgres.ts");
   const { refuseUnfit } = await import("#store/refuse-unfit.ts");
-  const { namesOf, readSchema } = await import("#store/postgres-schema.ts");
+  const { refuseUnready } = await import("#store/postgres-schema.ts");
   const place = placeName(url);
   try {
     const session = await connectPostgres({ url });
     try {
       const { version } = await refuseUnfit(session, { url });
-      const { missing, unfit } = await readSchema(session, place);
-      if (unfit !== null) return fail(`${place} ${unfit.fault}`, unfit.remedy);
-      if (missing.length > 0)
-        return fail(
-          `${place} lacks steps of the schema (${namesOf(missing)}), so no server starts`,
-          "As the role that owns the tables: gp-records migrate",
-        );
+      await refuseUnready(session, place);
       return ok(`${place} has the present schema; it is version ${version}`);
     } finally {
       session.close();
     }
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return fail(error.message, "Mend what it names, then run doctor again.");
+    return fail(error.message, "Do what it says, then run doctor again.");
   }
 }
 

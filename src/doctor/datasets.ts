@@ -1,9 +1,8 @@
 /** Checks whether `current` names a dataset that can be served, and every dataset is the file that was published. */
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
-import { findBefore } from "#datasets/choose.ts";
+import { checkGenerations } from "#datasets/check-generations.ts";
 import { unread } from "#datasets/dataset-fault.ts";
 import { lastPublished } from "#datasets/generation.ts";
 import { openGeneration, remedy } from "#datasets/open-generation.ts";
@@ -33,77 +32,52 @@ const asCache = ({ status, found }: Finding): Finding =>
 function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const checked = [...checkGenerations(catalogue, false)];
   const sound = checked.filter(({ fault }) => fault === null).map(({ version }) => version);
-  const faults = checked.flatMap((one) => faultOf(one, catalogue, sound));
-  // What is wrong with the file of the current dataset is told once.
-  const isTold = checked.some(({ isCurrent, fault }) => isCurrent && fault !== null);
-  const current = currentVersion(catalogue);
+  const faults = checked.flatMap(({ fault, mend, isCurrent }) => {
+    if (fault === null) return [];
+    const found = fault.replace(/\.$/, "");
+    return [fail(isCurrent ? `${found}; it is the one to be served` : found, mend!)];
+  });
+  const current = checked.find(({ isCurrent }) => isCurrent)?.version;
+  const ofServed =
+    current === undefined
+      ? pointerFaults(catalogue, sound)
+      : sound.includes(current)
+        ? formatFaults(catalogue.pathOf(current))
+        : [];
   return faultsOr(
-    [...(isTold ? [] : pointerFaults(catalogue, sound)), ...faults],
-    current === null
+    [...ofServed, ...faults],
+    current === undefined
       ? "none is published yet"
       : `${current} is the one to be served; ${sound.length} of ${sound.length} are the same as published, by SHA-256`,
   );
 }
 
-function faultOf(
-  { wrong, fault, mend, isCurrent }: GenerationCheck,
-  catalogue: Catalogue,
-  sound: readonly string[],
-): Finding[] {
-  if (fault === null) return [];
-  const found = fault.replace(/\.$/, "");
-  // Intact records should not be replaced with older ones.
-  if (!isCurrent || wrong !== "file")
-    return [fail(isCurrent ? `${found}; it is the one to be served` : found, mend ?? "")];
-  const other = nextToServe(catalogue, sound);
-  const way =
-    other === undefined
-      ? "gp-records restore FILE --replace"
-      : `gp-records datasets publish ${other}`;
-  return [fail(`${found}; it is the one to be served`, way)];
-}
-
-function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
-  const pointer = join(catalogue.folder, "current");
-  const next = nextToServe(catalogue, sound);
-  const mend =
-    next === undefined
-      ? `gp-records restore FILE --replace, or: rm ${pointer}, and import every source again.`
-      : `gp-records datasets publish ${next}`;
-  if (!existsSync(pointer))
-    return next === undefined
-      ? []
-      : [fail(`${pointer} is missing, so no dataset is served though there are some`, mend)];
-  const unreadable = unread(pointer);
-  if (unreadable !== null) return [fail(unreadable.fault, unreadable.mend)];
-  const version = currentVersion(catalogue);
-  if (version === null) return [fail(`${pointer} does not name a dataset`, mend)];
-  if (!catalogue.has(version))
-    return [fail(`${pointer} names ${version}, which is not there`, mend)];
+/** A dataset can be the one that was published and have another format. */
+function formatFaults(path: string): Finding[] {
   try {
-    openGeneration(catalogue.pathOf(version)).db.close();
+    openGeneration(path).db.close();
     return [];
   } catch (error) {
-    // A dataset can be the one that was published and have another format.
     return [fail((error as Error).message.replace(remedy, "").trimEnd(), remedy)];
   }
 }
 
-/**
- * Returns what to serve where the current dataset cannot be served: what a rollback would choose, else what was current
- * last. A dataset that was rolled back comes last.
- */
-function nextToServe(catalogue: Catalogue, sound: readonly string[]): string | undefined {
-  const before = currentVersion(catalogue) === null ? undefined : findBefore(catalogue)?.version;
-  if (before !== undefined && sound.includes(before)) return before;
-  return lastPublished(sound.flatMap((one) => catalogue.findReadable(one) ?? []))?.version;
-}
-
-/** Null where the pointer is not there or names nothing. */
-function currentVersion(catalogue: Catalogue): string | null {
+/** The pointer names none of the datasets that are there. */
+function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
+  const pointer = join(catalogue.folder, "current");
+  const unreadable = unread(pointer);
+  if (unreadable !== null) return [fail(unreadable.fault, unreadable.mend)];
+  const last = lastPublished(sound.flatMap((one) => catalogue.findReadable(one) ?? []))?.version;
+  const mend =
+    last === undefined
+      ? `gp-records restore FILE --replace, or: rm ${pointer}, and import every source again.`
+      : `gp-records datasets publish ${last}`;
   try {
-    return catalogue.currentVersion();
+    const named = catalogue.currentVersion();
+    if (named !== null) return [fail(`${pointer} names ${named}, which is not there`, mend)];
+    const found = `${pointer} is missing, so no dataset is served though there are some`;
+    return last === undefined ? [] : [fail(found, mend)];
   } catch {
-    return null;
+    return [fail(`${pointer} does not name a dataset`, mend)];
   }
 }

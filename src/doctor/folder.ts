@@ -1,7 +1,7 @@
 /** Checks DATA_DIR: whether it can be used, who else may read it, and the disk that it is on. */
-import { accessSync, constants, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { bytesText, type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
+import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 export const dataFolder: Check = {
   name: "folder",
@@ -57,46 +57,19 @@ const ownNames =
 const forOthers = 0o077;
 const writeForOthers = 0o022;
 
-/** Looks at gp-records' own files alone: a folder that was named by mistake is not to be changed. */
+/** Whoever may not enter the folder reaches nothing in it; one that was named by mistake is not to be changed. */
 export const modes: Check = {
   name: "modes",
   look({ dataDir }) {
-    const own = namesIn(dataDir).filter((name) => ownNames.test(name));
-    const paths = own.length === 0 ? [] : [dataDir, ...own.map((name) => join(dataDir, name))];
-    const open = process.platform === "win32" ? [] : paths.flatMap(openFile);
-    return faultsOr(
-      open.length === 0 ? [] : [openFiles(dataDir, open)],
-      own.length === 0
-        ? "nothing of gp-records' is there yet"
-        : "only the owner may read and write",
-    );
+    if (!namesIn(dataDir).some((name) => ownNames.test(name)))
+      return [ok("nothing of gp-records' is there yet")];
+    const mode = process.platform === "win32" ? 0 : statSync(dataDir).mode & 0o777;
+    if ((mode & forOthers) === 0) return [ok("only the owner may read and write")];
+    const isWritable = (mode & writeForOthers) !== 0;
+    const found = `others may ${isWritable ? "write" : "read"} ${dataDir} (mode 0${mode.toString(8)})`;
+    return [(isWritable ? fail : warn)(found, `chmod go= ${dataDir}`)];
   },
 };
-
-interface OpenFile {
-  path: string;
-  stats: Stats;
-}
-
-function openFile(path: string): OpenFile[] {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined || (stats.mode & forOthers) === 0 ? [] : [{ path, stats }];
-}
-
-/** One finding for all of them, because one command mends them. */
-function openFiles(dataDir: string, open: readonly OpenFile[]): Finding {
-  const { path, stats } = open[0]!;
-  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
-  const others = open.length === 1 ? "" : `, and ${open.length - 1} more like it`;
-  const isWritable = open.some((file) => (file.stats.mode & writeForOthers) !== 0);
-  const found = `others may ${isWritable ? "write" : "read"} ${path} (mode ${mode})${others}`;
-  const below = open.map((file) => file.path).filter((one) => one !== dataDir);
-  const mend = [
-    ...(below.length < open.length ? [`chmod go= ${dataDir}`] : []),
-    ...(below.length > 0 ? [`chmod -R go= ${below.join(" ")}`] : []),
-  ].join(" && ");
-  return isWritable ? fail(found, mend) : warn(found, mend);
-}
 
 /** Returns the names in a folder, sorted; none where there is no such folder. */
 export function namesIn(folder: string): string[] {
@@ -146,31 +119,22 @@ export function judgeFileSystem(dataDir: string, type: number): Finding {
 
 /** For counts, usage and keys with their write-ahead logs. */
 const serverBytes = 64 * 1024 ** 2;
-/** Files that a server and an import need on their way. */
-const filesMin = 100;
-
-interface Space {
-  freeBytes: number;
-  /** Files that can still be created; null where the file system has no such limit. */
-  freeFiles: number | null;
-}
 
 export const disk: Check = {
   name: "disk",
   look({ dataDir }) {
-    const { bavail, bsize, files, ffree } = statfsSync(nearestFolder(dataDir));
-    const space = { freeBytes: bavail * bsize, freeFiles: files === 0 ? null : ffree };
-    return [judgeSpace(dataDir, space)];
+    const { bavail, bsize } = statfsSync(nearestFolder(dataDir));
+    return [judgeSpace(dataDir, bavail * bsize)];
   },
 };
 
-export function judgeSpace(dataDir: string, { freeBytes, freeFiles }: Space): Finding {
-  const free = `${bytesText(freeBytes)} are free on the disk of ${dataDir}`;
-  const mend =
-    "Free some space: `gp-records datasets prune` removes old datasets. Or move DATA_DIR to a larger disk.";
-  if (freeBytes < serverBytes)
-    return fail(`only ${free}; the server needs ${bytesText(serverBytes)} to write counts`, mend);
-  if (freeFiles !== null && freeFiles < filesMin)
-    return fail(`only ${freeFiles} more files can be made on the disk of ${dataDir}`, mend);
-  return ok(free);
+export function judgeSpace(dataDir: string, freeBytes: number): Finding {
+  const mebibytes = (bytes: number) =>
+    `${Math.floor(bytes / 1024 ** 2).toLocaleString("en-US")} MiB`;
+  const free = `${mebibytes(freeBytes)} are free on the disk of ${dataDir}`;
+  if (freeBytes >= serverBytes) return ok(free);
+  return fail(
+    `only ${free}; the server needs ${mebibytes(serverBytes)} to write counts`,
+    "Free some space: `gp-records datasets prune` removes old datasets. Or move DATA_DIR to a larger disk.",
+  );
 }

@@ -1,6 +1,7 @@
 /** Checks whether the server could listen where the settings say, or a gp-records does so already. */
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { localUrl } from "#config.ts";
 import { type Check, fail, type Finding, ok } from "./check.ts";
 
 export const port: Check = {
@@ -64,14 +65,10 @@ async function whyNotListen({ host, port: number }: Place): Promise<string | nul
 
 const answerMilliseconds = 2000;
 
-/** Wildcards are addresses to listen on, not to ask. */
-const askedHost: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
-
 async function isOurs({ host, port: number }: Place): Promise<boolean> {
-  const asked = askedHost[host] ?? host;
-  const url = `http://${asked.includes(":") ? `[${asked}]` : asked}:${number}/health`;
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(answerMilliseconds) });
+    const signal = AbortSignal.timeout(answerMilliseconds);
+    const answer = await fetch(`${localUrl(host, number)}/health`, { signal });
     return (await answer.text()) === '{"status":"ok"}';
   } catch {
     return false;

@@ -44,39 +44,28 @@ function absent(dataDir: string, file: string, name: StoreName): Finding {
 }
 
 function contentFinding(file: string, name: StoreName): Finding {
+  const judge = (code: number, said: string) => judgeStore(file, code, said, remedies[name](file));
   try {
     return lookInto(file, (database) => {
       const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-      if (said !== "ok") return unsoundStore(said, file, remedies[name](file));
+      // A page that could not be read need not be damaged.
+      const [, digits] = /error code=(\d+)/.exec(said) ?? [];
+      if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
       const unfit = unfitSchema(knownSteps[name], schemaSteps(database));
       return unfit === null
         ? ok("is whole (quick_check)")
         : fail(`${file} ${unfit.fault}`, unfit.remedy);
     });
   } catch (error) {
-    return unreadableStore(error, file, remedies[name](file));
+    const { errcode = 0, message } = error as { errcode?: number; message: string };
+    return judge(errcode, message);
   }
 }
 
-/**
- * Opens the file read-only, without creating anything beside it.
- * @throws what node:sqlite throws.
- */
+/** Opens the file read-only, without creating anything beside it. @throws what node:sqlite throws. */
 function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
-  if (inUse(file)) return lookThrough(file, look);
-  try {
-    return lookThrough(immutableUri(file), look);
-  } catch (error) {
-    // Another process may have opened it meanwhile and changed it.
-    if (inUse(file)) return lookThrough(file, look);
-    throw error;
-  }
-}
-
-/** Without a write-ahead log nobody has the file open, and reading it in the usual way would create one. */
-const inUse = (file: string) => existsSync(`${file}-wal`);
-
-function lookThrough<R>(place: string, look: (database: DatabaseSync) => R): R {
+  // Without a write-ahead log nobody has the file open, and reading it in the usual way would create one.
+  const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
   const database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
   try {
     return look(database);
@@ -87,39 +76,17 @@ function lookThrough<R>(place: string, look: (database: DatabaseSync) => R): R {
 
 /**
  * Tells a damaged file from one that merely cannot be read now, which must not be replaced.
- * @param error what node:sqlite threw. @param remedy how to repair a damaged file.
+ * @param code of SQLite. @param remedy how to repair a damaged file.
  */
-export function unreadableStore(error: unknown, file: string, remedy: string): Finding {
-  const { errcode = 0, message } = error as { errcode?: number; message: string };
-  switch (primaryCode(errcode)) {
-    case sqliteCodes.busy:
-      return fail(
-        `${file} is locked by another process, so that nobody can read it`,
-        `Let it finish, or end it: fuser ${file} names it.`,
-      );
-    case sqliteCodes.notADatabase:
-      return fail(`${file} is not an SQLite database`, remedy);
-    case sqliteCodes.corrupt:
-      return fail(`${file} is damaged: SQLite says ${message}`, remedy);
-    default:
-      return notLookedAt(file, message);
-  }
-}
-
-/** @param said what SQLite's check reported. */
-export function unsoundStore(said: string, file: string, remedy: string): Finding {
-  // A page that could not be read need not be damaged.
-  const [, digits] = /error code=(\d+)/.exec(said) ?? [];
-  return primaryCode(Number(digits ?? sqliteCodes.corrupt)) === sqliteCodes.corrupt
-    ? fail(`${file} is damaged: SQLite says ${said}`, remedy)
-    : notLookedAt(file, said);
-}
-
-const notLookedAt = (file: string, reason: string): Finding =>
-  fail(
-    `${file} could not be looked at: ${reason}; it may be whole, so leave it as it is`,
-    "Run doctor as the owner of DATA_DIR, with free space on its disk; where that changes nothing, look for a failing disk (dmesg).",
+export function judgeStore(file: string, code: number, said: string, remedy: string): Finding {
+  const damages: readonly number[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];
+  if (damages.includes(primaryCode(code)))
+    return fail(`${file} is damaged: SQLite says ${said}`, remedy);
+  return fail(
+    `${file} could not be looked at: ${said}; it may be whole, so leave it as it is`,
+    "Run doctor as the owner of DATA_DIR, with free space on its disk, and while no other process locks it (fuser names those); where that changes nothing, look for a failing disk (dmesg).",
   );
+}
 
 export const restoreLeftovers: Check = {
   name: "leftovers",

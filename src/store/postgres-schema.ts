@@ -26,7 +26,7 @@ interface SchemaState {
  * Looks only into the schema that new tables are made in: elsewhere on the search path may stand those of another installation.
  * @throws StoreFault `unusable` where there is no such schema.
  */
-export async function readSchema(
+async function readSchema(
   session: Pick<PostgresSession, "query">,
   place: string,
   steps: readonly PostgresStep[] = postgresSteps,
@@ -65,14 +65,13 @@ export async function refuseUnready(
 ): Promise<void> {
   const { missing, unfit } = await readSchema(session, place);
   if (unfit !== null) throw refusal(place, unfit);
+  const names = missing.map(({ name }) => name).join(", ");
   if (missing.length > 0)
     throw new DomainError(
       "conflict",
-      `${place} lacks steps of the schema (${namesOf(missing)}): it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
+      `${place} lacks steps of the schema (${names}): it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
     );
 }
-
-export const namesOf = (steps: readonly PostgresStep[]) => steps.map(({ name }) => name).join(", ");
 
 const refusal = (place: string, { fault, remedy }: Unfit) =>
   new DomainError("conflict", `${place} ${fault}. Nothing was changed. ${remedy}`);

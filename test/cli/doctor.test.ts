@@ -80,7 +80,7 @@ test("what fails has a line with what to do, and ends with 6; the other checks a
   assert.equal(exitCode, exitCodes.unhealthy);
   assert.match(
     out,
-    /^fail  control\.sqlite  .*control\.sqlite is not an SQLite database\n +→ Stop the server/m,
+    /^fail  control\.sqlite  .*control\.sqlite is damaged: SQLite says file is not a database\n +→ Stop the server/m,
   );
   assert.match(out, /^ok    datasets /m);
   assert.match(err, /^error: Found \d things? to mend\.\n$/);

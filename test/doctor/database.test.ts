@@ -29,9 +29,8 @@ test(
     const behind = await finding("fail", database, dataDir, given);
     assert.match(
       behind.found,
-      /^PostgreSQL at .*\/own_\d+ lacks steps of the schema \(0001-tables\)/,
+      /^PostgreSQL at .*\/own_\d+ lacks steps of the schema \(0001-tables\).*`gp-records migrate`/,
     );
-    assert.match(behind.mend, /gp-records migrate$/);
     await migratePostgres({ url: DATABASE_URL });
     const well = await finding("ok", database, dataDir, given);
     assert.match(well.found, /has the present schema; it is version \d+\.\d+$/);

@@ -6,7 +6,6 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
@@ -14,7 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { publishVersion, rollBack } from "#datasets/choose.ts";
+import { rollBack } from "#datasets/choose.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { datasets } from "#doctor/datasets.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -51,24 +50,24 @@ test("sound datasets are all well, and an empty folder has none yet", async (t) 
 });
 
 test("damage of the dataset that is served is named, and the command that is named mends it", async (t) => {
-  const { dataDir, older, newer, pathOf } = await twoDatasets(t);
+  const { dataDir, older, newer, pathOf, folder } = await twoDatasets(t);
   flipByte(pathOf(newer), 20_000);
   const { found, mend } = await finding("fail", datasets, dataDir);
   assert.ok(found.includes(pathOf(newer)), found);
   assert.match(found, /SHA-256/);
-  assert.equal(mend, `gp-records datasets publish ${older}`);
-  await follow(dataDir, mend);
+  assert.match(mend, / serve the dataset before it with 'gp-records datasets rollback'\.$/);
+  await follow(dataDir, "gp-records datasets rollback");
+  assert.equal(openCatalogue(folder).currentVersion(), older);
   assert.match(
     (await finding("fail", datasets, dataDir)).mend,
     /^It is not served: .* delete them/,
   );
 });
 
-test("where no other dataset is sound, a backup is", async (t) => {
+test("where no dataset is sound, each is to be put back from a backup", async (t) => {
   const { dataDir, older, newer, pathOf } = await twoDatasets(t);
   for (const version of [older, newer]) flipByte(pathOf(version), 20_000);
-  const found = await look(datasets, dataDir);
-  assert.equal(found.at(-1)!.mend, "gp-records restore FILE --replace");
+  for (const { mend } of await look(datasets, dataDir)) assert.match(mend!, / back from a backup/i);
 });
 
 test("facts that are not true of the dataset that is served are named, with what keeps it served", async (t) => {
@@ -107,7 +106,7 @@ test("a pointer that is missing, damaged or leads nowhere is named, and the comm
 });
 
 test("after a roll-back what is named to be served is not the dataset that was gone back from", async (t) => {
-  const { dataDir, newer, older, folder, pathOf } = await twoDatasets(t);
+  const { dataDir, older, folder } = await twoDatasets(t);
   const catalogue = openCatalogue(folder);
   const nowMilliseconds = Date.parse("2026-11-21T12:00:00Z");
   rollBack(catalogue, nowMilliseconds);
@@ -119,17 +118,6 @@ test("after a roll-back what is named to be served is not the dataset that was g
   );
   writeFileSync(pointer, "");
   assert.throws(() => catalogue.currentVersion(), new RegExp(`publish ${older}'`));
-
-  const choice = { discardsNewer: false, nowMilliseconds: nowMilliseconds + 1000 };
-  publishVersion(catalogue, { ...choice, version: newer });
-  const { published } = await importRecords(catalogue, cast.slice(0, 2));
-  rollBack(catalogue, nowMilliseconds + 3000);
-  truncateSync(pathOf(newer), 0);
-  assert.ok(published!.version > newer);
-  assert.equal(
-    (await finding("fail", datasets, dataDir)).mend,
-    `gp-records datasets publish ${older}`,
-  );
 });
 
 test("what merely cannot be read now is neither to be replaced nor to be removed", async (t) => {

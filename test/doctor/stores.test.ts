@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { Finding } from "#doctor/check.ts";
-import { controlStore, unreadableStore, unsoundStore, usageStore } from "#doctor/stores.ts";
+import { controlStore, judgeStore, usageStore } from "#doctor/stores.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { scribble } from "../support/damage.ts";
@@ -50,10 +50,10 @@ test("a text file in place of a database is named, with what puts it right", asy
   const { dataDir, control, usage } = await folderWithStores(t);
   for (const file of [control, usage]) writeFileSync(file, "not a database\n".repeat(500));
   const ofControl = await finding("fail", controlStore, dataDir);
-  assert.equal(ofControl.found, `${control} is not an SQLite database`);
+  assert.equal(ofControl.found, `${control} is damaged: SQLite says file is not a database`);
   assert.match(ofControl.mend, /gp-records restore FILE --replace --undo-revocations/);
   const ofUsage = await finding("fail", usageStore, dataDir);
-  assert.equal(ofUsage.found, `${usage} is not an SQLite database`);
+  assert.equal(ofUsage.found, `${usage} is damaged: SQLite says file is not a database`);
   assert.match(ofUsage.mend, /rm -f .*usage\.sqlite .*usage\.sqlite-wal .*usage\.sqlite-shm/);
 });
 
@@ -108,33 +108,14 @@ test("databases that cannot be opened now are not said to be damaged", async (t)
 });
 
 test("only what SQLite calls damaged, or no database, is to be replaced", () => {
-  const errorOf = (errcode: number) => Object.assign(new Error("words"), { errcode });
   const corruptIndex = 11 | (3 << 8);
-  for (const errcode of [11, corruptIndex, 26])
-    assert.equal(unreadableStore(errorOf(errcode), "/data/a", "replace it").mend, "replace it");
+  for (const code of [11, corruptIndex, 26])
+    assert.equal(judgeStore("/data/a", code, "words", "replace it").mend, "replace it");
   const ioErrorRead = 10 | (1 << 8);
-  const fileSystemFaults = ["EACCES", "EPERM", "EROFS", "ENOSPC"].map((code) =>
-    Object.assign(new Error(code), { code }),
-  );
-  for (const error of [...[8, 10, ioErrorRead, 13, 14, 7, 0].map(errorOf), ...fileSystemFaults]) {
-    const { found, mend } = unreadableStore(error, "/data/a", "restore or rm");
+  for (const code of [5, 8, 10, ioErrorRead, 13, 14, 7, 0]) {
+    const { found, mend } = judgeStore("/data/a", code, "words", "restore or rm");
     assertHarmless({ found, mend: mend! });
   }
-});
-
-test("a page that the disk does not give is told from one that is wrong", () => {
-  const unread = unsoundStore(
-    "Tree 3 page 4: unable to get the page. error code=266",
-    "/data/a",
-    "restore or rm",
-  );
-  assertHarmless({ found: unread.found, mend: unread.mend! });
-  const wrong = unsoundStore(
-    "Tree 3 page 4: btreeInitPage() returns error code 11",
-    "/data/a",
-    "r",
-  );
-  assert.deepEqual([wrong.status, wrong.mend], ["fail", "r"]);
 });
 
 test("what is lost with usage.sqlite is all told", async (t) => {
@@ -175,7 +156,8 @@ test("a database that another process keeps everybody from reading is named", as
     usage,
     "pragma locking_mode = exclusive; begin exclusive; create table t (a)",
   );
-  const { found, mend } = await finding("fail", usageStore, dataDir);
-  assert.match(found, /is locked by another process/);
-  assert.match(mend, /fuser/);
+  const locked = await finding("fail", usageStore, dataDir);
+  assert.match(locked.found, /database is locked/);
+  assert.match(locked.mend, /fuser/);
+  assertHarmless(locked);
 });
