@@ -30,9 +30,9 @@ import { openLifecycle } from "#service/lifecycle.ts";
 import { metricsOf } from "#service/metrics.ts";
 import { openServedDatasets } from "#service/served-datasets.ts";
 import { watchControl } from "#store/control-watch.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile, controlShape } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
-import { readyControl } from "#store/ready-control.ts";
+import { openFile } from "#store/sqlite-file.ts";
 import { openRecording } from "#usage/recording.ts";
 
 export interface Service {
@@ -88,7 +88,7 @@ export async function openService(
     return openDatabase(url, reportKeys);
   };
   const shared = databaseUrl === null ? null : await openShared(databaseUrl);
-  if (shared === null) await readyControl(dataDir);
+  if (shared === null) openFile(controlShape(dataDir)).close();
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,

@@ -19,7 +19,7 @@ import type { Generation } from "#datasets/generation.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { findFactsFault } from "#datasets/open-generation.ts";
 import { syncPath } from "#store/whole-file.ts";
-import { knownSteps, schemaSteps, type StoreName } from "#store/schema-steps.ts";
+import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
@@ -102,9 +102,7 @@ async function gatherContents(order: BackupOrder, folder: string): Promise<Conte
   const { program, now, isControlOnly } = order;
   const hasRequests = order.hasRequests && !isControlOnly;
   const dataDir = await readableFolder(order, folder);
-  const names: readonly StoreName[] = isControlOnly
-    ? ["control.sqlite"]
-    : (Object.keys(knownSteps) as StoreName[]);
+  const names: readonly StoreName[] = isControlOnly ? ["control.sqlite"] : storeNames;
   const taken = await Promise.all(
     names.map((name) => takeSnapshot(dataDir, name, folder, hasRequests)),
   );
@@ -259,7 +257,7 @@ function textContent(path: string, text: string): Content {
 
 interface Snapshot extends ManifestFile {
   path: StoreName;
-  /** Migrations that its schema has been through. */
+  /** Steps that its schema has been through. */
   steps: string[];
   /** Path of the copy. */
   copy: string;

@@ -1,7 +1,7 @@
 /** What a backup says of itself in its first file, `manifest.json`, and whether that can be true. */
 import { versionShape } from "#datasets/generation.ts";
 import { type Static, Type } from "#records/schema.ts";
-import { knownSteps, type StoreName, unfitSchema } from "#store/schema-steps.ts";
+import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { isStepPath, publicationsPath } from "./steps.ts";
 
@@ -83,7 +83,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   const manifest: Manifest = value;
   if (!isTime(manifest.made_at)) throw notOurs(`"made_at" is a time that does not exist`);
   for (const [store, taken] of storesOf(manifest)) {
-    const unfit = unfitSchema(knownSteps[store], taken);
+    const unfit = unfitSchema(knownSteps(store), taken);
     if (unfit !== null) throw new BackupFault(`${store} in ${name} ${unfit.fault}. ${remedy}`);
   }
   const fault = filesFault(manifest);
@@ -94,7 +94,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
 
 /** The databases in a backup, with the steps of their schemas. */
 export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
-  (Object.keys(knownSteps) as StoreName[]).flatMap((store) => {
+  storeNames.flatMap((store) => {
     const taken = schema[store];
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
   });

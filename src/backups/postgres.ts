@@ -5,12 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { openInstances } from "#datasets/instances.ts";
 import { fetchFolder, storeFolder } from "#datasets/shared-folder.ts";
 import { partLimits } from "#datasets/stored-parts.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile, controlShape, usageShape } from "#store/files.ts";
 import { connectPostgres, placeName, type PostgresSession } from "#store/postgres.ts";
 import { migratePostgres, refuseUnready } from "#store/postgres-schema.ts";
 import { refuseUnfit } from "#store/refuse-unfit.ts";
 import type { StoreName } from "#store/schema-steps.ts";
-import { openControl, openUsage } from "#store/stores.ts";
+import { openFile } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
 import type { Manifest } from "./manifest.ts";
@@ -62,7 +62,7 @@ export const writeDataFolder = (
 const tablesIn = (store: StoreName, hasRequests: boolean): readonly string[] =>
   hasRequests ? [...storedTables[store], ...requestTables] : storedTables[store];
 
-const openers = { "control.sqlite": openControl, "usage.sqlite": openUsage } as const;
+const shapes = { "control.sqlite": controlShape, "usage.sqlite": usageShape } as const;
 
 async function fetchStore(
   session: PostgresSession,
@@ -70,8 +70,7 @@ async function fetchStore(
   store: StoreName,
   hasRequests = false,
 ): Promise<void> {
-  await (await openers[store](folder)).close();
-  const file = new DatabaseSync(join(folder, store));
+  const file = openFile(shapes[store](folder));
   try {
     file.exec("pragma synchronous = off; begin");
     for (const table of tablesIn(store, hasRequests)) await fetchTable(session, file, table);

@@ -7,10 +7,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { StoreFault } from "#store/domain-error.ts";
+import { controlShape, usageShape } from "#store/files.ts";
 import { schemaFault, valueFault } from "#store/schema-fault.ts";
-import { schemaSteps, type StoreName } from "#store/schema-steps.ts";
+import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
+import { openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
-import { openControl, openUsage } from "#store/stores.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import {
   type Manifest,
@@ -50,7 +51,7 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
     throw new BackupFault(`${name} holds more than its manifest names. Nothing was changed.`);
   for (const [store, steps] of storesOf(manifest))
     checkStore(name, join(folder, store), store, steps);
-  for (const store of Object.keys(openers) as StoreName[]) await upgradeStore(name, folder, store);
+  for (const store of storeNames) upgradeStore(name, folder, store);
   checkDatasets(name, join(folder, "datasets"), manifest);
   const { dataset, publications } = manifest;
   if (dataset !== null && publications > 0) {
@@ -128,12 +129,12 @@ function checkStore(name: string, file: string, store: StoreName, steps: readonl
   }
 }
 
-const openers = { "usage.sqlite": openUsage, "control.sqlite": openControl } as const;
+const shapes = { "usage.sqlite": usageShape, "control.sqlite": controlShape } as const;
 
 /** Only once its schema is up to date does a database have all the tables that it has to have. */
-async function upgradeStore(name: string, folder: string, store: StoreName): Promise<void> {
+function upgradeStore(name: string, folder: string, store: StoreName): void {
   try {
-    await (await openers[store](folder)).close();
+    openFile(shapes[store](folder)).close();
   } catch (thrown) {
     const error = sqliteFault(thrown, store);
     const isOfFile = error instanceof StoreFault && error.kind !== "full";
@@ -144,8 +145,7 @@ async function upgradeStore(name: string, folder: string, store: StoreName): Pro
   try {
     // The values of usage are counts and texts that are only ever shown, and there may be millions of them.
     const hasValues = store === "control.sqlite";
-    const fault =
-      (await schemaFault(database, store)) ?? (hasValues ? valueFault(database) : undefined);
+    const fault = schemaFault(database, store) ?? (hasValues ? valueFault(database) : undefined);
     if (fault !== undefined) throw damaged(name, store, fault);
   } finally {
     database.close();

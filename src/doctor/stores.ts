@@ -51,7 +51,7 @@ function contentFinding(file: string, name: StoreName): Finding {
       // A page that could not be read need not be damaged.
       const [, digits] = /error code=(\d+)/.exec(said) ?? [];
       if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
-      const unfit = unfitSchema(knownSteps[name], schemaSteps(database));
+      const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
       return unfit === null
         ? ok("is whole (quick_check)")
         : fail(`${file} ${unfit.fault}`, unfit.remedy);

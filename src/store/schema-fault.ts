@@ -1,76 +1,49 @@
 /** Compares a store's file with what its migrations make, for files that came from elsewhere. */
 import { DatabaseSync } from "node:sqlite";
-import { Kysely } from "kysely";
-import { controlMigrations, usageMigrations } from "./migrations/index.ts";
-import { migrate, type Migrations, nodeSqliteDialect } from "./open-store.ts";
-import type { StoreName } from "./schema-steps.ts";
-
-const migrations: Readonly<Record<StoreName, Migrations>> = {
-  "control.sqlite": controlMigrations,
-  "usage.sqlite": usageMigrations,
-};
+import { fileSteps, type StoreName } from "./schema-steps.ts";
+import { takeSteps } from "./sqlite-file.ts";
 
 interface Column {
   name: string;
   type: string;
-  notnull: number;
-  pk: number;
 }
 
 /**
- * @param database after every migration.
- * @returns the end of a sentence that begins with the file: the first table, column, index, trigger or view that is missing,
- *   different, or made by no migration; undefined where there is none.
+ * @param database after every step.
+ * @returns the end of a sentence that begins with the file: the first table, index, trigger or view that is missing, different, or
+ *   made by no step; undefined where there is none.
  */
-export async function schemaFault(
-  database: DatabaseSync,
-  store: StoreName,
-): Promise<string | undefined> {
+export function schemaFault(database: DatabaseSync, store: StoreName): string | undefined {
   const model = new DatabaseSync(":memory:");
-  const kysely = new Kysely<unknown>({ dialect: nodeSqliteDialect(model, ":memory:") });
   try {
-    await migrate(kysely, migrations[store]);
+    takeSteps(model, fileSteps[store]);
     const expected = objectsIn(model);
     const found = objectsIn(database);
     for (const { type, name, sql } of expected) {
       const same = found.find((one) => one.type === type && one.name === name);
       if (same === undefined) return `has no ${type} "${name}"`;
-      const fault =
-        type === "table" && columnFault(columnsOf(model, name), columnsOf(database, name));
-      if (fault) return `has a table "${name}" ${fault}`;
       if (same.sql !== sql) return `has another ${type} "${name}" than this version makes`;
     }
     const other = found.find(({ name }) => !expected.some((one) => one.name === name));
     return other && `has a ${other.type} "${other.name}" that no gp-records made`;
   } finally {
-    await kysely.destroy();
+    model.close();
   }
 }
 
-/** Lists all but what SQLite and Kysely make for themselves, which may differ between their versions. */
+/** Lists all but what SQLite makes for itself, which may differ between its versions. */
 const objectsIn = (database: DatabaseSync) =>
   database
     .prepare(
       `select type, name, sql from sqlite_schema where sql is not null and not (type = 'table'
-         and (name glob 'sqlite_stat?' or name in ('kysely_migration', 'kysely_migration_lock')))`,
+         and name glob 'sqlite_stat?')`,
     )
     .all() as unknown as { type: string; name: string; sql: string }[];
 
 const columnsOf = (database: DatabaseSync, table: string) =>
   database
-    .prepare(`select name, type, "notnull", pk from pragma_table_xinfo(?)`)
+    .prepare("select name, type from pragma_table_xinfo(?)")
     .all(table) as unknown as Column[];
-
-function columnFault(expected: readonly Column[], found: readonly Column[]): string | undefined {
-  for (const column of expected) {
-    const same = found.find(({ name }) => name === column.name);
-    if (same === undefined) return `without the column "${column.name}"`;
-    if (JSON.stringify(same) !== JSON.stringify(column))
-      return `whose column "${column.name}" is another one`;
-  }
-  const other = found.find(({ name }) => !expected.some((column) => column.name === name));
-  return other && `with a column "${other.name}" that no gp-records made`;
-}
 
 /** What SQLite stores for each column type of the migrations; the types themselves enforce nothing. */
 const storageOf: Readonly<Record<string, string>> = {

@@ -1,24 +1,50 @@
-/** Reads which migrations a store's file has had, for code that must not migrate it or load Kysely. */
+/** The steps that the schema of each file goes through, oldest first, and which of them a file has had. A released step is never changed, only followed. */
 import type { DatabaseSync } from "node:sqlite";
-import { controlMigrations, usageMigrations } from "./migrations/index.ts";
+import { controlTableSql } from "./control-tables.ts";
+import { sqliteUsageSchema } from "./usage-schema.ts";
 
-/** Kysely's name for its table of migrations. */
-const stepTable = "kysely_migration";
+export interface FileStep {
+  name: string;
+  sql: string;
+}
 
-/** The migrations that this program knows, oldest first, by the name of the store's file. */
-export const knownSteps = {
-  "control.sqlite": Object.keys(controlMigrations),
-  "usage.sqlite": Object.keys(usageMigrations),
-} as const satisfies Record<string, readonly string[]>;
+/** What a server has to know of keys stands in three tables; whoever changes one of them need not think of that. */
+const keyChanges = [
+  "create table key_change (count integer not null)",
+  "insert into key_change (count) values (0)",
+  ...["api_key", "account", "plan"].flatMap((table) =>
+    ["insert", "update", "delete"].map(
+      (event) => `create trigger key_change_${table}_${event} after ${event} on ${table}
+        begin update key_change set count = count + 1; end`,
+    ),
+  ),
+];
 
-export type StoreName = keyof typeof knownSteps;
+const textOf = (statements: readonly string[]) => `${statements.join(";\n")};\n`;
 
-/** The migrations of a file, oldest first; none for one without tables. @throws what node:sqlite throws. */
+/** By the name of the store's file. */
+export const fileSteps = {
+  "control.sqlite": [{ name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) }],
+  "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],
+} as const satisfies Record<string, readonly FileStep[]>;
+
+export type StoreName = keyof typeof fileSteps;
+
+export const storeNames = Object.keys(fileSteps) as readonly StoreName[];
+
+/** Returns the names of the steps that this program knows, oldest first. */
+export const knownSteps = (store: StoreName): string[] => fileSteps[store].map(({ name }) => name);
+
+/** Where a file notes them. */
+export const stepTable = "schema_step";
+
+/**
+ * Returns the steps of a file, oldest first: none for one without tables, one that nobody knows for tables without a note of their
+ * steps. @throws what node:sqlite throws.
+ */
 export function schemaSteps(database: DatabaseSync): string[] {
-  const table = database
-    .prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
-    .get(stepTable);
-  if (table === undefined) return [];
+  const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+  if (!tables.some(({ name }) => name === stepTable)) return tables.length === 0 ? [] : ["unnoted"];
   const rows = database.prepare(`select name from ${stepTable} order by name`).all();
   return rows.map(({ name }) => String(name));
 }

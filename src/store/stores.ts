@@ -1,15 +1,12 @@
-/** Opens the two stores, files of a data folder or tables of one PostgreSQL database, and says how durable each is. */
+/** Opens the two stores, files of a data folder or tables of one PostgreSQL database. */
 import type { ControlTables } from "./control-tables.ts";
-import { controlFile, usageFile } from "./files.ts";
-import { controlMigrations, usageMigrations } from "./migrations/index.ts";
+import { controlShape, usageShape } from "./files.ts";
 import { openStore, type Store } from "./open-store.ts";
 import type { PostgresPlace } from "./postgres.ts";
 import type { UsageTables } from "./usage-tables.ts";
 
 export type ControlStore = Store<ControlTables>;
 export type UsageStore = Store<UsageTables>;
-
-const busyMillisecondsDefault = 5000;
 
 interface StoreOptions {
   /** `DATABASE_URL`; null for a file of the data folder. */
@@ -19,25 +16,19 @@ interface StoreOptions {
 }
 
 /**
- * Accounts, people and keys. A committed revocation survives a power failure. A file is created and migrated if needed; a
- * database is not, as servers of another version may be working with it.
- * @throws StoreFault as `openStore` does; DomainError `conflict` for a database whose schema has to be migrated.
+ * Opens accounts, people and keys. A file is created and migrated if needed; a database is not, as servers of another version
+ * may be working with it.
+ * @throws StoreFault as `openFile` does; DomainError `conflict` for a database whose schema has to be migrated.
  */
 export async function openControl(
   dataDir: string,
-  { databaseUrl = null, busyMilliseconds = busyMillisecondsDefault }: StoreOptions = {},
+  { databaseUrl = null, busyMilliseconds }: StoreOptions = {},
 ): Promise<ControlStore> {
   if (databaseUrl !== null) {
     const { openReadyStore } = await import("./open-postgres.ts");
     return openReadyStore({ url: databaseUrl });
   }
-  return openStore({
-    file: controlFile(dataDir),
-    migrations: controlMigrations,
-    synchronous: "full",
-    busyMilliseconds,
-    erasesDeleted: true,
-  });
+  return openStore(controlShape(dataDir, busyMilliseconds));
 }
 
 /**
@@ -52,23 +43,14 @@ export async function openSharedStores(
   return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
 }
 
-/**
- * Usage of keys and requests. A power failure may lose the last seconds of it.
- * @throws as `openControl`.
- */
+/** Opens usage of keys and requests. @throws as `openControl`. */
 export async function openUsage(
   dataDir: string,
-  { databaseUrl = null, busyMilliseconds = busyMillisecondsDefault }: StoreOptions = {},
+  { databaseUrl = null, busyMilliseconds }: StoreOptions = {},
 ): Promise<UsageStore> {
   if (databaseUrl !== null) {
     const { openReadyStore } = await import("./open-postgres.ts");
     return openReadyStore({ url: databaseUrl });
   }
-  return openStore({
-    file: usageFile(dataDir),
-    migrations: usageMigrations,
-    synchronous: "normal",
-    busyMilliseconds,
-    returnsFreePages: true,
-  });
+  return openStore(usageShape(dataDir, busyMilliseconds));
 }

@@ -1,10 +1,10 @@
 /** The writer thread: writes each batch that it is sent in one transaction, and removes what is too old. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
-import { usageFile } from "#store/files.ts";
+import { usageFile, usageShape } from "#store/files.ts";
 import type { GateMemory, PostgresSession } from "#store/postgres.ts";
+import { openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
-import { connectUsage } from "./connection.ts";
 import { openRetention, type Retention } from "./retention.ts";
 import { type NumberedBatch, openWrites } from "./writes.ts";
 
@@ -84,7 +84,7 @@ function tidy(now: number): void {
 
 async function openStore(): Promise<OpenStore> {
   if (database !== null) return openPostgres(database);
-  const connection = await connectUsage(dataDir, busyMilliseconds);
+  const connection = openFile(usageShape(dataDir, busyMilliseconds));
   const write = openWrites(connection, retention.logDays > 0);
   return {
     write: ({ batch }) => write(batch),

@@ -19,9 +19,7 @@ type Rows = Record<string, Record<string, SQLInputValue>[]>;
 /** Tables of either engine that a backup does not hold row by row, each with the reason. */
 export const tablesLeft: Readonly<Record<string, string>> = {
   key_change: "tells servers what to read anew, and each installation counts by itself",
-  kysely_migration: "the schema of the file",
-  kysely_migration_lock: "the schema of the file",
-  schema_step: "the schema of the database",
+  schema_step: "the schema of the file, or of the database",
   instance: "the servers that run on the database",
   dataset: "a file of its own",
   dataset_part: "part of the file of a dataset",

@@ -5,9 +5,10 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
-import { controlMigrations } from "#store/migrations/index.ts";
-import { openStore, type StoreShape, useWriteAheadLog } from "#store/open-store.ts";
+import { openStore } from "#store/open-store.ts";
 import { controlFile, usageFile } from "#store/files.ts";
+import { fileSteps } from "#store/schema-steps.ts";
+import { type FileShape, useWriteAheadLog } from "#store/sqlite-file.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -28,9 +29,11 @@ function schemaOf(file: string): unknown[] {
   return rows;
 }
 
-const shapeIn = (t: TestContext, migrations: StoreShape["migrations"]): StoreShape => ({
+const controlSteps = fileSteps["control.sqlite"];
+
+const shapeIn = (t: TestContext, steps: FileShape["steps"]): FileShape => ({
   file: join(temporaryFolder(t), "some.sqlite"),
-  migrations,
+  steps,
   synchronous: "full",
   busyMilliseconds: 50,
 });
@@ -72,13 +75,16 @@ test("opening a store again changes nothing in its schema", async (t) => {
 test("a store written by a newer program, or one before the first release, is refused as such and left byte for byte as it was", async (t) => {
   for (const [sql, words] of [
     [
-      "insert into kysely_migration values ('9999-of-tomorrow', '2030-01-01T00:00:00.000Z')",
+      "insert into schema_step values ('9999-of-tomorrow')",
       /control\.sqlite.*9999-of-tomorrow.*newer version/,
     ],
-    [
-      "update kysely_migration set name = '0001-accounts-and-keys'",
-      /control\.sqlite was made by a gp-records that was never released, .* Nothing was changed\. Name another place with DATA_DIR .* import every source again/,
-    ],
+    ...["update schema_step set name = '0001-accounts-and-keys'", "drop table schema_step"].map(
+      (sql) =>
+        [
+          sql,
+          /control\.sqlite was made by a gp-records that was never released, .* Nothing was changed\. Name another place with DATA_DIR .* import every source again/,
+        ] as const,
+    ),
   ] as const) {
     const dataDir = temporaryFolder(t);
     await (await openControl(dataDir)).close();
@@ -93,19 +99,15 @@ test("a store written by a newer program, or one before the first release, is re
 });
 
 test("an older store gains the missing steps and keeps its rows", async (t) => {
-  const first = {
-    up: (database: any) => database.schema.createTable("one").addColumn("a", "text").execute(),
-  };
-  const second = {
-    up: (database: any) => database.schema.createTable("two").addColumn("b", "text").execute(),
-  };
-  const shape = shapeIn(t, { "0001": first });
-  const old = await openStore<{ one: { a: string } }>(shape);
+  const first = { name: "0001", sql: "create table one (a text)" };
+  const second = { name: "0002", sql: "create table two (b text)" };
+  const shape = shapeIn(t, [first]);
+  const old = openStore<{ one: { a: string } }>(shape);
   await old.database.insertInto("one").values({ a: "kept" }).execute();
   await old.close();
-  const store = await openStore<{ one: { a: string }; two: { b: string } }>({
+  const store = openStore<{ one: { a: string }; two: { b: string } }>({
     ...shape,
-    migrations: { "0001": first, "0002": second },
+    steps: [first, second],
   });
   assert.deepEqual(
     { ...(await store.database.selectFrom("one").selectAll().executeTakeFirst()) },
@@ -116,29 +118,23 @@ test("an older store gains the missing steps and keeps its rows", async (t) => {
 });
 
 test("a migration that fails leaves nothing of itself nor of the steps before it", async (t) => {
-  const broken = {
-    up: async () => {
-      throw new Error("no such luck");
-    },
-  };
-  const shape = shapeIn(t, { ...controlMigrations, "0002-broken": broken });
-  await assert.rejects(openStore(shape), /no such luck/);
+  const broken = { name: "0002-broken", sql: "create table more (a text); no such luck" };
+  const shape = shapeIn(t, [...controlSteps, broken]);
+  assert.throws(() => openStore(shape), /near "no"/);
   assert.deepEqual(schemaOf(shape.file), []);
-  await (await openStore({ ...shape, migrations: controlMigrations })).close();
+  await openStore({ ...shape, steps: controlSteps }).close();
 });
 
 test("a migration killed half-way leaves a store that opens well", async (t) => {
-  const shape = shapeIn(t, {});
+  const shape = shapeIn(t, [{ name: "0001", sql: "create table half (a text)" }]);
   const script = `
     const { openStore } = await import(${JSON.stringify(import.meta.resolve("#store/open-store.ts"))});
-    const up = async (database) => {
-      await database.schema.createTable("half").addColumn("a", "text").execute();
-      process.kill(process.pid, "SIGKILL");
-    };
-    await openStore({ ...${JSON.stringify(shape)}, migrations: { "0001": { up } } });`;
+    const shape = ${JSON.stringify(shape)};
+    const killing = { name: "0002", get sql() { process.kill(process.pid, "SIGKILL") } };
+    openStore({ ...shape, steps: [...shape.steps, killing] });`;
   const { exitCode } = await outcomeOfScript(script);
   assert.equal(exitCode, null);
-  await (await openStore({ ...shape, migrations: controlMigrations })).close();
+  await openStore({ ...shape, steps: controlSteps }).close();
   assert.ok(schemaOf(shape.file).every((row) => (row as { name: string }).name !== "half"));
 });
 

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
-import { connectUsage } from "#usage/connection.ts";
+import { usageShape } from "#store/files.ts";
+import { openFile } from "#store/sqlite-file.ts";
 import { openPostgresRetention } from "#usage/postgres-retention.ts";
 import { openPostgresWrites } from "#usage/postgres-writes.ts";
 import {
@@ -91,7 +92,7 @@ export async function putRequests(
   const batch = { kind: "requests", rows: chunkOf(requests), now: noon } as const;
   if (databaseUrl !== null)
     return onSession(databaseUrl, ({ query }) => postgresWrites(query, keepsLog)(batch));
-  const connection = await connectUsage(dataDir, 1000);
+  const connection = openFile(usageShape(dataDir));
   openWrites(connection, keepsLog)(batch);
   connection.close();
 }
@@ -111,7 +112,7 @@ export async function tidyUsage(
       while (await step(session, now)) steps++;
       return steps;
     });
-  const connection = await connectUsage(dataDir, 1000);
+  const connection = openFile(usageShape(dataDir));
   const step = openRetention(connection, kept);
   while (step(now)) steps++;
   connection.close();

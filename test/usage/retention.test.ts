@@ -3,8 +3,8 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { type TestContext, test as onFile } from "node:test";
 import { sql } from "kysely";
-import { usageFile } from "#store/files.ts";
-import { connectUsage } from "#usage/connection.ts";
+import { openFile as openStoreFile } from "#store/sqlite-file.ts";
+import { usageFile, usageShape } from "#store/files.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
@@ -113,7 +113,7 @@ onFile(
       dataDir,
       numbered(2, (i) => noon - 14 * day + i * minute),
     );
-    const connection = await connectUsage(dataDir, 1000);
+    const connection = openStoreFile(usageShape(dataDir));
     t.after(() => connection.close());
     const step = openRetention(connection, { logDays: 14, logRowsMax: 1_000_000 });
     const stored = () =>
@@ -132,7 +132,7 @@ const mebibyte = 1024 ** 2;
 
 async function openFile(t: TestContext) {
   const dataDir = temporaryFolder(t);
-  const connection = await connectUsage(dataDir, 1000);
+  const connection = openStoreFile(usageShape(dataDir));
   t.after(() => connection.close());
   return { dataDir, connection };
 }

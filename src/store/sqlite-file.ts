@@ -1,0 +1,131 @@
+/** Opens the SQLite file of a store: creates it if needed, checks its schema, and takes the steps that it lacks. */
+import { closeSync, existsSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { DomainError, StoreFault } from "./domain-error.ts";
+import { otherThanFile } from "./plain-file.ts";
+import { makePrivateFolder } from "./private-folder.ts";
+import { type FileStep, schemaSteps, stepTable, unfitSchema } from "./schema-steps.ts";
+import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
+import { refuseOldSqlite } from "./sqlite-version.ts";
+
+export interface FileShape {
+  file: string;
+  /** Oldest first. */
+  steps: readonly FileStep[];
+  /** `full` loses nothing in a power failure, `normal` perhaps the last commits; a killed process loses nothing either way. */
+  synchronous: "full" | "normal";
+  /** How long to wait for another writer; the thread blocks meanwhile. */
+  busyMilliseconds: number;
+  /** Whether deleted data is overwritten with zeros instead of staying in the file until its place is needed. */
+  erasesDeleted?: boolean;
+  /** Whether a new file is made with incremental auto-vacuum, which lets it shrink page by page. */
+  returnsFreePages?: boolean;
+}
+
+/**
+ * @throws DomainError `conflict` for a schema of another program, StoreFault `busy` if another process keeps the write lock,
+ *   `unusable` for a folder or file that cannot be used. A refused file is left as it was.
+ */
+export function openFile(shape: FileShape): DatabaseSync {
+  refuseOldSqlite();
+  createPrivateFile(shape.file);
+  const connection = connect(shape);
+  try {
+    makeReady(connection, shape);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw sqliteFault(error, shape.file);
+  }
+}
+
+function makeReady(connection: DatabaseSync, shape: FileShape): void {
+  const { file, steps, synchronous, busyMilliseconds } = shape;
+  const { erasesDeleted = false, returnsFreePages = false } = shape;
+  const known = steps.map(({ name }) => name);
+  const taken = schemaSteps(connection);
+  const unfit = unfitSchema(known, taken);
+  if (unfit !== null)
+    throw new DomainError(
+      "conflict",
+      `${file} ${unfit.fault}. Nothing was changed. ${unfit.remedy}`,
+    );
+  // Before anything is written; in a file that has content it changes nothing.
+  if (returnsFreePages) connection.exec("pragma auto_vacuum = incremental");
+  useWriteAheadLog(connection, busyMilliseconds);
+  connection.exec(`pragma synchronous = ${synchronous}`);
+  if (erasesDeleted) connection.exec("pragma secure_delete = on");
+  if (taken.length < known.length) takeSteps(connection, steps);
+}
+
+/** Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. */
+export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]): void {
+  connection.exec("begin immediate");
+  try {
+    // Read once more, as another process may have taken them meanwhile.
+    const taken = schemaSteps(connection);
+    connection.exec(`create table if not exists ${stepTable} (name text primary key)`);
+    const note = connection.prepare(`insert into ${stepTable} (name) values (?)`);
+    for (const { name, sql } of steps.filter((step) => !taken.includes(step.name))) {
+      connection.exec(sql);
+      note.run(name);
+    }
+    connection.exec("commit");
+  } catch (error) {
+    if (connection.isTransaction) connection.exec("rollback");
+    throw error;
+  }
+}
+
+function connect({ file, busyMilliseconds }: FileShape): DatabaseSync {
+  const other = otherThanFile(file);
+  if (other !== null)
+    throw new StoreFault(
+      "unusable",
+      `${file} is ${other}, not a file. Find out who put it there and move it away; put the file back, from a backup if need be.`,
+    );
+  try {
+    return new DatabaseSync(file, { timeout: busyMilliseconds, enableForeignKeyConstraints: true });
+  } catch (error) {
+    throw sqliteFault(error, file);
+  }
+}
+
+/** A new folder (0700) and file (0600) can be read by this user only; SQLite gives its side files the mode of the file. */
+function createPrivateFile(file: string): void {
+  // Opening and closing a file that SQLite has open in this process would drop its locks.
+  if (existsSync(file)) return;
+  try {
+    makePrivateFolder(dirname(file));
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && existsSync(file)) return;
+    throw new StoreFault(
+      "unusable",
+      `${file} cannot be made (${code}). Give this user write access to the folder, or name another one with DATA_DIR.`,
+      { cause: error },
+    );
+  }
+}
+
+const pauseMilliseconds = 10;
+
+/**
+ * Switches an SQLite file to its write-ahead log, in which readers and one writer do not wait for each other.
+ * The mode is stored in the file: only the first switch writes. Blocks the thread while another process makes it.
+ */
+export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: number): void {
+  const deadline = performance.now() + busyMilliseconds;
+  for (;;) {
+    try {
+      connection.exec("pragma journal_mode = wal");
+      return;
+    } catch (error) {
+      // SQLite's own busy timeout does not cover this statement, which upgrades a read lock to a write lock.
+      if (sqliteCodeOf(error) !== sqliteCodes.busy || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMilliseconds);
+    }
+  }
+}
