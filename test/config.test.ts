@@ -305,7 +305,7 @@ test("who is missing PUBLIC_URL is told by a setting that other machines could r
 });
 
 test("every secret may stand in a file that a setting ending in _FILE names, and no other setting may", (t) => {
-  const secrets = settings.filter((setting) => "isSecret" in setting).map(({ name }) => name);
+  const secrets = settings.filter(({ isSecret }) => isSecret).map(({ name }) => name);
   assert.deepEqual(secrets, ["DATABASE_URL", "COUNTERS_URL", "SMTP_URL"]);
   assert.deepEqual(
     settingNames.filter((name) => name.endsWith("_FILE")),
