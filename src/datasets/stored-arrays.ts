@@ -47,7 +47,7 @@ export function treeOf(all: readonly StoredArray[]): object {
 }
 
 /** The same memory as numbers. */
-export function numbersOf({ element, bytes }: Pick<StoredArray, "element" | "bytes">) {
+function numbersOf({ element, bytes }: StoredArray) {
   const { BYTES_PER_ELEMENT: size } = arrays[element];
   return new arrays[element](bytes.buffer, bytes.byteOffset, bytes.length / size);
 }

@@ -15,7 +15,7 @@ import { openGeneration } from "./open-generation.ts";
 import { arraysOf, batchesOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
 import { free, hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
-import { arraysIn, numbersOf, readArrays } from "./stored-arrays.ts";
+import { arraysIn, readArrays } from "./stored-arrays.ts";
 
 /** Of more documents of a kind, a sample of this size is hashed again and parsed, evenly spread. */
 const sampleSize = 1000;
@@ -83,7 +83,7 @@ function firstFault(
     return "the rows of former_id are not those its documents call for";
   if (indexChecksum(readArrays(db)) !== meta.index_crc32)
     return "the checksum of its index differs";
-  return firstWrongNumber(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
+  return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
 }
 
 /** @returns where the documents of a kind stand, or the first fault among them. */
@@ -244,48 +244,16 @@ function gpIdsIn(tail: string): string[] {
   return ids;
 }
 
-/** Returns the first number of an array that is not the one `made` of the documents, with the record it is about. */
-function firstWrongNumber(db: DatabaseSync, made: DatasetIndex): string | undefined {
+/** Returns how the arrays differ from those that were made of the documents. */
+function firstWrongArray(db: DatabaseSync, made: DatasetIndex): string | undefined {
   const called = new Map(Array.from(arraysIn(made), (array) => [array.name, array]));
-  for (const found of readArrays(db)) {
-    const { name, element, bytes } = found;
+  for (const { name, element, bytes } of readArrays(db)) {
     const array = called.get(name);
     if (array?.element !== element) return `nothing calls for its array ${name} of ${element}`;
+    if (Buffer.compare(bytes, array.bytes) !== 0)
+      return `its array ${name} is not the one that its documents call for`;
     called.delete(name);
-    if (Buffer.compare(bytes, array.bytes) === 0) continue;
-    const [right, has] = [numbersOf(array), numbersOf(found)];
-    const differs = right.findIndex((number, i) => number !== has[i]);
-    const at = differs === -1 ? right.length : differs;
-    const [kind, position] = recordOf(name, at, right[at] ?? has[at]!, made) ?? [];
-    const id = kind && idAt(db, kind, position!);
-    return `its array ${name} has ${has[at] ?? "nothing"} at ${at}${id === undefined ? "" : ` of ${id}`}, where its documents call for ${right[at] ?? "nothing"}`;
   }
   const [missing] = called.keys();
   return missing && `it has no array ${missing}`;
-}
-
-const idAt = (db: DatabaseSync, kind: RecordKind, position: number) =>
-  db.prepare(`select id from ${kind} where position = ?`).get(BigInt(position))?.["id"] as
-    | string
-    | undefined;
-
-/** Kind and position of the record that a number of an array is about; undefined where it is about a text. */
-function recordOf(
-  name: string,
-  at: number,
-  number: number,
-  { names: { wordsOfName, firstNameOfGp } }: DatasetIndex,
-): [kind: RecordKind, position: number] | undefined {
-  const [group, member] = name.split(".") as [string, RecordKind];
-  // A start is the end of the list, or of the document, before it.
-  const place = name.endsWith(".starts") ? Math.max(0, at - 1) : at;
-  const isItem = name.endsWith(".items") || name === "ids.gpOfId";
-  if (group === "documents") return [member, place];
-  if (group === "recordsOfGp") return isItem ? [member, number] : ["gp", place];
-  if (isItem && /\.gpsOf|^ids/.test(name)) return ["gp", number];
-  const listAt = (starts: Uint32Array, item: number) => starts.findLastIndex((one) => one <= item);
-  if (name === "names.firstNameOfGp") return ["gp", Math.max(0, at - 1)];
-  if (name.startsWith("names.wordsOfName"))
-    return ["gp", listAt(firstNameOfGp, isItem ? listAt(wordsOfName.starts, at) : place)];
-  return undefined;
 }
