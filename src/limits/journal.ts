@@ -51,17 +51,21 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
     bufferedBytes = 0;
     backlog.add(records, bufferedAt);
   };
+  let isDue = true;
+  let isSyncing = false;
   const sync = async () => {
+    if (isSyncing || !(isDue || health.isFailing())) return;
+    isSyncing = true;
+    isDue = false;
     write();
     if (health.isFailing()) backlog.flush(clock.monotonicMicroseconds());
     await segments.sync().then(() => backlog.isEmpty() && health.restore(), health.fail);
-    if (health.isFailing()) pace.ask();
+    isSyncing = false;
   };
-  const pace = paced(syncEveryMilliseconds, () => clock.monotonicMicroseconds() / 1000, sync);
 
   // Writes nothing, so that an unusable folder is known at the start and not at the first request.
   backlog.flush(clock.monotonicMicroseconds());
-  pace.ask();
+  const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
     past: past.times,
     append(account, now) {
@@ -72,12 +76,12 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
       );
       bufferedAt = now;
       if (bufferedBytes === buffer.length) write();
-      pace.ask();
+      isDue = true;
     },
     write,
     close() {
       if (isClosed) return;
-      pace.stop();
+      clearInterval(timer);
       write();
       if (!backlog.isEmpty()) backlog.flush(clock.monotonicMicroseconds());
       segments.close();
@@ -122,56 +126,6 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void): Jou
     restore() {
       if (isFailing) onFault(null);
       isFailing = false;
-    },
-  };
-}
-
-/** Runs a job soon after it is requested, but never more often than at an interval and never twice at once. */
-interface Paced {
-  /** Costs nothing while the job is already due or running. */
-  ask(): void;
-  /** Nothing starts after this; a running job continues. */
-  stop(): void;
-}
-
-/**
- * @param everyMilliseconds the least from one start to the next.
- * @param now in ms on a monotonic clock.
- * @param job must not reject. Its timer does not keep the process alive.
- */
-export function paced(
-  everyMilliseconds: number,
-  now: () => number,
-  job: () => Promise<void>,
-): Paced {
-  let timer: NodeJS.Timeout | null = null;
-  let startedAt = Number.NEGATIVE_INFINITY;
-  let isRunning = false;
-  let isAsked = false;
-  let isStopped = false;
-
-  const run = async () => {
-    timer = null;
-    isAsked = false;
-    isRunning = true;
-    startedAt = now();
-    await job();
-    isRunning = false;
-    if (isAsked) schedule();
-  };
-  const schedule = () => {
-    if (isStopped) return;
-    timer = setTimeout(run, Math.max(0, startedAt + everyMilliseconds - now())).unref();
-  };
-  return {
-    ask() {
-      if (isAsked) return;
-      isAsked = true;
-      if (!isRunning) schedule();
-    },
-    stop() {
-      isStopped = true;
-      if (timer !== null) clearTimeout(timer);
     },
   };
 }

@@ -4,7 +4,6 @@ import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { systemClock } from "#limits/clocks.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { recordBytes } from "#limits/segments.ts";
@@ -137,8 +136,6 @@ test("an idle service saves what waits as soon as the folder can be used", async
   const counters = openMemoryCounters({ dir, clock: systemClock(), onFault });
   t.after(() => counters.close());
   counters.take(1, quotas);
-  // The first try to repair it comes with the next timers and must fail.
-  await setTimeout(0);
   rmSync(join(dir, "counts"));
   await isWell.promise;
   const next = openMemoryCounters({ dir, clock: systemClock(), onFault });
