@@ -311,7 +311,7 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
   chmodSync(copy, 0o600);
 }
 
-/** What is removed leaves the file with the pages that it was in. A schema that is older may lack a table. */
+/** What is removed leaves the file with the pages that it was in. One that is about to be filled has no tables. */
 function removeRequests(copy: string): void {
   const database = new DatabaseSync(copy);
   try {

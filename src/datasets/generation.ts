@@ -48,8 +48,7 @@ export function readFacts(path: string, version: string): Generation {
     throw new DatasetFault(
       `${path} tells of another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
     );
-  // Facts written before pins existed lack the member.
-  return { ...facts, pinned_at: facts.pinned_at ?? null };
+  return facts;
 }
 
 /** The file may hold any JSON. */

@@ -63,7 +63,7 @@ export const noStep = (from: string, to: string, { message }: Error) =>
 const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
-/** Adds a publication to those noted before; the one it follows is added, too, where an older program published it. */
+/** Adds a publication to those noted before; the one it follows is added, too, where it was published while CHANGES_DAYS was 0. */
 function withPublication(
   noted: readonly Publication[],
   from: Side["generation"] | null,

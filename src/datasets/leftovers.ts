@@ -72,9 +72,7 @@ function readDraftFacts(folder: string): Generation | null {
   if (text === null) return null;
   try {
     const facts = JSON.parse(text) as Generation | null;
-    return facts !== null && isVersion(String(facts.version))
-      ? { ...facts, pinned_at: facts.pinned_at ?? null }
-      : null;
+    return isVersion(String(facts?.version)) ? facts : null;
   } catch {
     return null;
   }

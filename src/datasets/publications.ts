@@ -116,7 +116,7 @@ function isAbandoned(name: string): boolean {
 
 /**
  * A publication is noted before the pointer moves, and the next one begins where the pointer is. So what comes after the
- * last one of the current version never came about. Where none is of the current version, an older program published it.
+ * last one of the current version never came about. Where none is of the current version, it was published while CHANGES_DAYS was 0.
  */
 function confirmed(noted: readonly Publication[], current: string | null): readonly Publication[] {
   if (current === null) return [];

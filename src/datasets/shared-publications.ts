@@ -15,7 +15,7 @@ export interface SharedPublications {
   pushStep(path: string, from: string, to: string): Promise<void>;
   /** Brings the file of a step into a new file. @throws DatasetFault naming what is missing or damaged. */
   pullStep(path: string, from: string, to: string): Promise<void>;
-  /** Notes the version that is current, where an older program published it. @param hash null where it is not known. */
+  /** Notes the version that is current, where it was published while CHANGES_DAYS was 0. @param hash null where it is not known. */
   noteBase(version: string, hash: string | null): Promise<void>;
   /** Removes what is older than so many days, but the newest publication; 0 removes that, too. */
   forget(days: number): Promise<void>;

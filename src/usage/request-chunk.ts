@@ -32,7 +32,6 @@ export interface RequestChunk {
 interface ChunkDraft {
   /** @returns false where it is full. */
   add(at: number, request: AnsweredRequest): boolean;
-  count(): number;
   take(): RequestChunk;
 }
 
@@ -102,7 +101,6 @@ export function openChunkDraft(size = draftBytes): ChunkDraft {
       count++;
       return true;
     },
-    count: () => count,
     take() {
       const chunk = { bytes: view.buffer.slice(0, used), words, count };
       places.clear();

@@ -61,18 +61,6 @@ export async function readBars(
   return bars;
 }
 
-export async function readTotals(usage: UsageStore, span: Span): Promise<Totals> {
-  const all = emptyTotals();
-  for (const { totals } of await readTotalsByKey(usage, span)) {
-    for (const name of statusClasses) all.byClass[name] += totals.byClass[name];
-    all.requests += totals.requests;
-    all.bytes += totals.bytes;
-    all.milliseconds += totals.milliseconds;
-    all.overQuota += totals.overQuota;
-  }
-  return all;
-}
-
 /** Most requests first. */
 export async function readTotalsByKey(
   usage: UsageStore,

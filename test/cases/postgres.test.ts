@@ -10,7 +10,6 @@ import { issueKey, revokeKey } from "#keys/keys.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { requestsInPages } from "#usage/request-log.ts";
-import { readTotals } from "#usage/totals.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
@@ -25,7 +24,7 @@ import {
 import { roomy } from "../support/own-process.ts";
 import { type RunningServer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUsage } from "../support/usage.ts";
+import { readTotals, readUsage } from "../support/usage.ts";
 
 const skip = whyNoPostgres() ?? false;
 

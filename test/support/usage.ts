@@ -14,7 +14,8 @@ import {
 } from "#usage/request-chunk.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
-import { readTotals } from "#usage/totals.ts";
+import { statusClasses } from "#usage/status-class.ts";
+import { emptyTotals, readTotalsByKey, type Span, type Totals } from "#usage/totals.ts";
 import { type Batch, openWrites } from "#usage/writes.ts";
 import { day, noon } from "./control.ts";
 import type { StorePlace } from "./for-each-store.ts";
@@ -138,6 +139,19 @@ export const idsIn = (place: Place): Promise<string[]> =>
     const { requests } = await readRequests(usage, { account: 1, limit: 20_000 });
     return requests.map(({ requestId }) => requestId).toReversed();
   });
+
+/** The totals of an account, all its keys together. */
+export async function readTotals(usage: UsageStore, span: Span): Promise<Totals> {
+  const all = emptyTotals();
+  for (const { totals } of await readTotalsByKey(usage, span)) {
+    for (const name of statusClasses) all.byClass[name] += totals.byClass[name];
+    all.requests += totals.requests;
+    all.bytes += totals.bytes;
+    all.milliseconds += totals.milliseconds;
+    all.overQuota += totals.overQuota;
+  }
+  return all;
+}
 
 /** How many requests the totals have of the first account. */
 export const countIn = (place: Place): Promise<number> =>

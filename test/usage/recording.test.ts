@@ -8,12 +8,11 @@ import { usageFile } from "#store/files.ts";
 import { openControl } from "#store/stores.ts";
 import { openRecording, readLastUse } from "#usage/recording.ts";
 import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
-import { readTotals } from "#usage/totals.ts";
 import { hour, noon } from "../support/control.ts";
 import { forEachStore as test, type StorePlace } from "../support/for-each-store.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUsage, request } from "../support/usage.ts";
+import { readTotals, readUsage, request } from "../support/usage.ts";
 
 async function numberOf(place: StorePlace, account: string): Promise<number> {
   const control = await openControl(place.dataDir, place);

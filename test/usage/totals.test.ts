@@ -5,13 +5,12 @@ import {
   type Bar,
   readBars,
   readRequestsToday,
-  readTotals,
   readTotalsByKey,
   readTotalsByOperation,
 } from "#usage/totals.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
-import { putRequests, request, type TimedRequest } from "../support/usage.ts";
+import { putRequests, readTotals, request, type TimedRequest } from "../support/usage.ts";
 
 async function usageOf(t: TestContext, ...chunks: (readonly TimedRequest[])[]) {
   const place = await storePlace(t);
