@@ -1,13 +1,11 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of a megabyte. */
 import { rmSync } from "node:fs";
-import { hostname } from "node:os";
 import { StoreFault } from "#store/domain-error.ts";
 import { openLastingSession } from "#store/lasting-session.ts";
 import { connectPostgres, openGate, type PostgresSession } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import type { Generation } from "./generation.ts";
 import { lockImports } from "./import-lock.ts";
 import { openInstances } from "./instances.ts";
 import { nameOf, openSharedPublications } from "./shared-publications.ts";
@@ -17,7 +15,13 @@ import {
   type SharedGeneration,
   type SharedState,
 } from "./remote.ts";
-import { type DatasetRow, datasetColumns, generationOf, readShared } from "./shared-rows.ts";
+import {
+  datasetColumns,
+  generationOf,
+  insertGeneration,
+  publisher,
+  readShared,
+} from "./shared-rows.ts";
 import { datasetFile, partLimits, pullParts, pushParts } from "./stored-parts.ts";
 
 const lookEveryMilliseconds = 500;
@@ -32,7 +36,6 @@ export function openPostgresRemote(
   const place = { url, gate };
   const main = openLastingSession(place, channel);
   const { query } = main;
-  const publisher = `process ${process.pid} on ${hostname()}`;
   const publications = openSharedPublications(main, place);
   let seen: SharedState | null = null;
 
@@ -48,7 +51,7 @@ export function openPostgresRemote(
   const current = async () => (await read()).current;
 
   const changed = async (sql: string, values: readonly unknown[], version: string) => {
-    const [row] = await query<DatasetRow>(sql, values);
+    const [row] = await query<SharedGeneration>(sql, values);
     if (row === undefined) throw gone(version);
     return generationOf(row);
   };
@@ -88,7 +91,7 @@ export function openPostgresRemote(
     },
     push: (path, generation, status) =>
       storing(async (session) => {
-        await insertRow(session, generation, status, publisher);
+        await insertNew(session, { ...generation, format: ownFormat, status, publisher });
         await pushParts(session, path, datasetFile(generation));
         await session.query(`${raiseChange} returning pg_notify('${channel}', '')`);
       }),
@@ -96,9 +99,9 @@ export function openPostgresRemote(
       const name = step?.step == null ? null : nameOf(expected!, version);
       const noted = [name, step?.step ?? null, step?.hash ?? null];
       if (expected !== null) await publications.noteBase(expected, step?.from_hash ?? null);
-      let rows: DatasetRow[];
+      let rows: SharedGeneration[];
       try {
-        rows = await query<DatasetRow>(publishSql, [version, expected, publisher, ...noted]);
+        rows = await query<SharedGeneration>(publishSql, [version, expected, publisher, ...noted]);
       } catch (error) {
         if (postgresCodeOf(error) === foreignKeyViolation) throw gone(version);
         if (!(error instanceof StoreFault)) throw error;
@@ -210,22 +213,14 @@ async function afterLostAnswer(
   throw new StoreFault(cause.kind, `${cause.message} ${whether}`, { cause });
 }
 
-async function insertRow(
-  session: PostgresSession,
-  generation: Generation,
-  status: string,
-  publisher: string,
-): Promise<void> {
-  const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
-  const values = [version, ownFormat, hash, sha256, bytes, records, built_at, built_from];
+/** @throws DatasetFault where the version is there already. */
+async function insertNew(session: PostgresSession, generation: SharedGeneration): Promise<void> {
   try {
-    await session.query(
-      `insert into dataset (version, format, hash, sha256, bytes, records, built_at, built_from, status, publisher)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-      [...values, status, publisher],
-    );
+    await insertGeneration(session, generation);
   } catch (error) {
     if (postgresCodeOf(error) !== uniqueViolation) throw error;
-    throw new DatasetFault(`${version} is stored already, by another import. Import again.`);
+    throw new DatasetFault(
+      `${generation.version} is stored already, by another import. Import again.`,
+    );
   }
 }

@@ -1,15 +1,13 @@
 /** Writes the shared datasets into a folder, and a folder of datasets into an empty database, each in the transaction of a caller. */
-import { hostname } from "node:os";
 import type { Publication } from "#records/publication.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import { openCatalogue } from "./catalogue.ts";
 import { endCache, openCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import { hashFile } from "./file-hash.ts";
 import { formatOf } from "./open-generation.ts";
 import { openPublications, type Publications } from "./publications.ts";
-import { listPublications, nameOf, pullStep } from "./shared-publications.ts";
-import { readShared } from "./shared-rows.ts";
+import { listPublications, pullStep, pushStep } from "./shared-publications.ts";
+import { insertGeneration, publisher, readShared } from "./shared-rows.ts";
 import { checkParts, datasetFile, pullParts, pushParts } from "./stored-parts.ts";
 
 /**
@@ -59,48 +57,24 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
   const catalogue = openCatalogue(folder);
   const current = catalogue.currentVersion();
   for (const generation of catalogue.list()) {
-    const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
-    const { published_at, published_after, pinned_at } = generation;
-    const path = catalogue.pathOf(version);
-    const status = published_at === null ? "staged" : "published";
-    const file = [version, formatOf(path), hash, sha256, bytes, records, built_at, built_from];
-    const state = [status, published_at, published_after, pinned_at, publisher];
-    await session.query(insertSql, [...file, ...state]);
+    const path = catalogue.pathOf(generation.version);
+    const status = generation.published_at === null ? "staged" : "published";
+    await insertGeneration(session, { ...generation, format: formatOf(path), status, publisher });
     await pushParts(session, path, datasetFile(generation));
     await checkParts(session, datasetFile(generation));
   }
   const publications = openPublications(folder);
   const noted = publications.list(current);
-  for (const { from, version, step } of noted)
-    if (step !== null)
-      await storeStep(session, publications.stepPath(from!, version), from!, version);
+  for (const { from, version, step } of noted) {
+    if (step === null) continue;
+    // A dataset that was published twice after the same one has one step for both.
+    const path = publications.stepPath(from!, version);
+    const stored = await pushStep(session, path, from!, version);
+    if (stored !== null) await checkParts(session, stored);
+  }
   await session.query(insertPublicationsSql, [JSON.stringify(noted)]);
   await session.query("update dataset_state set current = $1, change = change + 1", [current]);
 }
-
-async function storeStep(
-  session: PostgresSession,
-  path: string,
-  from: string,
-  to: string,
-): Promise<void> {
-  const step = { of: "step", name: nameOf(from, to), ...hashFile(path) } as const;
-  const added = await session.query(insertStepSql, [step.name, step.sha256, step.bytes]);
-  // A dataset that was published twice after the same one has one step for both.
-  if (added.length === 0) return;
-  await pushParts(session, path, step);
-  await checkParts(session, step);
-}
-
-const publisher = `process ${process.pid} on ${hostname()}`;
-
-const insertSql = `
-  insert into dataset (version, format, hash, sha256, bytes, records, built_at, built_from,
-    status, published_at, published_after, pinned_at, publisher)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
-
-const insertStepSql =
-  "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
 
 const insertPublicationsSql = `
   insert into dataset_publication (version, published_at, previous, step, facts, hash)

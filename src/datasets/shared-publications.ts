@@ -5,7 +5,7 @@ import { timeText } from "#store/dataset-tables.ts";
 import { connectPostgres, type PostgresPlace, type PostgresSession } from "#store/postgres.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
-import { partLimits, pullParts, pushParts } from "./stored-parts.ts";
+import { partLimits, pullParts, pushParts, type StoredFile } from "./stored-parts.ts";
 
 /** Each call throws a StoreFault where the database is away. */
 export interface SharedPublications {
@@ -27,16 +27,9 @@ export const openSharedPublications = (
 ): SharedPublications => ({
   list: () => listPublications({ query }),
   async pushStep(path, from, to) {
-    const name = nameOf(from, to);
-    const { sha256, bytes } = hashFile(path);
-    const sql =
-      "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
     const session = await connectPostgres(place, { limits: partLimits });
     try {
-      await session.inTransaction(async () => {
-        const added = await session.query(sql, [name, sha256, bytes]);
-        if (added.length > 0) await pushParts(session, path, { of: "step", name, sha256 });
-      });
+      await session.inTransaction(() => pushStep(session, path, from, to));
     } finally {
       session.close();
     }
@@ -67,6 +60,23 @@ export async function listPublications({
     return { version, published_at, from: previous, hash, step: facts && inOrder(facts) };
   });
 }
+
+/** Stores the file of a step where it is not there yet. @returns what was stored; null where it was there. */
+export async function pushStep(
+  session: PostgresSession,
+  path: string,
+  from: string,
+  to: string,
+): Promise<StoredFile | null> {
+  const step = { of: "step", name: nameOf(from, to), ...hashFile(path) } as const;
+  const added = await session.query(insertStepSql, [step.name, step.sha256, step.bytes]);
+  if (added.length === 0) return null;
+  await pushParts(session, path, step);
+  return step;
+}
+
+const insertStepSql =
+  "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
 
 /** Brings the file of a step into a new file. @throws DatasetFault naming what is missing or damaged. */
 export async function pullStep(

@@ -1,39 +1,47 @@
 /** The rows of the shared datasets: what is read of each, and of all at one moment. */
+import { hostname } from "node:os";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import type { Generation } from "./generation.ts";
 import type { SharedGeneration, SharedState } from "./remote.ts";
 
-/** A row as `datasetColumns` gives it. */
-export interface DatasetRow {
-  version: string;
-  format: string;
-  hash: string;
-  sha256: string;
-  bytes: number;
-  records: Generation["records"];
-  built_at: string;
-  built_from: string | null;
-  status: SharedGeneration["status"];
-  published_at: string | null;
-  published_after: string | null;
-  pinned_at: string | null;
-  publisher: string;
-}
+/** Whom rows that this process writes name. */
+export const publisher = `process ${process.pid} on ${hostname()}`;
+
+const columns = [
+  "version",
+  "format",
+  "hash",
+  "sha256",
+  "bytes",
+  "records",
+  "built_at",
+  "built_from",
+  "status",
+  "published_at",
+  "published_after",
+  "pinned_at",
+  "publisher",
+] as const satisfies (keyof SharedGeneration)[];
 
 /** Of a table or a statement called `d`. */
-export const datasetColumns = `d.version, d.format, d.hash, d.sha256, d.bytes, d.records, ${timeText("d.built_at", "built_at")},
-  d.built_from, d.status, ${timeText("d.published_at", "published_at")}, d.published_after,
-  ${timeText("d.pinned_at", "pinned_at")}, d.publisher`;
+export const datasetColumns = columns
+  .map((name) => (name.endsWith("_at") ? timeText(`d.${name}`, name) : `d.${name}`))
+  .join(", ");
 
-export const generationOf = (row: DatasetRow): SharedGeneration => {
-  const { version, format, hash, sha256, bytes, records, built_at, built_from } = row;
-  const { status, published_at, published_after, pinned_at, publisher } = row;
-  const file = { version, format, hash, sha256, bytes, records, built_at, built_from };
-  return { ...file, status, published_at, published_after, pinned_at, publisher };
-};
+/** Returns what a row with these columns, and perhaps others, says of a dataset. */
+export const generationOf = (row: SharedGeneration): SharedGeneration =>
+  Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as SharedGeneration;
 
-type StateRow = DatasetRow & { change: number; current: string | null; read_at: number };
+export async function insertGeneration(
+  { query }: Pick<PostgresSession, "query">,
+  generation: SharedGeneration,
+): Promise<void> {
+  const places = columns.map((_, i) => `$${i + 1}`).join(", ");
+  const values = columns.map((name) => generation[name]);
+  await query(`insert into dataset (${columns.join(", ")}) values (${places})`, values);
+}
+
+type StateRow = SharedGeneration & { change: number; current: string | null; read_at: number };
 
 export const readShared = async ({ query }: Pick<PostgresSession, "query">): Promise<SharedState> =>
   stateOf(await query<StateRow>(readAll));

@@ -21,7 +21,7 @@ const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 const unpack = promisify(zstdDecompress);
 
 /** A file in parts, or one that is to be. */
-interface StoredFile {
+export interface StoredFile {
   of: "dataset" | "step";
   /** Version of the dataset, or FROM..TO of the step. */
   name: string;
