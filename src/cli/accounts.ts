@@ -1,5 +1,4 @@
-/** `gp-records accounts`: who may use the service, and how much. */
-import type { Command } from "commander";
+/** `gp-records accounts`: who may use the service, and how much; and links for an operator to hand out where no mail is sent. */
 import {
   createAccount,
   listAccounts,
@@ -7,173 +6,159 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { type Account, accountJson, requireAccount } from "#accounts/find-account.ts";
-import { listInvitations } from "#accounts/invites.ts";
+import { accountJson, requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
+import { invite, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
+import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
-import type { Quotas } from "#limits/policy.ts";
-import { addAccountLinks } from "./account-links.ts";
-import type { CliContext } from "./context.ts";
+import { makeResetLink } from "#accounts/reset-password.ts";
+import { makeSignUpLink } from "#accounts/sign-up.ts";
+import { isLoopback, localUrl, readConfig } from "#config.ts";
+import { operator } from "#store/audit.ts";
+import type { Role } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
+import {
+  argument,
+  choice,
+  type CliContext,
+  command,
+  family,
+  neededOption,
+  option,
+} from "./command.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
 import { withControl } from "./data-dir.ts";
-import { jsonOption, type OutputOptions, printResult, table, timeText } from "./output.ts";
-import { type QuotaOptions, quotasFrom, quotasText, withQuotaOptions } from "./quota-options.ts";
+import { table, timeText } from "./output.ts";
+import { quotaOptions, quotasFrom, quotasText } from "./quota-options.ts";
 
-export function addAccountCommands(program: Command, context: CliContext): void {
-  const accounts = program
-    .command("accounts")
-    .description("make accounts and change what they may do");
-  addCreate(accounts, context);
-  addList(accounts, context);
-  addLimits(accounts, context);
-  addSuspend(accounts, context);
-  addResume(accounts, context);
-  addPlan(accounts, context);
-  addMembers(accounts, context);
-  addAccountLinks(accounts, context);
-}
+const account = argument("<account>", "name or id");
+const address = argument("<address>", "e-mail address of the person");
 
-function addCreate(accounts: Command, context: CliContext): void {
-  const command = accounts
-    .command("create")
-    .description("make an account, which owns keys and which the quota is counted by")
-    .requiredOption("--name <name>", "what it is called; unique, whatever the letter case");
-  withQuotaOptions(command)
-    .option(...jsonOption)
-    .action(async (options: { name: string } & QuotaOptions & OutputOptions) => {
-      const order = { name: options.name, quotas: quotasFrom(options), now: context.now() };
-      const account = await withControl(context, (control) => createAccount(control, order));
-      const { id, name, limits } = accountJson(account);
-      printResult(context, options, { id, name, limits }, () =>
-        [
-          `Made the account '${name}' (${id}): ${quotasText(account.quotas)}.`,
-          `Give it a key: gp-records keys create --account ${id} --name NAME`,
-        ].join("\n"),
-      );
-    });
-}
+const create = command({
+  name: "create",
+  description: "make an account, which owns keys and which the quota is counted by",
+  options: {
+    name: neededOption("--name <name>", "what it is called; unique, whatever the letter case"),
+    ...quotaOptions,
+  },
+  example: "accounts create --name Acme --per-day 20000",
+  run: ({ name, ...quotas }, context) =>
+    withControl(context, (control) =>
+      createAccount(control, { name, quotas: quotasFrom(quotas), now: context.now() }),
+    ),
+  json: (made) => {
+    const { id, name, limits } = accountJson(made);
+    return { id, name, limits };
+  },
+  text: ({ id, name, quotas }) =>
+    [
+      `Made the account '${name}' (${id}): ${quotasText(quotas)}.`,
+      `Give it a key: gp-records keys create --account ${id} --name NAME`,
+    ].join("\n"),
+});
 
-function addList(accounts: Command, context: CliContext): void {
-  accounts
-    .command("list")
-    .description(
-      "show all accounts, with the quotas in force: their own, their plan's, or the default",
-    )
-    .option(...jsonOption)
-    .action(async (options: OutputOptions) => {
-      const found = await withControl(context, async (control) => {
-        const accounts = await listAccounts(control);
-        const quotas = await listQuotasInForce(control.database);
-        return accounts.map((account) => ({ ...account, inForce: quotas.get(account.number)! }));
-      });
-      const json = found.map((account) => ({
-        ...accountJson(account),
-        limits_in_force: account.inForce,
-      }));
-      printResult(context, options, json, () => accountTable(found));
-    });
-}
+const list = command({
+  name: "list",
+  description:
+    "show all accounts, with the quotas in force: their own, their plan's, or the default",
+  example: "accounts list",
+  run: (_, context) =>
+    withControl(context, async (control) => {
+      const accounts = await listAccounts(control);
+      const quotas = await listQuotasInForce(control.database);
+      return accounts.map((account) => ({ ...account, inForce: quotas.get(account.number)! }));
+    }),
+  json: (accounts) =>
+    accounts.map((account) => ({ ...accountJson(account), limits_in_force: account.inForce })),
+  text: (accounts) =>
+    table(
+      ["id", "name", "plan", "per minute", "per hour", "per day", "suspended", "created"],
+      accounts.map(({ id, name, plan, inForce, suspendedAt, createdAt }) => [
+        id,
+        name,
+        plan ?? "-",
+        String(inForce.minute),
+        String(inForce.hour),
+        String(inForce.day),
+        timeText(suspendedAt),
+        timeText(createdAt),
+      ]),
+      "No account yet. Make one: gp-records accounts create --name NAME",
+    ),
+});
 
-function addLimits(accounts: Command, context: CliContext): void {
-  const command = accounts
-    .command("limits")
-    .description("change an account's quotas; without an option, show them")
-    .argument("<account>", "name or id");
-  withQuotaOptions(command)
-    .option(...jsonOption)
-    .action(async (idOrName: string, options: QuotaOptions & OutputOptions) => {
-      const quotas = quotasFrom(options);
-      const isChange = Object.keys(quotas).length > 0;
-      const account = await withControl(context, (control) =>
-        isChange
-          ? setQuotas(control, idOrName, quotas, context.now())
-          : requireAccount(control.database, idOrName),
-      );
-      printResult(
-        context,
-        options,
-        accountJson(account),
-        () => `${account.name}: ${quotasText(account.quotas)}.`,
-      );
-    });
-}
+const limits = command({
+  name: "limits",
+  description: "change an account's quotas; without an option, show them",
+  args: { account },
+  options: quotaOptions,
+  example: "accounts limits Acme --per-hour 5000 --per-day default",
+  run: ({ account, ...given }, context) => {
+    const quotas = quotasFrom(given);
+    return withControl(context, (control) =>
+      Object.keys(quotas).length > 0
+        ? setQuotas(control, account, quotas, context.now())
+        : requireAccount(control.database, account),
+    );
+  },
+  json: accountJson,
+  text: ({ name, quotas }) => `${name}: ${quotasText(quotas)}.`,
+});
 
-function addSuspend(accounts: Command, context: CliContext): void {
-  accounts
-    .command("suspend")
-    .description("refuse all keys of an account from the next request on")
-    .argument("<account>", "name or id")
-    .option(...jsonOption)
-    .action(async (idOrName: string, options: OutputOptions) => {
-      const account = await withControl(context, (control) =>
-        suspendAccount(control, idOrName, context.now()),
-      );
-      const { id, name, suspendedAt } = account;
-      printResult(context, options, accountJson(account), () =>
-        [
-          `The account '${name}' is suspended since ${timeText(suspendedAt)}; its keys are refused.`,
-          `Undo it: gp-records accounts resume ${id}`,
-        ].join("\n"),
-      );
-    });
-}
+const suspend = command({
+  name: "suspend",
+  description: "refuse all keys of an account from the next request on",
+  args: { account },
+  example: "accounts suspend Acme",
+  run: ({ account }, context) =>
+    withControl(context, (control) => suspendAccount(control, account, context.now())),
+  json: accountJson,
+  text: ({ id, name, suspendedAt }) =>
+    [
+      `The account '${name}' is suspended since ${timeText(suspendedAt)}; its keys are refused.`,
+      `Undo it: gp-records accounts resume ${id}`,
+    ].join("\n"),
+});
 
-function addResume(accounts: Command, context: CliContext): void {
-  accounts
-    .command("resume")
-    .description("let the keys of a suspended account work again")
-    .argument("<account>", "name or id")
-    .option(...jsonOption)
-    .action(async (idOrName: string, options: OutputOptions) => {
-      const account = await withControl(context, (control) =>
-        resumeAccount(control, idOrName, context.now()),
-      );
-      printResult(
-        context,
-        options,
-        accountJson(account),
-        () => `The account '${account.name}' is active.`,
-      );
-    });
-}
+const resume = command({
+  name: "resume",
+  description: "let the keys of a suspended account work again",
+  args: { account },
+  example: "accounts resume Acme",
+  run: ({ account }, context) =>
+    withControl(context, (control) => resumeAccount(control, account, context.now())),
+  json: accountJson,
+  text: ({ name }) => `The account '${name}' is active.`,
+});
 
-interface ListedAccount extends Account {
-  /** Its own quotas, else its plan's, else the default. */
-  inForce: Quotas;
-}
+const plan = command({
+  name: "plan",
+  description: "put an account on a plan, from the next request on",
+  args: { account, plan: argument("<plan>", `as \`plans list\` shows it, or ${noPlan}`) },
+  example: "accounts plan Acme gold",
+  run: ({ account, plan: named }, context) =>
+    withControl(context, (control) => {
+      const plan = named === noPlan ? null : named;
+      return putOnPlan(control, { idOrName: account, plan, now: context.now() });
+    }),
+  json: accountJson,
+  text: ({ name, plan }) =>
+    plan === null
+      ? `The account '${name}' is on no plan of its own.`
+      : `The account '${name}' is on the plan '${plan}'.`,
+});
 
-function accountTable(accounts: readonly ListedAccount[]): string {
-  if (accounts.length === 0)
-    return "No account yet. Make one: gp-records accounts create --name NAME";
-  return table(
-    ["id", "name", "plan", "per minute", "per hour", "per day", "suspended", "created"],
-    accounts.map(({ id, name, plan, inForce, suspendedAt, createdAt }) => [
-      id,
-      name,
-      plan ?? "-",
-      String(inForce.minute),
-      String(inForce.hour),
-      String(inForce.day),
-      timeText(suspendedAt),
-      timeText(createdAt),
-    ]),
-  );
-}
-
-function addMembers(accounts: Command, context: CliContext): void {
-  accounts
-    .command("members")
-    .description("show who is in an account, and who is invited to it")
-    .argument("<account>", "name or id")
-    .option(...jsonOption)
-    .action(async (idOrName: string, options: OutputOptions) => {
-      const { members, invited } = await withControl(context, async ({ database }) => {
-        const { number } = await requireAccount(database, idOrName);
-        return {
-          members: await listMembers(database, number),
-          invited: await listInvitations(database, number, context.now()),
-        };
-      });
-      const rows = [
+const members = command({
+  name: "members",
+  description: "show who is in an account, and who is invited to it",
+  args: { account },
+  example: "accounts members Acme",
+  run: ({ account }, context) =>
+    withControl(context, async ({ database }) => {
+      const { number } = await requireAccount(database, account);
+      const members = await listMembers(database, number);
+      const invited = await listInvitations(database, number, context.now());
+      return [
         ...members.map(({ person, email, role, joinedAt }) => ({
           id: person,
           address: email,
@@ -189,51 +174,124 @@ function addMembers(accounts: Command, context: CliContext): void {
           invited_until: expiresAt,
         })),
       ];
-      printResult(context, options, rows, () => membersText(rows));
-    });
+    }),
+  text: (rows) =>
+    table(
+      ["id", "address", "role", "joined", "invited until"],
+      rows.map((row) => [
+        row.id,
+        row.address,
+        row.role,
+        timeText(row.joined_at),
+        timeText(row.invited_until),
+      ]),
+      "Nobody is in the account. Invite somebody: gp-records accounts invite ADDRESS --account ACCOUNT",
+    ),
+});
+
+/** What the three commands that make a link print. */
+const shownLink = {
+  json: ({ email, link, expiresAt }: ShownLink) => ({
+    address: email,
+    link,
+    expires_at: expiresAt,
+  }),
+  text: ({ email, link, expiresAt }: ShownLink) =>
+    [
+      link,
+      `It is for ${email}, works once, until ${timeText(expiresAt)}, and is shown this once.`,
+    ].join("\n"),
+};
+
+interface ShownLink extends MadeLink {
+  link: string;
 }
 
-interface MemberRow {
-  id: string;
-  address: string;
-  role: string;
-  joined_at: string | null;
-  invited_until: string | null;
+const inviteCommand = command({
+  name: "invite",
+  description: "print a link that makes somebody a member of an account, or gives them their own",
+  args: { address },
+  options: {
+    account: option("--account <account>", "name or id; an account of their own if left out"),
+    role: choice(
+      "--role <role>",
+      "what they become in the account (default: owner where it has none, else member)",
+      ["owner", "member"],
+    ),
+  },
+  example: "accounts invite ada@example.com --account Acme --role owner",
+  run: ({ address, account, role }, context) =>
+    makeLink(context, async (control) => {
+      const order = { address, actor: operator, now: context.now() };
+      if (account === undefined) return invite(control, { ...order, account: null, role: "owner" });
+      const { number } = await requireOpenAccount(control.database, account);
+      const given = role ?? (await usualRole(control, number));
+      return invite(control, { ...order, account: number, role: given });
+    }),
+  ...shownLink,
+});
+
+async function usualRole({ database }: ControlStore, account: number): Promise<Role> {
+  const members = await listMembers(database, account);
+  return members.some(({ role }) => role === "owner") ? "member" : "owner";
 }
 
-function membersText(rows: readonly MemberRow[]): string {
-  if (rows.length === 0)
-    return "Nobody is in the account. Invite somebody: gp-records accounts invite ADDRESS --account ACCOUNT";
-  return table(
-    ["id", "address", "role", "joined", "invited until"],
-    rows.map((row) => [
-      row.id,
-      row.address,
-      row.role,
-      timeText(row.joined_at),
-      timeText(row.invited_until),
-    ]),
-  );
+const resetLink = command({
+  name: "reset-link",
+  description: "print a link with which somebody chooses a new password",
+  args: { address },
+  example: "accounts reset-link ada@example.com",
+  run: ({ address }, context) =>
+    makeLink(context, (control) => makeResetLink(control, { address, now: context.now() })),
+  ...shownLink,
+});
+
+const signUpLink = command({
+  name: "sign-up-link",
+  description: "print a link with which somebody makes an account of their own",
+  args: { address },
+  example: "accounts sign-up-link ada@example.com",
+  run: ({ address }, context) =>
+    makeLink(context, (control) => makeSignUpLink(control, { address, now: context.now() })),
+  ...shownLink,
+});
+
+async function makeLink(
+  context: CliContext,
+  make: (control: ControlStore) => Promise<MadeLink>,
+): Promise<ShownLink> {
+  const base = baseUrl(context);
+  const made = await withControl(context, make);
+  return { ...made, link: linkUrl(base, made.token) };
 }
 
-function addPlan(accounts: Command, context: CliContext): void {
-  accounts
-    .command("plan")
-    .description("put an account on a plan, from the next request on")
-    .argument("<account>", "name or id")
-    .argument("<plan>", `as \`plans list\` shows it, or ${noPlan}`)
-    .option(...jsonOption)
-    .action(async (idOrName: string, plan: string, options: OutputOptions) => {
-      const order = {
-        idOrName,
-        plan: plan === noPlan ? null : plan,
-        now: context.now(),
-      };
-      const account = await withControl(context, (control) => putOnPlan(control, order));
-      printResult(context, options, accountJson(account), () =>
-        account.plan === null
-          ? `The account '${account.name}' is on no plan of its own.`
-          : `The account '${account.name}' is on the plan '${account.plan}'.`,
-      );
-    });
+/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no account page would be served. */
+function baseUrl({ environment }: CliContext): string {
+  const { publicUrl, host, port } = readConfig(environment);
+  if (publicUrl !== null) return publicUrl;
+  if (port === 0)
+    throw new CommandFault(
+      exitCodes.usage,
+      "PORT is 0, so nobody can tell where the link leads. Set PUBLIC_URL, or PORT to the port of the server.",
+    );
+  const url = localUrl(host, port);
+  if (!isLoopback(URL.parse(url)?.hostname ?? ""))
+    throw new CommandFault(
+      exitCodes.usage,
+      `HOST is ${host}, where no account page is served over plain http. Set PUBLIC_URL to the https address of the service.`,
+    );
+  return url;
 }
+
+export const accountCommands = family("accounts", "make accounts and change what they may do", [
+  create,
+  list,
+  limits,
+  suspend,
+  resume,
+  plan,
+  members,
+  inviteCommand,
+  resetLink,
+  signUpLink,
+]);

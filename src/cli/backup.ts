@@ -1,71 +1,74 @@
 /** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside running servers. */
-import type { Command } from "commander";
-import type { MadeBackup } from "#backups/make-backup.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { readConfig } from "#config.ts";
+import { argument, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
-import { jsonOption, type OutputOptions, printResult } from "./output.ts";
 import { programVersion } from "./program-version.ts";
 
-interface BackupOptions extends OutputOptions {
-  control?: boolean;
-  requests?: boolean;
-  force?: boolean;
-}
+/** Stands for standard output, which carries the archive itself then. */
+const output = "-";
+const placeOf = (file: string) => (file === output ? "standard output" : file);
 
-export function addBackupCommand(program: Command, context: CliContext): void {
-  program
-    .command("backup")
-    .description(
-      "save keys, usage, the dataset that is served and pinned ones in one file; servers may run",
-    )
-    .argument("<file>", "tar archive to make, or - for standard output")
-    .option("--control", "accounts, keys, people and the audit log alone, for every few minutes")
-    .option("--requests", "the request log, too, which may be large")
-    .option("--force", "replace a file of this name")
-    .option(...jsonOption)
-    .action(async (file: string, options: BackupOptions) => {
-      const isToOutput = file === "-";
-      const made = await make(context, file, options).catch((error: unknown) => {
-        throw fileFault(error, isToOutput ? "standard output" : file);
-      });
-      // Standard output carries the archive itself then.
-      const print = isToOutput ? context.reportError : context.print;
-      printResult({ ...context, print }, options, madeJson(made, file), () =>
-        madeText(made, isToOutput ? "standard output" : file, options),
+export const backupCommand = command({
+  name: "backup",
+  description:
+    "save keys, usage, the dataset that is served and pinned ones in one file; servers may run",
+  args: { file: argument("<file>", "tar archive to make, or - for standard output") },
+  options: {
+    control: flag(
+      "--control",
+      "accounts, keys, people and the audit log alone, for every few minutes",
+    ),
+    requests: flag("--requests", "the request log, too, which may be large"),
+    force: flag("--force", "replace a file of this name"),
+  },
+  example: "backup /var/backups/gp-records.tar",
+  run: async ({ file, control: isControlOnly, requests: hasRequests, force }, context) => {
+    if (isControlOnly && hasRequests)
+      throw new CommandFault(
+        exitCodes.usage,
+        "--control is for accounts and keys alone. Leave away either it or --requests.",
       );
+    if (file === output && process.stdout.isTTY)
+      throw new CommandFault(
+        exitCodes.usage,
+        "A backup is no text for a terminal. Redirect it: gp-records backup - > FILE",
+      );
+    const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
+    const { dataDir, databaseUrl } = readConfig(context.environment);
+    const program = programVersion();
+    const now = context.now();
+    const order = { dataDir, databaseUrl, program, now, isControlOnly, hasRequests };
+    const making =
+      file === output ? backupToStream(order, writeOut) : backupToFile(order, file, force);
+    const made = await making.catch((error: unknown) => {
+      throw fileFault(error, placeOf(file));
     });
-}
-
-async function make(
-  context: CliContext,
-  file: string,
-  { control, requests, force }: BackupOptions,
-): Promise<MadeBackup> {
-  if (control === true && requests === true)
-    throw new CommandFault(
-      exitCodes.usage,
-      "--control is for accounts and keys alone. Leave away either it or --requests.",
-    );
-  const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
-  const { dataDir, databaseUrl } = readConfig(context.environment);
-  const order = {
-    dataDir,
-    databaseUrl,
-    program: programVersion(),
-    now: context.now(),
-    isControlOnly: control === true,
-    hasRequests: requests === true,
-  };
-  if (file !== "-") return backupToFile(order, file, force === true);
-  if (process.stdout.isTTY)
-    throw new CommandFault(
-      exitCodes.usage,
-      "A backup is no text for a terminal. Redirect it: gp-records backup - > FILE",
-    );
-  return backupToStream(order, writeOut);
-}
+    return { file, ...made };
+  },
+  json: ({ file, manifest, bytes, sha256 }) => ({
+    file,
+    bytes,
+    sha256,
+    made_at: manifest.made_at,
+    dataset: manifest.dataset,
+    pinned: manifest.pinned,
+    requests: manifest.requests,
+    files: manifest.files,
+  }),
+  text: ({ file, manifest, bytes, sha256 }, { control }) =>
+    [
+      `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
+      ...(manifest.dataset === null && !control
+        ? ["No dataset is published, so none is in it."]
+        : []),
+      ...(manifest.requests || control
+        ? []
+        : ["The request log is not in it; --requests saves it, too."]),
+      `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` of it, with DATA_DIR set to another folder, checks it.`,
+    ].join("\n"),
+  isAside: ({ file }) => file === output,
+});
 
 /** Resolves when the reader has taken it, so that nothing piles up in memory. */
 const writeOut = (bytes: Buffer) =>
@@ -81,30 +84,3 @@ function fileFault(error: unknown, file: string): unknown {
     `No backup was made: ${path} cannot be used (${code}). Choose another place, or give this user access to it.`,
   );
 }
-
-const madeJson = ({ manifest, bytes, sha256 }: MadeBackup, file: string) => ({
-  file,
-  bytes,
-  sha256,
-  made_at: manifest.made_at,
-  dataset: manifest.dataset,
-  pinned: manifest.pinned,
-  requests: manifest.requests,
-  files: manifest.files,
-});
-
-const madeText = (
-  { manifest, bytes, sha256 }: MadeBackup,
-  file: string,
-  { control }: BackupOptions,
-) =>
-  [
-    `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${file}: ${bytes.toLocaleString("en-US")} bytes.`,
-    ...(manifest.dataset === null && control !== true
-      ? ["No dataset is published, so none is in it."]
-      : []),
-    ...(manifest.requests || control === true
-      ? []
-      : ["The request log is not in it; --requests saves it, too."]),
-    `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` of it, with DATA_DIR set to another folder, checks it.`,
-  ].join("\n");

@@ -1,39 +1,39 @@
 /** Every command, in the order `--help` shows them. */
-import { addAccountCommands } from "./accounts.ts";
-import { addAuditCommands } from "./audit.ts";
-import { addBackupCommand } from "./backup.ts";
-import { addDatasetCommands } from "./datasets.ts";
-import { addDoctorCommand } from "./doctor.ts";
-import { addExportCommand } from "./export.ts";
-import { addImportCommands } from "./import.ts";
-import { addInstancesCommand } from "./instances.ts";
-import { addKeyCommands } from "./keys.ts";
-import { addMigrateCommand } from "./migrate.ts";
-import { addOpenapiCommand } from "./openapi.ts";
-import { addPlanCommands } from "./plans.ts";
-import type { AddCommands } from "./program.ts";
-import { addRequestCommands } from "./requests.ts";
-import { addRestoreCommand } from "./restore.ts";
-import { addServeCommand } from "./serve.ts";
-import { addUsageCommands } from "./usage.ts";
-import { addVocabularyCommand } from "./vocabulary.ts";
+import { accountCommands } from "./accounts.ts";
+import { auditCommands } from "./audit.ts";
+import { backupCommand } from "./backup.ts";
+import type { AddCommands } from "./command.ts";
+import { datasetCommands } from "./datasets.ts";
+import { doctorCommand } from "./doctor.ts";
+import { exportCommand } from "./export.ts";
+import { importCommands } from "./import.ts";
+import { instancesCommand } from "./instances.ts";
+import { keyCommands } from "./keys.ts";
+import { migrateCommand } from "./migrate.ts";
+import { openapiCommand } from "./openapi.ts";
+import { planCommands } from "./plans.ts";
+import { requestCommands } from "./requests.ts";
+import { restoreCommand } from "./restore.ts";
+import { serveCommand } from "./serve.ts";
+import { usageCommands } from "./usage.ts";
+import { vocabularyCommand } from "./vocabulary.ts";
 
 export const commandParts: readonly AddCommands[] = [
-  addServeCommand,
-  addImportCommands,
-  addDatasetCommands,
-  addVocabularyCommand,
-  addExportCommand,
-  addInstancesCommand,
-  addAccountCommands,
-  addPlanCommands,
-  addKeyCommands,
-  addAuditCommands,
-  addRequestCommands,
-  addUsageCommands,
-  addMigrateCommand,
-  addBackupCommand,
-  addRestoreCommand,
-  addDoctorCommand,
-  addOpenapiCommand,
+  serveCommand,
+  importCommands,
+  datasetCommands,
+  vocabularyCommand,
+  exportCommand,
+  instancesCommand,
+  accountCommands,
+  planCommands,
+  keyCommands,
+  auditCommands,
+  requestCommands,
+  usageCommands,
+  migrateCommand,
+  backupCommand,
+  restoreCommand,
+  doctorCommand,
+  openapiCommand,
 ];

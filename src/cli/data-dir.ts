@@ -2,7 +2,7 @@
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext } from "./command.ts";
 
 /** @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;

@@ -3,14 +3,14 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
-import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { type Catalogue, type DatasetList, openCatalogue } from "#datasets/catalogue.ts";
 import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { isRunning, type Lock, takeLock } from "#store/lock.ts";
 import { makePrivateFolder } from "#store/private-folder.ts";
 import { sqliteFault } from "#store/store-fault.ts";
+import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
 
 /** @throws CommandFault `usage` where the folder cannot be made or used. */
 export function openDatasets(dataDir: string): Catalogue {
@@ -43,6 +43,15 @@ export function takeImportLock(dataDir: string, nowMilliseconds = Date.now()): L
       lock.release();
     },
   };
+}
+
+export const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
+
+/** The version that was named, else the current one. @throws CommandFault where there is none. */
+export function chosenVersion(datasets: DatasetList, named: string | undefined): string {
+  const version = named ?? datasets.currentVersion();
+  if (version === null) throw new CommandFault(exitCodes.conflict, noDataset);
+  return version;
 }
 
 type Work<R> = (datasets: Datasets) => R | Promise<R>;

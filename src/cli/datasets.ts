@@ -1,221 +1,355 @@
 /** `gp-records datasets`: shows the datasets there are, checks them, and chooses which one is served. */
-import type { Command } from "commander";
-import type { DatasetList } from "#datasets/catalogue.ts";
-import type { Generation } from "#datasets/generation.ts";
+import { InvalidArgumentError } from "commander";
+import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
 import { isOutdated, isStaged } from "#datasets/choose.ts";
 import type { Datasets } from "#datasets/datasets.ts";
-import type { AuditAction } from "#store/audit.ts";
+import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
+import type { Generation } from "#datasets/generation.ts";
+import { type AuditAction, operator } from "#store/audit.ts";
+import { argument, type CliContext, command, family, flag, option } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
-import { addDiff } from "./datasets-diff.ts";
-import { changeDatasets, lookAtDatasets } from "./datasets-folder.ts";
-import { addPin, addPrune, addUnpin, pruneAfterPublication } from "./datasets-prune.ts";
-import { noteChange } from "./note-change.ts";
 import {
-  jsonOption,
-  onOneLine,
-  type OutputOptions,
-  printResult,
-  table,
-  timeText,
-} from "./output.ts";
+  changeDatasets,
+  chosenVersion,
+  dataFolderFault,
+  lookAtDatasets,
+  noDataset,
+} from "./datasets-folder.ts";
+import { countText, freedBytes, notePruned, pruneAfterPublication } from "./datasets-prune.ts";
+import { dataDirOf } from "./data-dir.ts";
+import { noteChange } from "./note-change.ts";
+import { onOneLine, table, timeText } from "./output.ts";
 import { showProgress } from "./progress.ts";
 
-export function addDatasetCommands(program: Command, context: CliContext): void {
-  const datasets = program
-    .command("datasets")
-    .description("show what is published, and choose what is served");
-  const looks = [addList, addShow, addDiff, addVerify];
-  const changes = [addPublish, addRollback, addPrune, addPin, addUnpin];
-  for (const add of [...looks, ...changes]) add(datasets, context);
-}
+const versionArgument = argument("<version>", "as `datasets list` shows it");
 
-export const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
-
-function addList(datasets: Command, context: CliContext): void {
-  datasets
-    .command("list")
-    .description("all datasets, oldest first")
-    .option(...jsonOption)
-    .action((options: OutputOptions) =>
-      lookAtDatasets(context, (catalogue) => {
-        const current = catalogue.currentVersion();
-        const rows = catalogue.list().map((generation) => ({
-          version: generation.version,
-          records: recordTotal(generation),
-          current: generation.version === current,
-          staged: isStaged(generation),
-          outdated: isOutdated(generation, current),
-          pinned: generation.pinned_at !== null,
-          published_at: generation.published_at,
-        }));
-        printResult(context, options, rows, () =>
-          rows.length === 0
-            ? noDataset
-            : table(
-                ["version", "records", "state", "published"],
-                rows.map((row) => [
-                  row.version,
-                  row.records.toLocaleString("en-US"),
-                  stateText(row),
-                  timeText(row.published_at),
-                ]),
-              ),
-        );
-      }),
-    );
-}
+const list = command({
+  name: "list",
+  description: "all datasets, oldest first",
+  example: "datasets list",
+  run: (_, context) =>
+    lookAtDatasets(context, (datasets) => {
+      const current = datasets.currentVersion();
+      return datasets.list().map((generation) => ({
+        version: generation.version,
+        records: recordTotal(generation),
+        current: generation.version === current,
+        staged: isStaged(generation),
+        outdated: isOutdated(generation, current),
+        pinned: generation.pinned_at !== null,
+        published_at: generation.published_at,
+      }));
+    }),
+  text: (rows) =>
+    table(
+      ["version", "records", "state", "published"],
+      rows.map((row) => [
+        row.version,
+        row.records.toLocaleString("en-US"),
+        states.filter((state) => row[state]).join(", "),
+        timeText(row.published_at),
+      ]),
+      noDataset,
+    ),
+});
 
 const states = ["current", "staged", "outdated", "pinned"] as const;
 
-const stateText = (row: Record<(typeof states)[number], boolean>) =>
-  states.filter((state) => row[state]).join(", ");
-
-function addShow(datasets: Command, context: CliContext): void {
-  datasets
-    .command("show")
-    .description("all that is known of one dataset")
-    .argument("[version]", "the current one if left out")
-    .option(...jsonOption)
-    .action((version: string | undefined, options: OutputOptions) =>
-      lookAtDatasets(context, (catalogue) => {
-        const current = catalogue.currentVersion();
-        const wanted = version ?? current;
-        if (wanted === null) throw new CommandFault(exitCodes.conflict, noDataset);
-        const generation = catalogue.find(wanted);
-        const known = { ...generation, current: wanted === current };
-        printResult(context, options, known, () => describe(catalogue, generation));
-      }),
-    );
-}
-
-function describe(catalogue: DatasetList, generation: Generation): string {
-  const { version, records, bytes, sha256, built_at, built_from, published_at } = generation;
-  return table(
-    ["dataset", ""],
-    [
-      ["version", version],
-      ["current", version === catalogue.currentVersion() ? "yes" : "no"],
-      ...Object.entries(records).map(([kind, count]) => [
-        `${kind} records`,
-        count.toLocaleString("en-US"),
-      ]),
-      ["built", timeText(built_at)],
-      ["built from", built_from ?? "-"],
-      ["published", timeText(published_at)],
-      ["published after", generation.published_after ?? "-"],
-      ["pinned", timeText(generation.pinned_at)],
-      ["file", catalogue.pathOf(version)],
-      ["bytes", bytes.toLocaleString("en-US")],
-      ["sha-256", sha256],
-    ],
-  );
-}
-
 const recordTotal = ({ records }: Generation) => Object.values(records).reduce((a, b) => a + b);
 
-interface PublishOptions extends OutputOptions {
-  discardNewer?: boolean;
-  force?: boolean;
+const show = command({
+  name: "show",
+  description: "all that is known of one dataset",
+  args: { version: argument("[version]", "the current one if left out") },
+  example: "datasets show",
+  run: ({ version: named }, context) =>
+    lookAtDatasets(context, (datasets) => {
+      const version = chosenVersion(datasets, named);
+      const current = version === datasets.currentVersion();
+      return { known: { ...datasets.find(version), current }, file: datasets.pathOf(version) };
+    }),
+  json: ({ known }) => known,
+  text: ({ known, file }) =>
+    table(
+      ["dataset", ""],
+      [
+        ["version", known.version],
+        ["current", known.current ? "yes" : "no"],
+        ...Object.entries(known.records).map(([kind, count]) => [
+          `${kind} records`,
+          count.toLocaleString("en-US"),
+        ]),
+        ["built", timeText(known.built_at)],
+        ["built from", known.built_from ?? "-"],
+        ["published", timeText(known.published_at)],
+        ["published after", known.published_after ?? "-"],
+        ["pinned", timeText(known.pinned_at)],
+        ["file", file],
+        ["bytes", known.bytes.toLocaleString("en-US")],
+        ["sha-256", known.sha256],
+      ],
+    ),
+});
+
+const diff = command({
+  name: "diff",
+  description: "what was added, changed, removed and merged from one dataset to another",
+  args: {
+    givenFrom: argument(
+      "[from]",
+      "version, as `datasets list` shows it; that before the current one if left out",
+    ),
+    givenTo: argument("[to]", "version; the current one if left out"),
+  },
+  options: {
+    ndjson: flag(
+      "--ndjson",
+      "every change as a line of JSON, with the members that differ",
+      "json",
+    ),
+  },
+  example: "datasets diff",
+  run: ({ givenFrom, givenTo, ndjson }, context) =>
+    lookAtDatasets(context, async (datasets) => {
+      const { diffGenerations } = await import("#datasets/diff.ts");
+      const { chosenBefore } = await import("#datasets/choose.ts");
+      const from = givenFrom ?? chosenBefore(datasets).version;
+      const to = givenTo ?? datasets.currentVersion()!;
+      for (const version of [from, to]) await datasets.fetch(version);
+      const sideOf = (version: string): Side => ({
+        generation: datasets.find(version),
+        path: datasets.pathOf(version),
+      });
+      const changes = diffGenerations(sideOf(from), sideOf(to));
+      if (!ndjson) return { from, to, ...(await summaryOf(changes)) };
+      for (const change of changes) context.print(JSON.stringify(change));
+      return null;
+    }),
+  text: ({ counts, examples }) =>
+    counts.length === 0
+      ? "The two datasets have the same records."
+      : `${countTable(counts)}\n\n${examples.map(exampleText).join("\n")}\n\n--ndjson lists all of them, with the values that differ.`,
+});
+
+type CountRow = { record: string; source: string } & ChangeCounts;
+
+/** Examples of each change of each kind of record. */
+const examplesMax = 3;
+
+async function summaryOf(changes: Iterable<Change>) {
+  const { changeKinds, openChangeCounts } = await import("#datasets/diff.ts");
+  const counts = openChangeCounts();
+  const shown = new Map<string, Change[]>();
+  for (const change of changes) {
+    counts.add(change);
+    const key = `${change.record} ${change.change}`;
+    const examples = shown.get(key) ?? [];
+    if (examples.length < examplesMax) shown.set(key, [...examples, change]);
+  }
+  const rows: readonly CountRow[] = counts.rows();
+  const records = new Set(rows.map(({ record }) => record));
+  const examples = [...records].flatMap((record) =>
+    changeKinds.flatMap((change) => shown.get(`${record} ${change}`) ?? []),
+  );
+  return { counts: rows, examples };
 }
 
-function addPublish(datasets: Command, context: CliContext): void {
-  datasets
-    .command("publish")
-    .description("serve this dataset; a running server takes it over within two seconds")
-    .argument("<version>", "as `datasets list` shows it")
-    .option(
-      "--discard-newer",
-      "publish a staged dataset although another was published since, whose changes are given up",
-    )
-    .option(
-      "--force",
-      "publish although a running server cannot read its format, and keeps what it serves",
-    )
-    .option(...jsonOption)
-    .action((version: string, options: PublishOptions) =>
-      choose(context, options, "dataset.published", (datasets) =>
-        datasets.publishVersion({
-          version,
-          discardsNewer: options.discardNewer === true,
-          isForced: options.force === true,
-          nowMilliseconds: context.now(),
-        }),
+const countTable = (rows: readonly CountRow[]) =>
+  table(
+    ["record", "source", "added", "changed", "removed", "merged"],
+    rows.map(({ record, source, ...counts }) => [
+      record,
+      source,
+      ...[counts.added, counts.changed, counts.removed, counts.merged].map((one) =>
+        one.toLocaleString("en-US"),
       ),
-    );
+    ]),
+  );
+
+function exampleText({ change, record, id, name, members, into }: Change): string {
+  const now = into === undefined ? "" : ` into ${into}`;
+  const which = members === undefined ? now : `: ${Object.keys(members).join(", ")}`;
+  return onOneLine(`${change} ${record} ${id} ${name}${which}`);
 }
 
-function addRollback(datasets: Command, context: CliContext): void {
-  datasets
-    .command("rollback")
-    .description("serve the dataset again that was served before the current one was published")
-    .option(...jsonOption)
-    .action((options: OutputOptions) =>
-      choose(context, options, "dataset.rolled_back", (datasets) =>
-        datasets.rollBack(context.now()),
-      ),
-    );
-}
-
-async function choose(
-  context: CliContext,
-  options: OutputOptions,
-  action: AuditAction,
-  change: (datasets: Datasets) => Promise<Generation>,
-): Promise<void> {
-  await changeDatasets(context, async (datasets) => {
-    const { version, published_at } = await change(datasets);
-    await noteChange(context, { action, subject: version });
-    const { versions: pruned, text } = await pruneAfterPublication(context, datasets);
-    printResult(context, options, { version, published_at, pruned }, () =>
-      [`${version} is the current dataset.`, text].join("\n").trimEnd(),
-    );
-  });
-}
-
-function addVerify(datasets: Command, context: CliContext): void {
-  datasets
-    .command("verify")
-    .description(
-      "check every dataset: its file against its SHA-256, what is known of it, and all records and links in it",
-    )
-    .argument("[versions...]", "only these")
-    .option(...jsonOption)
-    .action((versions: string[], options: OutputOptions) =>
-      lookAtDatasets(context, async (datasets) => {
-        // What is known of one that is there may be what is wrong with it.
-        for (const version of versions) if (!datasets.has(version)) datasets.find(version);
-        const progress = showProgress();
-        const checks: GenerationCheck[] = [];
-        const chosen = versions.length === 0 ? datasets.versions() : versions;
-        for await (const check of datasets.check(chosen))
-          progress.show(checks.push(check), "datasets checked");
-        progress.clear();
-        report(context, options, checks);
-      }),
-    );
-}
-
-function report(
-  context: CliContext,
-  options: OutputOptions,
-  checks: readonly GenerationCheck[],
-): void {
-  const json = checks.map(({ version, file, isCurrent, fault, mend }) => {
-    return { version, file, current: isCurrent, fault, mend };
-  });
-  printResult(context, options, json, () => checks.map(checkText).join("\n"));
-  const faulty = checks.filter(({ fault }) => fault !== null);
-  const orUnread = faulty.some(({ wrong }) => wrong === "unread") ? ", or not to be read" : "";
-  if (faulty.length > 0)
-    throw new CommandFault(
+const verify = command({
+  name: "verify",
+  description:
+    "check every dataset: its file against its SHA-256, what is known of it, and all records and links in it",
+  args: { versions: argument("[versions...]", "only these") },
+  example: "datasets verify",
+  run: ({ versions }, context) =>
+    lookAtDatasets(context, async (datasets) => {
+      // What is known of one that is there may be what is wrong with it.
+      for (const version of versions) if (!datasets.has(version)) datasets.find(version);
+      const progress = showProgress();
+      const checks: GenerationCheck[] = [];
+      const chosen = versions.length === 0 ? datasets.versions() : versions;
+      for await (const check of datasets.check(chosen))
+        progress.show(checks.push(check), "datasets checked");
+      progress.clear();
+      return checks;
+    }),
+  json: (checks) =>
+    checks.map(({ version, file, isCurrent, fault, mend }) => {
+      return { version, file, current: isCurrent, fault, mend };
+    }),
+  text: (checks) =>
+    checks
+      .map(({ version, isCurrent, fault, mend }) =>
+        fault === null
+          ? `${version}  sound${isCurrent ? ", current" : ""}`
+          : `${version}  ${onOneLine(fault)}\n  ${onOneLine(mend!)}`,
+      )
+      .join("\n"),
+  fault: (checks) => {
+    const faulty = checks.filter(({ fault }) => fault !== null);
+    if (faulty.length === 0) return null;
+    const orUnread = faulty.some(({ wrong }) => wrong === "unread") ? ", or not to be read" : "";
+    return new CommandFault(
       exitCodes.unhealthy,
       `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published${orUnread}.`,
     );
+  },
+});
+
+const publish = command({
+  name: "publish",
+  description: "serve this dataset; a running server takes it over within two seconds",
+  args: { version: versionArgument },
+  options: {
+    discardsNewer: flag(
+      "--discard-newer",
+      "publish a staged dataset although another was published since, whose changes are given up",
+    ),
+    isForced: flag(
+      "--force",
+      "publish although a running server cannot read its format, and keeps what it serves",
+    ),
+  },
+  example: "datasets publish 20261120T030000Z-9f3c2a7e",
+  run: (choice, context) =>
+    choose(context, "dataset.published", (datasets) =>
+      datasets.publishVersion({ ...choice, nowMilliseconds: context.now() }),
+    ),
+  json: chosenJson,
+  text: chosenText,
+});
+
+const rollback = command({
+  name: "rollback",
+  description: "serve the dataset again that was served before the current one was published",
+  example: "datasets rollback",
+  run: (_, context) =>
+    choose(context, "dataset.rolled_back", (datasets) => datasets.rollBack(context.now())),
+  json: chosenJson,
+  text: chosenText,
+});
+
+const choose = (
+  context: CliContext,
+  action: AuditAction,
+  change: (datasets: Datasets) => Promise<Generation>,
+) =>
+  changeDatasets(context, async (datasets) => {
+    const chosen = await change(datasets);
+    await noteChange(context, { action, subject: chosen.version });
+    return { chosen, cleared: await pruneAfterPublication(context, datasets) };
+  });
+
+type Chosen = Awaited<ReturnType<typeof choose>>;
+
+function chosenJson({ chosen: { version, published_at }, cleared }: Chosen) {
+  return { version, published_at, pruned: cleared.versions };
 }
 
-function checkText({ version, isCurrent, fault, mend }: GenerationCheck): string {
-  const sound = `${version}  sound${isCurrent ? ", current" : ""}`;
-  return fault === null ? sound : `${version}  ${onOneLine(fault)}\n  ${onOneLine(mend!)}`;
+function chosenText({ chosen, cleared }: Chosen): string {
+  return [`${chosen.version} is the current dataset.`, cleared.text].join("\n").trimEnd();
 }
+
+function parseKeep(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError("Write how many datasets to keep, 1 or more.");
+  return Number(text);
+}
+
+const prune = command({
+  name: "prune",
+  description:
+    "delete old datasets; never the current one, one that is pinned, nor what a server may be opening",
+  options: {
+    keep: option(
+      "--keep <n>",
+      "how many of those published are kept, the newest (default: DATASETS_KEEP)",
+      parseKeep,
+    ),
+    isDryRun: flag("--dry-run", "tell what would be deleted and delete nothing"),
+  },
+  example: "datasets prune --keep 3 --dry-run",
+  run: async ({ keep: given, isDryRun }, context) => {
+    const keep = given ?? readConfig(context.environment).datasetsKeep;
+    const pruned = await changeDatasets(context, async (datasets) => {
+      const nowMilliseconds = context.now();
+      if (!isDryRun) await datasets.forgetSteps(nowMilliseconds);
+      return datasets.prune({ keep, isDryRun, nowMilliseconds });
+    });
+    if (!isDryRun) await notePruned(context, pruned, operator);
+    return pruned;
+  },
+  json: (pruned, { isDryRun }) => ({
+    removed: pruned.removed.map(({ version }) => version),
+    bytes: freedBytes(pruned),
+    pinned: pruned.pinned.map(({ version }) => version),
+    dry_run: isDryRun,
+  }),
+  text: (pruned, { isDryRun }) => {
+    const kept = pruned.pinned.map(
+      ({ version }) =>
+        `${version} is pinned and stays; 'gp-records datasets unpin ${version}' lets it go.`,
+    );
+    const { removed } = pruned;
+    if (removed.length === 0)
+      return [...kept, "Every dataset there is has to be kept; nothing was deleted."].join("\n");
+    const what = isDryRun ? "Would delete" : "Deleted";
+    const sum = `${what} ${countText(pruned)}${isDryRun ? " and free" : ", which freed"} ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
+    return [...removed.map(({ version }) => version), ...kept, sum].join("\n");
+  },
+  fault: ({ failures: [failure] }, context) =>
+    failure === undefined ? null : dataFolderFault(failure.error, dataDirOf(context)),
+});
+
+const pin = command({
+  name: "pin",
+  description: "keep a dataset for good, for figures that must be reproduced",
+  args: { version: versionArgument },
+  example: "datasets pin 20261120T030000Z-9f3c2a7e",
+  run: ({ version }, context) => changePin(context, version, true),
+  text: ({ version }) => `${version} is pinned: nothing but you deletes it.`,
+});
+
+const unpin = command({
+  name: "unpin",
+  description: "let a dataset go that was pinned, once it is old enough",
+  args: { version: versionArgument },
+  example: "datasets unpin 20261120T030000Z-9f3c2a7e",
+  run: ({ version }, context) => changePin(context, version, false),
+  text: ({ version }) => `${version} is not pinned: it goes when it is old enough.`,
+});
+
+async function changePin(context: CliContext, version: string, isPinned: boolean) {
+  const { isChange, pinned_at } = await changeDatasets(context, async (datasets) => {
+    const before = datasets.find(version).pinned_at;
+    const after = await datasets.pinVersion(version, isPinned ? context.now() : null);
+    return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
+  });
+  const action = isPinned ? "dataset.pinned" : "dataset.unpinned";
+  if (isChange) await noteChange(context, { action, subject: version });
+  return { version, pinned_at };
+}
+
+export const datasetCommands = family(
+  "datasets",
+  "show what is published, and choose what is served",
+  [list, show, diff, verify, publish, rollback, prune, pin, unpin],
+);

@@ -11,7 +11,7 @@ import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext } from "./command.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
 import { showProgress } from "./progress.ts";
 

@@ -1,43 +1,36 @@
 /** `gp-records doctor`: looks for what is wrong, and says how to mend it. */
-import type { Command } from "commander";
 import type { Result } from "#doctor/check.ts";
+import { command } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
-import { jsonOption, onOneLine, type OutputOptions, printResult } from "./output.ts";
+import { onOneLine } from "./output.ts";
 
-export function addDoctorCommand(program: Command, context: CliContext): void {
-  program
-    .command("doctor")
-    .description(
-      "look for what is wrong with settings, data folder and machine, and say how to mend it; changes nothing",
-    )
-    .option(...jsonOption)
-    .action(async (options: OutputOptions) => {
-      const { examine } = await import("#doctor/check.ts");
-      const { checks } = await import("#doctor/index.ts");
-      const results = await examine(checks, {
-        environment: context.environment,
-        environmentFile: context.environmentFile ?? null,
-      });
-      const failed = results.filter(({ status }) => status === "fail").length;
-      printResult(context, options, { healthy: failed === 0, checks: results }, () =>
-        textOf(results),
-      );
-      if (failed > 0)
-        throw new CommandFault(
-          exitCodes.unhealthy,
-          `Found ${failed} thing${failed === 1 ? "" : "s"} to mend.`,
-        );
-    });
-}
+export const doctorCommand = command({
+  name: "doctor",
+  description:
+    "look for what is wrong with settings, data folder and machine, and say how to mend it; changes nothing",
+  example: "doctor",
+  run: async (_, { environment, environmentFile = null }) => {
+    const { examine } = await import("#doctor/check.ts");
+    const { checks } = await import("#doctor/index.ts");
+    return examine(checks, { environment, environmentFile });
+  },
+  json: (results) => ({ healthy: failedOf(results) === 0, checks: results }),
+  /** A line for each finding; the mend on a line of its own below it. */
+  text: (results) => {
+    const width = Math.max(...results.map(({ check }) => check.length));
+    return results
+      .flatMap(({ status, check, found, mend }) => [
+        `${status.padEnd(4)}  ${check.padEnd(width)}  ${onOneLine(found)}`,
+        ...(mend === null ? [] : [`${" ".repeat(width + 8)}→ ${onOneLine(mend)}`]),
+      ])
+      .join("\n");
+  },
+  fault: (results) => {
+    const failed = failedOf(results);
+    const words = `Found ${failed} thing${failed === 1 ? "" : "s"} to mend.`;
+    return failed === 0 ? null : new CommandFault(exitCodes.unhealthy, words);
+  },
+});
 
-/** A line for each finding; the mend on a line of its own below it. */
-function textOf(results: readonly Result[]): string {
-  const width = Math.max(...results.map(({ check }) => check.length));
-  return results
-    .flatMap(({ status, check, found, mend }) => [
-      `${status.padEnd(4)}  ${check.padEnd(width)}  ${onOneLine(found)}`,
-      ...(mend === null ? [] : [`${" ".repeat(width + 8)}→ ${onOneLine(mend)}`]),
-    ])
-    .join("\n");
-}
+const failedOf = (results: readonly Result[]): number =>
+  results.filter(({ status }) => status === "fail").length;

@@ -1,138 +1,168 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import type { Datasets } from "#datasets/datasets.ts";
 import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
-import type { RejectedMax } from "#datasets/rejections.ts";
-import { type Encoding, encodings } from "#importers/encoding.ts";
+import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
+import { encodings } from "#importers/encoding.ts";
+import type { ReadOptions } from "#importers/source-file.ts";
+import {
+  argument,
+  choice,
+  type CliContext,
+  command,
+  family,
+  flag,
+  neededOption,
+  parameter,
+  type Values,
+} from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
-import { importJson, importText } from "./import-report.ts";
-import { jsonOption, type OutputOptions, printResult } from "./output.ts";
+import { onOneLine } from "./output.ts";
 import { showProgress } from "./progress.ts";
 
-/** What an import reads, opened once the import may begin. */
-interface Input {
-  /** Files of records, and of the mapping if there is one. */
-  files: readonly string[];
-  mapping: readonly string[];
-  /** Whether everything read becomes records, so that their size can be estimated. */
-  isWhole: boolean;
-  open(): Promise<ImportRequest["entries"]>;
+const args = {
+  files: argument("<files...>", "files of the source, read in this order; - is standard input"),
+};
+
+/** The options that every format has. */
+const options = {
+  source: neededOption("--source <name>", "name of the source whose records are replaced"),
+  isMerge: flag("--merge", "add, replace and remove single records; all others of the source stay"),
+  encoding: choice(
+    "--encoding <name>",
+    "how the files are encoded; utf-8 unless the mapping says",
+    encodings,
+  ),
+  isDryRun: flag("--dry-run", "tell what would change and change nothing"),
+  isStaged: flag("--stage", "build and check, but leave it to be published later", "dryRun"),
+  rejectedMax: parameter<RejectedMax>(
+    new Option(
+      "--max-rejected <n>",
+      "publish although up to so many lines, or so many per cent (5%), are rejected",
+    )
+      .argParser(parseRejectedMax)
+      .default({ lines: 0 }, "0"),
+  ),
+  shrinkPercentMax: parameter<number>(
+    new Option(
+      "--max-shrink <percent>",
+      "publish although the source loses up to this share of its records",
+    )
+      .argParser(parseShrinkMax)
+      .default(50, "50%"),
+  ),
+  allowsEmpty: flag(
+    "--allow-empty",
+    "accept files without a record, and a source that ends up without any",
+  ),
+};
+
+type Given = Values<typeof args> & Values<typeof options>;
+
+/** What every format prints and fails with. */
+const outcome = {
+  json: importJson,
+  text: importText,
+  fault: importRefusal,
+};
+
+const ndjson = command({
+  name: "ndjson",
+  description: "canonical records, one JSON object a line (docs/importing.md)",
+  args,
+  options,
+  example: "import ndjson records.ndjson --source own",
+  run: (given, context) =>
+    runImport(given, context, [], async (reading) => {
+      const { draftNdjson } = await import("./draft-ndjson.ts");
+      return { blocks: draftNdjson(given.files, reading, given.source) };
+    }),
+  ...outcome,
+});
+
+const csv = command({
+  name: "csv",
+  description: "rows of a table, through a mapping file (docs/importing.md)",
+  args,
+  options: {
+    ...options,
+    map: neededOption("--map <file>", "the mapping from columns to records"),
+  },
+  example: "import csv projects.csv --map examples/mappings/projects.json --source city",
+  run: ({ map, ...given }, context) =>
+    runImport(given, context, [map], async (reading) => {
+      const { readMapping } = await import("#importers/read-mapping.ts");
+      const { readCsv } = await import("#importers/csv.ts");
+      return readCsv(given.files, await readMapping(map), reading);
+    }),
+  ...outcome,
+});
+
+export const importCommands = family(
+  "import",
+  "replace what is published of one source by the records in its files",
+  [ndjson, csv],
+);
+
+interface Imported {
+  given: Given;
+  result: ImportResult;
+  /** What was deleted after the publication. */
+  cleared: Cleared;
 }
 
-export function addImportCommands(program: Command, context: CliContext): void {
-  const family = program
-    .command("import")
-    .description("replace what is published of one source by the records in its files");
-  const add = (format: string, description: string) =>
-    addImportOptions(family.command(format).description(description));
-  add("ndjson", "canonical records, one JSON object a line (docs/importing.md)").action(
-    (files: string[], options: ImportOptions) =>
-      runImport(context, options, ndjsonInput(files, options)),
-  );
-  add("csv", "rows of a table, through a mapping file (docs/importing.md)")
-    .requiredOption("--map <file>", "the mapping from columns to records")
-    .action((files: string[], options: ImportOptions) =>
-      runImport(context, options, csvInput(files, options)),
-    );
-}
-
-const readOptions = ({ encoding, allowEmpty }: ImportOptions) => ({
-  encoding,
-  allowsEmpty: allowEmpty === true,
-});
-
-const ndjsonInput = (files: readonly string[], options: ImportOptions): Input => ({
-  files,
-  mapping: [],
-  isWhole: true,
-  async open() {
-    const { draftNdjson } = await import("./draft-ndjson.ts");
-    return { blocks: draftNdjson(files, readOptions(options), options.source) };
-  },
-});
-
-const csvInput = (files: readonly string[], options: ImportOptions): Input => ({
-  files,
-  mapping: [options.map!],
-  isWhole: false,
-  async open() {
-    const { readMapping } = await import("#importers/read-mapping.ts");
-    const { readCsv } = await import("#importers/csv.ts");
-    return readCsv(files, await readMapping(options.map!), readOptions(options));
-  },
-});
-
-/** Loads what it needs here, so that no other command waits for it. */
+/**
+ * Loads what it needs here, so that no other command waits for it.
+ * @param mapping files that say how the others are read: then not everything read becomes records, and their size says little.
+ * @param open reads the files once the import may begin.
+ */
 async function runImport(
+  given: Given,
   context: CliContext,
-  options: ImportOptions,
-  { files, mapping, isWhole, open }: Input,
-): Promise<void> {
+  mapping: readonly string[],
+  open: (reading: ReadOptions) => Promise<ImportRequest["entries"]>,
+): Promise<Imported> {
   const { knownBytes, refuseUnreadable } = await import("#importers/source-file.ts");
-  const { source } = options;
+  const { files, source, encoding, ...order } = given;
   await refuseSource(source);
   refuseTwice(files);
   refuseUnreadable([...mapping, ...files]);
   const progress = showProgress();
-  const importInto = async (datasets: Datasets) => {
-    const result = await datasets.importSource({
-      source,
-      entries: await open(),
-      isMerge: options.merge === true,
-      rejectedMax: options.maxRejected,
-      shrinkPercentMax: options.maxShrink,
-      allowsEmpty: options.allowEmpty === true,
-      isDryRun: options.dryRun === true,
-      isStaged: options.stage === true,
-      knownBytes: isWhole ? knownBytes(files) : 0,
-      nowMilliseconds: context.now(),
-      onRead: (lines) => progress.show(lines, "lines read"),
-      onWritten: (records) => progress.show(records, "records written"),
-      onChecked: (records) => progress.show(records, "records checked"),
-    });
-    progress.clear();
-    await notePublished(context, source, result);
-    const cleared = await clearOld(context, datasets, result);
-    const isMerge = options.merge === true;
-    printResult(context, options, importJson(source, isMerge, result, cleared), () =>
-      importText(source, result, cleared),
-    );
-    const refusal = importRefusal(source, result, options.maxShrink);
-    if (refusal !== null) throw refusal;
-  };
   try {
-    await changeDatasets(context, importInto);
+    return await changeDatasets(context, async (datasets) => {
+      const { allowsEmpty } = order;
+      const result = await datasets.importSource({
+        ...order,
+        source,
+        entries: await open({ encoding, allowsEmpty }),
+        knownBytes: mapping.length === 0 ? knownBytes(files) : 0,
+        nowMilliseconds: context.now(),
+        onRead: (lines) => progress.show(lines, "lines read"),
+        onWritten: (records) => progress.show(records, "records written"),
+        onChecked: (records) => progress.show(records, "records checked"),
+      });
+      progress.clear();
+      return { given, result, cleared: await noteAndClear(context, datasets, source, result) };
+    });
   } finally {
     progress.clear();
   }
 }
 
-async function notePublished(
-  context: CliContext,
-  source: string,
-  { published, changes }: ImportResult,
-): Promise<void> {
-  if (published === null) return;
-  const { noteChange } = await import("./note-change.ts");
-  const { added, updated: changed, removed } = changes;
-  const detail = { source, added, changed, removed };
-  await noteChange(context, {
-    action: "dataset.published",
-    subject: published.version,
-    detail,
-  });
-}
-
-async function clearOld(
+/** Writes a publication into the audit log, and deletes what is too old after it. */
+async function noteAndClear(
   context: CliContext,
   datasets: Datasets,
-  { published }: ImportResult,
+  source: string,
+  { published, changes: { added, updated: changed, removed } }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
+  const { noteChange } = await import("./note-change.ts");
   const { pruneAfterPublication } = await import("./datasets-prune.ts");
+  const detail = { source, added, changed, removed };
+  await noteChange(context, { action: "dataset.published", subject: published.version, detail });
   return pruneAfterPublication(context, datasets);
 }
 
@@ -152,56 +182,6 @@ function refuseTwice(files: readonly string[]): void {
     throw new CommandFault(exitCodes.usage, "- is standard input, which can be read only once.");
 }
 
-interface ImportOptions extends OutputOptions {
-  source: string;
-  map?: string;
-  encoding?: Encoding;
-  merge?: boolean;
-  dryRun?: boolean;
-  stage?: boolean;
-  maxRejected: RejectedMax;
-  /** In per cent. */
-  maxShrink: number;
-  allowEmpty?: boolean;
-}
-
-/** The options that every format has. */
-const addImportOptions = (command: Command): Command =>
-  command
-    .argument("<files...>", "files of the source, read in this order; - is standard input")
-    .requiredOption("--source <name>", "name of the source whose records are replaced")
-    .option("--merge", "add, replace and remove single records; all others of the source stay")
-    .addOption(
-      new Option(
-        "--encoding <name>",
-        "how the files are encoded; utf-8 unless the mapping says",
-      ).choices(encodings),
-    )
-    .option("--dry-run", "tell what would change and change nothing")
-    .addOption(
-      new Option("--stage", "build and check, but leave it to be published later").conflicts(
-        "dryRun",
-      ),
-    )
-    .addOption(
-      new Option(
-        "--max-rejected <n>",
-        "publish although up to so many lines, or so many per cent (5%), are rejected",
-      )
-        .argParser(parseRejectedMax)
-        .default({ lines: 0 }, "0"),
-    )
-    .addOption(
-      new Option(
-        "--max-shrink <percent>",
-        "publish although the source loses up to this share of its records",
-      )
-        .argParser(parseShrinkMax)
-        .default(50, "50%"),
-    )
-    .option("--allow-empty", "accept files without a record, and a source that ends up without any")
-    .option(...jsonOption);
-
 function parseRejectedMax(text: string): RejectedMax {
   const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (count === undefined || (percent === "%" && Number(count) > 100))
@@ -218,12 +198,10 @@ function parseShrinkMax(text: string): number {
   return Number(percent);
 }
 
-/** @param shrinkPercentMax what was allowed. */
-function importRefusal(
-  source: string,
-  { refusal, collected, sourceSize }: ImportResult,
-  shrinkPercentMax: number,
-): CommandFault | null {
+function importRefusal({
+  given: { source, shrinkPercentMax },
+  result: { refusal, collected, sourceSize },
+}: Imported): CommandFault | null {
   switch (refusal) {
     case null:
       return null;
@@ -246,6 +224,109 @@ function importRefusal(
       );
     }
   }
+}
+
+/** Lines of a kind a person is shown; `--json` has up to a thousand. */
+const shownMax = 20;
+
+function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
+  const { read, accepted, rejections, absent } = result.collected;
+  const { added, updated, removed } = result.changes;
+  return {
+    source,
+    mode: isMerge ? "merge" : "replace",
+    read,
+    accepted,
+    rejected: rejections.count,
+    rejections: rejections.listed,
+    absent: absent.count,
+    absences: absent.listed,
+    outcome: outcomeOf(result),
+    refusal: result.refusal,
+    added,
+    changed: updated,
+    removed,
+    unchanged: unchangedOf(result),
+    demo_removed: result.droppedCount,
+    source_records: result.sourceSize,
+    records: result.records,
+    version: (result.published ?? result.staged)?.version ?? null,
+    pruned: cleared.versions,
+  };
+}
+
+function importText({ given: { source }, result, cleared }: Imported): string {
+  const { read, accepted, rejections, absent } = result.collected;
+  const { added, updated, removed } = result.changes;
+  const unchanged = unchangedOf(result) ?? 0;
+  const lines = [...listed(rejections), ...listed(absent)];
+  lines.push(
+    `Source '${source}': ${count(read)} read = ${count(accepted)} accepted + ${count(rejections.count)} rejected.`,
+  );
+  const changes = `${count(added)} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
+  const { gp = 0, principal = 0, signal = 0, project = 0 } = result.records ?? {};
+  const records = `${count(gp)} GPs, ${count(principal)} principals, ${count(signal)} signals, ${count(project)} projects`;
+  switch (outcomeOf(result)) {
+    case "published":
+      lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);
+      lines.push(...demoText(result, "went"));
+      if (cleared.text !== "") lines.push(cleared.text);
+      break;
+    case "staged":
+      lines.push(`${changes}. Staged as ${result.staged!.version}: ${records}.`);
+      lines.push(...demoText(result, "go with its publication"));
+      lines.push(...nextSteps(result.staged!));
+      break;
+    case "dry_run":
+      lines.push(`${changes}, had this not been a dry run. The dataset would have ${records}.`);
+      lines.push(...demoText(result, "would go"));
+      break;
+    case "unchanged":
+      lines.push("Nothing differs from what is published, so nothing was published.");
+      break;
+    default:
+  }
+  return lines.join("\n");
+}
+
+/** Without it, people who add records to the demo read of thousands removed and not why. */
+const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
+  droppedCount === 0
+    ? []
+    : [
+        `All ${count(droppedCount)} invented records of the demo ${what}: the first import of a real source removes them.`,
+      ];
+
+function listed(one: Rejections): string[] {
+  const lines = one.listed
+    .slice(0, shownMax)
+    .map(({ file, line, field, reason, count: times }) =>
+      onOneLine(
+        `${file}:${line}: ${field} ${reason}${times > 1 ? ` (${count(times)} times)` : ""}`,
+      ),
+    );
+  return one.listed.length > shownMax
+    ? [...lines, `… ${one.listed.length - shownMax} more; --json lists them`]
+    : lines;
+}
+
+function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>): string[] {
+  const steps = [`gp-records datasets publish ${version}`];
+  if (built_from !== null) steps.unshift(`gp-records datasets diff ${built_from} ${version}`);
+  return ["Next:", ...steps.map((step) => `  ${step}`)];
+}
+
+/** Records of the new dataset that were in the one before just so; null where there is none. */
+function unchangedOf({ records, changes }: ImportResult): number | null {
+  if (records === null) return null;
+  const total = Object.values(records).reduce((a, b) => a + b);
+  return total - changes.added - changes.updated;
+}
+
+function outcomeOf({ outcome, published, staged }: ImportResult) {
+  if (outcome !== "built") return outcome;
+  if (published !== null) return "published";
+  return staged === null ? "dry_run" : "staged";
 }
 
 const count = (number: number) => number.toLocaleString("en-US");

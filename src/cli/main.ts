@@ -1,8 +1,8 @@
 /** The command line of gp-records, and the only place that ends the process. */
 import { withEnvironmentFile } from "#config/environment-file.ts";
+import type { AddCommands } from "./command.ts";
 import { exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";
-import type { AddCommands } from "./program.ts";
 
 // The reader of the output may stop early (`| head`), or its disk may be full: no reason to stop a server.
 process.stdout.on("error", () => {});
@@ -44,8 +44,8 @@ process.stdout.write("", () => {
 
 /** Returns the parts of a command; a server, an import and an export start without what only others need. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
-  if (command === "serve") return [(await import("./serve.ts")).addServeCommand];
-  if (command === "import") return [(await import("./import.ts")).addImportCommands];
-  if (command === "export") return [(await import("./export.ts")).addExportCommand];
+  if (command === "serve") return [(await import("./serve.ts")).serveCommand];
+  if (command === "import") return [(await import("./import.ts")).importCommands];
+  if (command === "export") return [(await import("./export.ts")).exportCommand];
   return (await import("./command-parts.ts")).commandParts;
 }

@@ -1,6 +1,6 @@
 /** Writes into the audit log what a command did to datasets, which are files outside the control store. */
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 
 interface Change {

@@ -6,16 +6,16 @@ const dayStart = /^\d{4}-\d{2}-\d{2}/;
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
- * Milliseconds since 1970; a day is its beginning, and all times are UTC.
+ * Reads a moment. A day is its beginning, and all times are UTC.
+ * @returns milliseconds since 1970, of the time that it is now.
  * @throws InvalidArgumentError saying what a moment looks like; commander puts the option's name before it.
  */
-export const momentParser =
-  (now: () => number) =>
-  (text: string): number => {
-    const milliseconds = dayStart.test(text) ? timeOf(text) : now() - ago(text);
-    if (Number.isNaN(milliseconds)) throw new InvalidArgumentError(explanation);
-    return milliseconds;
-  };
+export function parseMoment(text: string): (now: number) => number {
+  const isTime = dayStart.test(text);
+  const milliseconds = isTime ? timeOf(text) : ago(text);
+  if (Number.isNaN(milliseconds)) throw new InvalidArgumentError(explanation);
+  return (now) => (isTime ? milliseconds : now - milliseconds);
+}
 
 /** NaN where there is no such time: Date.parse takes 31 November for the day after the 30th. */
 function timeOf(text: string): number {

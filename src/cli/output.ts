@@ -1,22 +1,4 @@
-/** What commands print: lines for people or one JSON document for programs, without control characters. */
-import type { CliContext } from "./context.ts";
-
-/** The option of every command that prints a result: `.option(...jsonOption)`. */
-export const jsonOption = ["--json", "print the result as JSON"] as const;
-
-export interface OutputOptions {
-  json?: boolean;
-}
-
-/** @param json what programs read; @param text what people read, made only when asked for. */
-export function printResult(
-  { print }: CliContext,
-  options: OutputOptions,
-  json: unknown,
-  text: () => string,
-): void {
-  print(options.json === true ? JSON.stringify(json) : text());
-}
+/** What commands print: lines and tables for people, without control characters. */
 
 /** Control characters except the line break, DEL and C1 among them; separators of lines; and what changes the direction of text. */
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -31,8 +13,13 @@ export const harmless = (text: string): string =>
 /** The same, with `\n` for line breaks too: for text that must not begin a line of its own. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
-/** Columns two spaces apart under upper-case headings. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Columns two spaces apart under upper-case headings. @param none what stands in place of a table without rows. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  none = "",
+): string {
+  if (rows.length === 0 && none !== "") return none;
   const all = [
     headings.map((heading) => heading.toUpperCase()),
     ...rows.map((row) => row.map(onOneLine)),

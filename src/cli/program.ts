@@ -6,13 +6,10 @@ import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { maskKeys } from "#problems.ts";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
+import type { AddCommands, CliContext } from "./command.ts";
 import { CommandFault, type ExitCode, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
 import { harmless, onOneLine } from "./output.ts";
 import { programVersion } from "./program-version.ts";
-
-/** Adds one command, or a family of them, to the program. */
-export type AddCommands = (program: Command, context: CliContext) => void;
 
 /**
  * Nothing that a command prints reaches a terminal as a control character, whichever file or argument it comes from.

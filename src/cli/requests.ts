@@ -1,114 +1,79 @@
 /** `gp-records requests`: looks into the request log. */
-import type { Command } from "commander";
 import { requireAccount } from "#accounts/find-account.ts";
 import { DomainError } from "#store/domain-error.ts";
-import type { UsageStore } from "#store/stores.ts";
 import { requestColumns } from "#usage/columns.ts";
 import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
+import { argument, type CliContext, command, family, neededOption, option } from "./command.ts";
 import { withControl, withUsage } from "./data-dir.ts";
-import { momentParser, parseCount } from "./option-values.ts";
+import { parseCount, parseMoment } from "./option-values.ts";
 import { table, timeText } from "./output.ts";
-import {
-  accountColumns,
-  printRows,
-  readAccountNames,
-  type RowOptions,
-  withRowOptions,
-} from "./row-output.ts";
-
-interface RequestOptions extends RowOptions {
-  account?: string;
-  /** Milliseconds since 1970. */
-  since?: number;
-  until?: number;
-  limit?: number;
-}
+import { accountColumns, printRows, readAccountNames, rowOptions } from "./row-output.ts";
 
 const limitDefault = 100;
 
-export function addRequestCommands(program: Command, context: CliContext): void {
-  const requests = program
-    .command("requests")
-    .description("show what was asked, as far as USAGE_LOG_DAYS goes back");
-  const find = requests
-    .command("find")
-    .description("show the requests with this id, or those of an account, newest first")
-    .argument("[id]", "request_id of an answer")
-    .option("--account <account>", "only those of this account, by name or id");
-  withTimes(find, context).action((id: string | undefined, options: RequestOptions) =>
-    show(context, id, options),
-  );
-  const list = requests
-    .command("list")
-    .description("show the requests of an account, newest first")
-    .requiredOption("--account <account>", "name or id");
-  withTimes(list, context).action((options: RequestOptions) => show(context, undefined, options));
-}
+const options = {
+  since: option("--since <time>", "not before this day or time, or how long ago", parseMoment),
+  until: option("--until <time>", "before this day or time, or how long ago", parseMoment),
+  limit: option("--limit <n>", `at most so many (default: ${limitDefault})`, parseCount),
+  ...rowOptions,
+};
 
-function withTimes(command: Command, { now }: CliContext): Command {
-  const parseMoment = momentParser(now);
-  return withRowOptions(
-    command
-      .option("--since <time>", "not before this day or time, or how long ago", parseMoment)
-      .option("--until <time>", "before this day or time, or how long ago", parseMoment)
-      .option("--limit <n>", `at most so many (default: ${limitDefault})`, parseCount),
-  );
-}
+const find = command({
+  name: "find",
+  description: "show the requests with this id, newest first",
+  args: { id: argument("<id>", "request_id of an answer") },
+  options: {
+    account: option("--account <account>", "only those of this account, by name or id"),
+    ...options,
+  },
+  example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+  run: async ({ id, account, since, until, limit = limitDefault, ...format }, context) => {
+    const owner = account === undefined ? undefined : await numberOf(context, account);
+    const output = await outputOf(context);
+    const [from, to] = [since, until].map((moment) => moment?.(context.now()));
+    const filter = { requestId: id, since: from, until: to };
+    const requests = await withUsage(context, (usage) =>
+      findRequests(usage, { account: owner, filter, limit }),
+    );
+    if (requests.length === 0)
+      throw new DomainError(
+        "not_found",
+        `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
+      );
+    await printRows(context, format, output, [requests]);
+  },
+});
 
-async function show(
-  context: CliContext,
-  id: string | undefined,
-  options: RequestOptions,
-): Promise<void> {
-  const { account } = options;
-  if (id === undefined && account === undefined)
-    throw new CommandFault(exitCodes.usage, "Give the id of a request, or --account ACCOUNT.");
-  const owner =
-    account === undefined
-      ? undefined
-      : await withControl(context, ({ database }) => requireAccount(database, account));
+const list = command({
+  name: "list",
+  description: "show the requests of an account, newest first",
+  options: { account: neededOption("--account <account>", "name or id"), ...options },
+  example: "requests list --account Acme --since 24h",
+  run: async ({ account: idOrName, since, until, limit, ...format }, context) => {
+    const account = await numberOf(context, idOrName);
+    const output = await outputOf(context);
+    const [from, to] = [since, until].map((moment) => moment?.(context.now()));
+    const order = { account, filter: { since: from, until: to }, countMax: limit ?? limitDefault };
+    await withUsage(context, (usage) =>
+      printRows(context, format, output, requestsInPages(usage, order)),
+    );
+  },
+});
+
+const numberOf = async (context: CliContext, account: string): Promise<number> =>
+  withControl(context, async ({ database }) => (await requireAccount(database, account)).number);
+
+async function outputOf(context: CliContext) {
   const namesOf = await readAccountNames(context);
   const columns = [
     ...accountColumns((request: LoggedRequest) => namesOf(request.account)),
     ...requestColumns,
   ];
-  await withUsage(context, (usage) => {
-    const pages =
-      id === undefined
-        ? listed(usage, owner!.number, options)
-        : found(usage, id, owner?.number, options);
-    return printRows(context, options, { columns, text: requestTable }, pages);
-  });
+  return { columns, text: requestTable };
 }
 
-const listed = (usage: UsageStore, account: number, options: RequestOptions) =>
-  requestsInPages(usage, {
-    account,
-    filter: { since: options.since, until: options.until },
-    countMax: options.limit ?? limitDefault,
-  });
-
-async function* found(
-  usage: UsageStore,
-  id: string,
-  account: number | undefined,
-  { since, until, limit = limitDefault }: RequestOptions,
-): AsyncGenerator<LoggedRequest[]> {
-  const filter = { requestId: id, since, until };
-  const requests = await findRequests(usage, { account, filter, limit });
-  if (requests.length === 0)
-    throw new DomainError(
-      "not_found",
-      `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
-    );
-  yield requests;
-}
-
-function requestTable(requests: readonly LoggedRequest[]): string {
-  if (requests.length === 0) return "No request of this account is in the log for this time.";
-  return table(
+const requestTable = (requests: readonly LoggedRequest[]): string =>
+  table(
     ["at", "request", "key", "operation", "status", "ms", "bytes", "problem"],
     requests.map((request) => [
       timeText(request.at),
@@ -120,5 +85,11 @@ function requestTable(requests: readonly LoggedRequest[]): string {
       String(request.bytes),
       request.problem ?? "",
     ]),
+    "No request of this account is in the log for this time.",
   );
-}
+
+export const requestCommands = family(
+  "requests",
+  "show what was asked, as far as USAGE_LOG_DAYS goes back",
+  [find, list],
+);

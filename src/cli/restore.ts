@@ -1,94 +1,90 @@
 /** `gp-records restore`: puts a backup in place of what is in the data folder, or into an empty database, without reviving a key. */
 import { createReadStream, statSync } from "node:fs";
-import type { Command } from "commander";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
 import { readConfig } from "#config.ts";
 import { Fault, parseDatabaseUrl } from "#config/parsers.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
+import { argument, command, flag, option } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
-import { jsonOption, onOneLine, type OutputOptions, printResult, timeText } from "./output.ts";
+import { onOneLine, timeText } from "./output.ts";
 
-interface RestoreOptions extends OutputOptions {
-  to?: string;
-  replace?: boolean;
-  undoRevocations?: boolean;
-  dryRun?: boolean;
-}
-
-export function addRestoreCommand(program: Command, context: CliContext): void {
-  program
-    .command("restore")
-    .description("put a backup in place, or elsewhere to move there; no server may run there")
-    .argument("<file>", "what `backup` made, or - for standard input")
-    .option(
+export const restoreCommand = command({
+  name: "restore",
+  description: "put a backup in place, or elsewhere to move there; no server may run there",
+  args: { file: argument("<file>", "what `backup` made, or - for standard input") },
+  options: {
+    to: option(
       "--to <place>",
       "URL of an empty database (password from PGPASSWORD or PGPASSFILE), or an empty folder, instead of DATA_DIR",
-    )
-    .option("--replace", "replace what is in the data folder, and keep it aside")
-    .option(
+    ),
+    replace: flag("--replace", "replace what is in the data folder, and keep it aside"),
+    undoesEndings: flag(
       "--undo-revocations",
       "let keys and accounts work again that were ended after the backup was made",
-    )
-    .option("--dry-run", "check the backup, tell what would change, and change nothing")
-    .option(...jsonOption)
-    .action(async (file: string, options: RestoreOptions) => {
-      const isTrial = options.dryRun === true;
-      const archive = openArchive(file);
-      const restored = await restore(context, archive, options);
-      printResult(context, options, restoredJson(restored, isTrial), () =>
-        restoredText(
-          restored,
-          archive.name,
-          isTrial,
-          isDatabase(options.to) ? "database" : "data folder",
-        ),
+    ),
+    isTrial: flag("--dry-run", "check the backup, tell what would change, and change nothing"),
+  },
+  example: "restore /var/backups/gp-records.tar --dry-run",
+  run: async ({ file, to, replace, undoesEndings, isTrial }, context) => {
+    const archive = openArchive(file);
+    const { dataDir, databaseUrl } = readConfig(context.environment);
+    const former = { dataDir, databaseUrl };
+    const order = { archive, former, now: context.now(), undoesEndings, isTrial };
+    if (to !== undefined && replace)
+      throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave --replace away.");
+    if (isDatabase(to)) {
+      const url = parseDatabaseUrl(to);
+      if (url instanceof Fault || url === null)
+        throw new CommandFault(exitCodes.usage, `--to ${url?.sentence}.`);
+      const { restoreIntoDatabase } = await import("#backups/postgres.ts");
+      return restoreIntoDatabase({ ...order, url });
+    }
+    // What the settings name is left where another place is given, and replaced where none is.
+    if (to === undefined && databaseUrl !== null)
+      throw new CommandFault(
+        exitCodes.usage,
+        "Say where to: with DATABASE_URL nothing is read from the files of DATA_DIR. --to takes the URL of an empty database, or a folder.",
       );
+    const folder = to ?? dataDir;
+    const mayReplace = to === undefined && (replace || isTrial);
+    const { restoreBackup } = await import("#backups/restore.ts");
+    return restoreBackup({ ...order, dataDir: folder, mayReplace }).catch((error: unknown) => {
+      throw dataFolderFault(error, folder, to === undefined ? "DATA_DIR" : "--to");
     });
-}
+  },
+  json: (restored, { isTrial }) => ({
+    outcome: isTrial ? "dry_run" : "restored",
+    made_at: restored.manifest.made_at,
+    program: restored.manifest.program,
+    dataset: restored.dataset,
+    requests: restored.manifest.requests,
+    accounts: restored.accounts,
+    keys: restored.keys,
+    people: restored.people,
+    kept_endings: restored.kept,
+    undone_endings: restored.undone,
+    lost_keys: restored.lost.map(({ id, name, account, hint }) => ({ id, name, account, hint })),
+    lost_people: restored.lostPeople.map(({ id, email }) => ({ id, address: email })),
+    endings_known: restored.areEndingsKnown,
+    counts_kept: restored.areCountsKept,
+    replaced: restored.replaced,
+  }),
+  text: (restored, { file, to, isTrial }) =>
+    restoredText(restored, nameOf(file), isTrial, isDatabase(to) ? "database" : undefined),
+});
+
+const input = "-";
+const nameOf = (file: string) => (file === input ? "standard input" : file);
 
 const isDatabase = (to: string | undefined): to is string =>
   to !== undefined && /^postgres(?:ql)?:/.test(to);
 
-/** What the settings name is left where another place is given, and replaced where none is. */
-async function restore(
-  context: CliContext,
-  archive: Archive,
-  { to, replace, undoRevocations, dryRun }: RestoreOptions,
-): Promise<Restored> {
-  const { dataDir, databaseUrl } = readConfig(context.environment);
-  const isTrial = dryRun === true;
-  const undoesEndings = undoRevocations === true;
-  const order = { archive, former: { dataDir, databaseUrl }, now: context.now() };
-  if (to !== undefined && replace === true)
-    throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave --replace away.");
-  if (isDatabase(to)) {
-    const url = parseDatabaseUrl(to);
-    if (url instanceof Fault || url === null)
-      throw new CommandFault(exitCodes.usage, `--to ${url?.sentence}.`);
-    const { restoreIntoDatabase } = await import("#backups/postgres.ts");
-    return restoreIntoDatabase({ ...order, url, undoesEndings, isTrial });
-  }
-  if (to === undefined && databaseUrl !== null)
-    throw new CommandFault(
-      exitCodes.usage,
-      "Say where to: with DATABASE_URL nothing is read from the files of DATA_DIR. --to takes the URL of an empty database, or a folder.",
-    );
-  const folder = to ?? dataDir;
-  const mayReplace = to === undefined && (replace === true || isTrial);
-  const { restoreBackup } = await import("#backups/restore.ts");
-  return restoreBackup({ ...order, dataDir: folder, mayReplace, undoesEndings, isTrial }).catch(
-    (error: unknown) => {
-      throw dataFolderFault(error, folder, to === undefined ? "DATA_DIR" : "--to");
-    },
-  );
-}
-
 function openArchive(file: string): Archive {
-  if (file === "-") return { name: "standard input", read: () => process.stdin };
+  const name = nameOf(file);
+  if (file === input) return { name, read: () => process.stdin };
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw new CommandFault(
       exitCodes.usage,
@@ -101,26 +97,8 @@ function openArchive(file: string): Archive {
       exitCodes.usage,
       `${file} cannot be read: ${why}. Give this user read access to it.`,
     );
-  return { name: file, read: () => createReadStream(file, { highWaterMark: 1024 * 1024 }) };
+  return { name, read: () => createReadStream(file, { highWaterMark: 1024 * 1024 }) };
 }
-
-const restoredJson = (restored: Restored, isTrial: boolean): object => ({
-  outcome: isTrial ? "dry_run" : "restored",
-  made_at: restored.manifest.made_at,
-  program: restored.manifest.program,
-  dataset: restored.dataset,
-  requests: restored.manifest.requests,
-  accounts: restored.accounts,
-  keys: restored.keys,
-  people: restored.people,
-  kept_endings: restored.kept,
-  undone_endings: restored.undone,
-  lost_keys: restored.lost.map(({ id, name, account, hint }) => ({ id, name, account, hint })),
-  lost_people: restored.lostPeople.map(({ id, email }) => ({ id, address: email })),
-  endings_known: restored.areEndingsKnown,
-  counts_kept: restored.areCountsKept,
-  replaced: restored.replaced,
-});
 
 export function restoredText(
   restored: Restored,

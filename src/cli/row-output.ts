@@ -1,25 +1,17 @@
 /** Prints rows as CSV, JSON lines or one JSON document for programs, or as a table for people. */
-import { type Command, Option } from "commander";
 import { listAccounts } from "#accounts/accounts.ts";
 import { type Column, csvHeading, csvRow } from "#csv.ts";
 import { jsonRow } from "#usage/columns.ts";
-import type { CliContext } from "./context.ts";
+import { type CliContext, flag, jsonFlag } from "./command.ts";
 import { withControl } from "./data-dir.ts";
-import { jsonOption } from "./output.ts";
 
-export interface RowOptions {
-  csv?: boolean;
-  ndjson?: boolean;
-  json?: boolean;
-}
+export const rowOptions = {
+  csv: flag("--csv", "print CSV, its column names first", "ndjson", "json"),
+  ndjson: flag("--ndjson", "print a JSON object a line", "json"),
+  json: jsonFlag,
+};
 
-export const withRowOptions = (command: Command): Command =>
-  command
-    .addOption(
-      new Option("--csv", "print CSV, its column names first").conflicts(["ndjson", "json"]),
-    )
-    .addOption(new Option("--ndjson", "print a JSON object a line").conflicts("json"))
-    .option(...jsonOption);
+type RowOptions = Readonly<Record<keyof typeof rowOptions, boolean>>;
 
 interface RowOutput<Row> {
   columns: readonly Column<Row>[];
@@ -34,25 +26,23 @@ export async function printRows<Row>(
   { columns, text }: RowOutput<Row>,
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
 ): Promise<void> {
-  if (options.csv === true) print(csvHeading(columns));
+  if (options.csv) print(csvHeading(columns));
   const lineOf = lineWriter(options, columns);
   const all: Row[] = [];
   for await (const rows of pages)
     if (lineOf === undefined) all.push(...rows);
     else if (rows.length > 0) print(rows.map(lineOf).join("\n"));
   if (lineOf !== undefined) return;
-  print(
-    options.json === true ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all),
-  );
+  print(options.json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
 }
 
 function lineWriter<Row>({ csv, ndjson }: RowOptions, columns: readonly Column<Row>[]) {
-  if (csv === true) return (row: Row) => csvRow(columns, row);
-  return ndjson === true ? (row: Row) => JSON.stringify(jsonRow(columns, row)) : undefined;
+  if (csv) return (row: Row) => csvRow(columns, row);
+  return ndjson ? (row: Row) => JSON.stringify(jsonRow(columns, row)) : undefined;
 }
 
 /** The account that a number stands for, as the first two columns of usage rows. */
-export interface AccountNames {
+interface AccountNames {
   /** Its id. */
   account: string;
   account_name: string;

@@ -1,51 +1,52 @@
 /** `gp-records serve`: runs the service until it is signalled to stop. */
-import type { Command } from "commander";
 import type { Logger } from "pino";
 import { type Config, missedLinks, readConfig } from "#config.ts";
 import type { Load } from "#datasets/start-load.ts";
 import { ListenFault } from "#http/admin.ts";
 import { type PassedSockets, PassedSocketFault } from "#http/listen.ts";
 import type { Service } from "#service.ts";
+import { type CliContext, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import type { CliContext } from "./context.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import type { ServerLog } from "./log.ts";
 import { programVersion } from "./program-version.ts";
 
-export function addServeCommand(program: Command, context: CliContext): void {
-  program
-    .command("serve")
-    .description("answer requests until SIGTERM or SIGINT; a second one ends at once")
-    .option(
+export const serveCommand = command({
+  name: "serve",
+  description: "answer requests until SIGTERM or SIGINT; a second one ends at once",
+  options: {
+    isDemo: flag(
       "--demo",
       "invent 65,000 records if there are none, and print a key that works for a day, over restarts too",
-    )
-    .action(async (options: { demo?: boolean }) => {
-      const given = readConfig(context.environment);
-      const demo = options.demo === true ? await import("./demo.ts") : null;
-      const config = demo?.demoConfig(given, context.environment) ?? given;
-      const passed = passedSockets(context.environment, process.pid);
-      const catalogue = openDatasets(config.dataDir);
-      // Loaded here, so that no other command waits for it; a worker reads the dataset meanwhile.
-      const { loadAhead } = await import("#datasets/start-load.ts");
-      const ahead = loadAhead(catalogue);
-      const { openLog } = await import("./log.ts");
-      const log = openLog(config.logLevel);
-      const links = missedLinks(config);
-      if (links !== null) log.logger.warn(`${links.found}. ${links.mend}.`);
-      const service = await open(config, log.logger, ahead, passed);
-      try {
-        if (demo === null)
-          await serve(service, config, (address) =>
-            context.print(`gp-records answers at ${address}`),
-          );
-        else await serveDemo(service, config, demo, log, context);
-      } finally {
-        await service.stop();
-        await log.close();
-      }
-    });
-}
+    ),
+  },
+  example: "serve --demo",
+  run: async ({ isDemo }, context) => {
+    const given = readConfig(context.environment);
+    const demo = isDemo ? await import("./demo.ts") : null;
+    const config = demo?.demoConfig(given, context.environment) ?? given;
+    const passed = passedSockets(context.environment, process.pid);
+    const catalogue = openDatasets(config.dataDir);
+    // Loaded here, so that no other command waits for it; a worker reads the dataset meanwhile.
+    const { loadAhead } = await import("#datasets/start-load.ts");
+    const ahead = loadAhead(catalogue);
+    const { openLog } = await import("./log.ts");
+    const log = openLog(config.logLevel);
+    const links = missedLinks(config);
+    if (links !== null) log.logger.warn(`${links.found}. ${links.mend}.`);
+    const service = await open(config, log.logger, ahead, passed);
+    try {
+      if (demo === null)
+        await serve(service, config, (address) =>
+          context.print(`gp-records answers at ${address}`),
+        );
+      else await serveDemo(service, config, demo, log, context);
+    } finally {
+      await service.stop();
+      await log.close();
+    }
+  },
+});
 
 /** Listens first: a port in use should be reported before records are invented or a key is made. */
 async function serveDemo(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvalidArgumentError } from "commander";
-import { momentParser } from "#cli/option-values.ts";
+import { parseMoment } from "#cli/option-values.ts";
 import { day, noon } from "../support/control.ts";
 
-const parse = momentParser(() => noon);
+const parse = (text: string) => parseMoment(text)(noon);
 
 test("a moment is a day, a time of UTC, or how long ago", () => {
   for (const [text, iso] of [

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { Command } from "commander";
+import type { AddCommands } from "#cli/command.ts";
 import { CommandFault, exitCodes } from "#cli/command-fault.ts";
-import { type AddCommands, run } from "#cli/program.ts";
+import { commandParts } from "#cli/command-parts.ts";
+import { run } from "#cli/program.ts";
 import { controlFile } from "#store/files.ts";
 import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
@@ -96,8 +99,8 @@ test("a wrong setting ends with 2 and names the setting", async () => {
     print: () => {},
     reportError: (text: string) => void reported.push(text),
   };
-  const { addKeyCommands } = await import("#cli/keys.ts");
-  assert.equal(await run(["keys", "list"], context, [addKeyCommands]), exitCodes.usage);
+  const { keyCommands } = await import("#cli/keys.ts");
+  assert.equal(await run(["keys", "list"], context, [keyCommands]), exitCodes.usage);
   assert.match(reported.join("\n"), /^error: PORT .*'many'\.$/);
 });
 
@@ -167,6 +170,30 @@ test("every command explains itself with --help", async (t) => {
     );
     if (path.length === 2) assert.match(out, /--json +print the result as JSON/);
   }
+});
+
+test("the help of every command ends with an example, which the command takes", async () => {
+  const examples: string[] = [];
+  const printed: string[] = [];
+  const context = {
+    environment: {},
+    now: () => 0,
+    print: (text: string) => void printed.push(text),
+    reportError: assert.fail,
+  };
+  const program = new Command("gp-records").exitOverride();
+  for (const add of commandParts) add(program, context);
+  const walk = async (command: Command, path: string[]): Promise<void> => {
+    for (const below of command.commands) await walk(below, [...path, below.name()]);
+    if (command.commands.length > 0) return;
+    command.action(() => void examples.push(path.join(" ")));
+    assert.equal(await run([...path, "--help"], context, commandParts), exitCodes.done);
+    const [, example = ""] = /\nExample:\n  gp-records (.*)$/.exec(printed.at(-1)!) ?? [];
+    await program.parseAsync(example.replace(/ >.*/, "").split(" "), { from: "user" });
+    assert.equal(examples.at(-1), path.join(" "), example);
+  };
+  await walk(program, []);
+  assert.ok(examples.length > 30);
 });
 
 test("a family of commands without a command explains itself and ends with 2", async (t) => {

@@ -1,8 +1,8 @@
 /** Runs commands of gp-records: in this process, or in one of their own as an operator does. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { addAccountCommands } from "#cli/accounts.ts";
-import { addKeyCommands } from "#cli/keys.ts";
+import { accountCommands } from "#cli/accounts.ts";
+import { keyCommands } from "#cli/keys.ts";
 import { run } from "#cli/program.ts";
 
 export interface Outcome {
@@ -24,7 +24,7 @@ export async function command(
     print: (text: string) => void (out += `${text}\n`),
     reportError: (text: string) => void (err += `${text}\n`),
   };
-  const exitCode = await run(args, context, [addAccountCommands, addKeyCommands]);
+  const exitCode = await run(args, context, [accountCommands, keyCommands]);
   return { exitCode, out, err };
 }
 
