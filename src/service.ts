@@ -1,7 +1,7 @@
 /** Wires the modules together for one process. Whoever opens a service closes it. */
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { openAccountWorker } from "#account/account-worker.ts";
 import { accountWorkerSettings } from "#account/messages.ts";
@@ -12,12 +12,10 @@ import type { Load } from "#datasets/start-load.ts";
 import type { ExportOffers } from "#exports/offers.ts";
 import { openAdmin } from "#http/admin.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
-import { drain } from "#http/connections.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
-import { addressText, listenPassed, type PassedSockets, queueMax } from "#http/listen.ts";
-import { openRequestRecorder } from "#http/log-requests.ts";
+import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
+import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
-import { openRequestMetrics } from "#http/request-metrics.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
@@ -36,7 +34,7 @@ import { openFile } from "#store/sqlite-file.ts";
 import { openRecording } from "#usage/recording.ts";
 
 export interface Service {
-  app: FastifyInstance;
+  server: Server;
   /** Where metrics are served, once it listens; null without an admin address. */
   adminAddress(): string | null;
   /** Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. */
@@ -115,7 +113,7 @@ export async function openService(
     settings: () =>
       accountWorkerSettings(
         config,
-        (app.server.address() as AddressInfo).port,
+        (server.address() as AddressInfo).port,
         shared?.forThreads ?? null,
       ),
     counters: () => counters,
@@ -138,8 +136,8 @@ export async function openService(
     now,
     log,
   });
-  // A worker reads the dataset while this thread imports Fastify, the slowest import.
-  const { buildApp } = await import("#http/build-app.ts");
+  // A worker reads the dataset while this thread imports the rest.
+  const { buildServer } = await import("#http/build-server.ts");
   const keyVerifier = openKeyVerifier({
     keys:
       shared?.keys ??
@@ -191,8 +189,9 @@ export async function openService(
     }),
     log,
   };
-  const { app, connections } = buildApp(http);
-  if (offers !== null) (await import("#http/mount-exports.ts")).mountExports(app, http, offers);
+  const exportsRoutes =
+    offers === null ? [] : (await import("#http/exports-routes.ts")).exportsRoutes(http, offers);
+  const { server, connections, drain } = buildServer(http, exportsRoutes);
   const metrics = metricsOf({
     http,
     connections,
@@ -212,10 +211,11 @@ export async function openService(
   const listen = () => (listening ??= listenOnce());
   const listenOnce = async () => {
     await listenAdmin();
-    if (passed.main === null)
-      return app.listen({ host: config.host, port: config.port, backlog: queueMax });
-    await app.ready();
-    return addressText(await listenPassed(app.server, passed.main, config.host));
+    return addressText(
+      passed.main === null
+        ? await listenAt(server, config)
+        : await listenPassed(server, passed.main, config.host),
+    );
   };
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
@@ -224,8 +224,7 @@ export async function openService(
     log,
     async drain() {
       offers?.close();
-      await drain(app.server, connections);
-      await app.close();
+      await drain();
       overload.close();
     },
     closeDatasets: datasets.close,
@@ -239,7 +238,7 @@ export async function openService(
   });
 
   return {
-    app,
+    server,
     adminAddress: admin.address,
     listen,
     async start() {

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { timeouts } from "#http/build-app.ts";
+import { timeouts } from "#http/build-server.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
 import { importRecords } from "./support/dataset.ts";

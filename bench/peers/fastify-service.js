@@ -244,7 +244,7 @@ app.addHook("onRequest", (request, reply, done) => {
   const digest = hash("sha256", key);
   const account = accounts.get(digest);
   if (account !== undefined) return admit(account);
-  findAccount(digest).then(admit, done);
+  findAccount(digest).then(admit, (error) => done(error));
 });
 if (COMPRESS !== undefined) await app.register(compress);
 let endSameWork = null;

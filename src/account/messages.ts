@@ -29,7 +29,6 @@ export interface PageRequest {
 
 /** The only headers the account worker reads. */
 export const pageRequestHeaders = [
-  "content-type",
   "cookie",
   "host",
   "origin",

@@ -1,7 +1,7 @@
 /** The log of the server: one JSON object a line on standard output, whose reader may be slow, stuck or gone. */
 import { setTimeout as wait } from "node:timers/promises";
 import { destination as openDestination, pino, stdTimeFunctions, type Logger } from "pino";
-import type { LogStream } from "#http/log-requests.ts";
+import type { LogStream } from "#http/record-requests.ts";
 import { harmless } from "./output.ts";
 
 export interface ServerLog {

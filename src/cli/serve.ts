@@ -2,8 +2,7 @@
 import type { Logger } from "pino";
 import { type Config, missedLinks, readConfig } from "#config.ts";
 import type { Load } from "#datasets/start-load.ts";
-import { ListenFault } from "#http/admin.ts";
-import { type PassedSockets, PassedSocketFault } from "#http/listen.ts";
+import { ListenFault, type PassedSockets, PassedSocketFault } from "#http/listen.ts";
 import type { Service } from "#service.ts";
 import { type CliContext, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";

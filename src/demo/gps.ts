@@ -34,7 +34,7 @@ interface Specialty {
 
 const specialties = words.specialties as Specialty[];
 /** Apartments come up most. */
-export const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
+const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
 const someStrategy = weightedKeys(words.strategies);
 
 /** How many GPs count as large: they are in more markets and have more names and files. */

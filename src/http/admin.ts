@@ -1,14 +1,13 @@
 /** The admin address, for the operator: metrics and health, without a key. */
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type Config, isLoopback } from "#config.ts";
 import { openEventLoopMetrics } from "#metrics/event-loop-metrics.ts";
 import { exposition, expositionType } from "#metrics/exposition.ts";
 import type { Metric } from "#metrics/metric.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
-import { addressText, listenPassed } from "./listen.ts";
+import { addressText, listenAt, ListenFault, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 interface Admin {
@@ -40,7 +39,11 @@ export function openAdmin(
     address: () => address,
     async listen() {
       const found =
-        passed === null ? await listenAt(server, place!) : await listenPassed(server, passed, null);
+        passed === null
+          ? await listenAt(server, place!).catch((error: unknown) => {
+              throw new ListenFault("ADMIN_ADDRESS", place!, error);
+            })
+          : await listenPassed(server, passed, null);
       address = addressText(found);
       http.log.info({ address }, "metrics are served");
       if (!isLoopback(found.address))
@@ -58,17 +61,6 @@ export function openAdmin(
       await closed;
     },
   };
-}
-
-async function listenAt(
-  server: Server,
-  place: NonNullable<Config["adminAddress"]>,
-): Promise<AddressInfo> {
-  server.listen(place);
-  await once(server, "listening").catch((error: unknown) => {
-    throw new ListenFault("ADMIN_ADDRESS", place, error);
-  });
-  return server.address() as AddressInfo;
 }
 
 const waitMilliseconds = 5000;
@@ -151,16 +143,3 @@ const plain = (status: number, body: string): AdminAnswer => ({
   type: "text/plain; charset=utf-8",
   body,
 });
-
-/** An address that cannot be listened on, with the setting that names it. */
-export class ListenFault extends Error {
-  readonly setting: string;
-  readonly place: { host: string; port: number };
-
-  constructor(setting: string, place: ListenFault["place"], cause: unknown) {
-    super(`${setting} cannot be listened on`, { cause });
-    this.name = "ListenFault";
-    this.setting = setting;
-    this.place = place;
-  }
-}

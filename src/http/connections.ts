@@ -9,10 +9,10 @@ export interface Connection {
   /** Pipelined requests that wait for the response to the one before. */
   readonly waiting: [IncomingMessage, ServerResponse][];
   /** The request that arrived last, answered or not. */
-  latest: Exchange | undefined;
+  latest: Arrival | undefined;
 }
 
-export interface Exchange {
+export interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The response to the request before it on the connection. */

@@ -8,9 +8,8 @@ import type { ChangesSource } from "#operations/changes.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AfterCommit } from "./commit-barrier.ts";
-import type { FinishedRequest } from "./log-requests.ts";
+import type { FinishedRequest, RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
-import type { RequestMetrics } from "./request-metrics.ts";
 
 export interface HttpDependencies {
   config: Config;

@@ -1,6 +1,6 @@
 /** Limits the number of connections, also of one client network, and how long an unread response is kept. */
-import type { Server, Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import type { Config } from "#config.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
@@ -10,22 +10,22 @@ import { type Connection, type Connections, owes, watchConnections } from "./con
 
 export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
+  /** Looks for slow readers no longer. */
+  stopWatching(): void;
 }
 
 /** @param lingerMilliseconds how long a client has to read the last response and close its side. */
 export function guardConnections(
-  app: FastifyInstance,
+  server: Server,
   config: Config,
   lingerMilliseconds: number,
 ): GuardedConnections {
-  const { server } = app;
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
   const connections = watchConnections(server, lingerMilliseconds);
   const refusedCount = boundClients(server, config);
   const slowReaders = watchSlowReaders(connections.open, () => performance.now());
   const timer = setInterval(slowReaders.look, slowReaderBounds.lookEveryMilliseconds);
   timer.unref();
-  app.addHook("onClose", async () => clearInterval(timer));
   const metrics = metricsOf(connections, slowReaders, server.maxConnections);
   metrics.push(
     counter(
@@ -34,7 +34,7 @@ export function guardConnections(
       refusedCount,
     ),
   );
-  return { ...connections, metrics };
+  return { ...connections, metrics, stopWatching: () => clearInterval(timer) };
 }
 
 /** Closes connections of a client network that has too many; a trusted proxy's stand for many clients. @returns how many it closed so far. */

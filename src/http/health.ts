@@ -1,9 +1,9 @@
 /** `/health`: the process is alive. `/ready`: it can answer queries, since a dataset and the keys are loaded. */
-import type { FastifyInstance } from "fastify";
 import { Problem } from "#problems.ts";
 import { headerLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { answeredMethods, routeConfig } from "./routes.ts";
+import { otherPaths } from "./record-requests.ts";
+import { readMethods, type Route } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
 const ok: Answer = {
@@ -14,26 +14,27 @@ const ok: Answer = {
   }),
   body: Buffer.from('{"status":"ok"}'),
 };
-const methods = ["GET", "HEAD", "OPTIONS"] as const;
 
-export function mountHealth(app: FastifyInstance, http: HttpDependencies): void {
-  const facts = { methods, isAlwaysOpen: true };
-  const mount = (url: string, check: () => void) =>
-    app.route({
-      method: answeredMethods,
-      url,
-      config: routeConfig(facts),
-      handler(request, reply) {
-        check();
-        sendAnswer(http, request, reply, ok);
-      },
-    });
-  mount("/health", () => {});
-  mount("/ready", () => {
-    const reason = whyNotReady(http);
-    if (reason === undefined) return;
-    throw new Problem("unavailable", reasons[reason], { reason, retry_after: 1 });
+export function healthRoutes(http: HttpDependencies): Route[] {
+  const route = (path: string, check: () => void): Route => ({
+    path,
+    methods: readMethods,
+    who: "public",
+    name: otherPaths,
+    isAlwaysOpen: true,
+    handle(exchange) {
+      check();
+      sendAnswer(http, exchange, ok);
+    },
   });
+  return [
+    route("/health", () => {}),
+    route("/ready", () => {
+      const reason = whyNotReady(http);
+      if (reason === undefined) return;
+      throw new Problem("unavailable", reasons[reason], { reason, retry_after: 1 });
+    }),
+  ];
 }
 
 const reasons = {

@@ -1,4 +1,4 @@
-/** Listening on sockets that a service manager opened and passes on, as systemd does: connections wait in them between two processes. */
+/** Listening: at an address, or on a socket that a service manager opened and passes on, as systemd does: connections wait in it between two processes. */
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 import { isLoopback } from "#config.ts";
@@ -11,7 +11,20 @@ export interface PassedSockets {
 }
 
 /** As many as the system allows (net.core.somaxconn): the queue of the socket is as long as who listened last has asked for. */
-export const queueMax = 65_535;
+const queueMax = 65_535;
+
+/**
+ * Resolves to the address of the server.
+ * @throws the system's error where it cannot be listened on.
+ */
+export async function listenAt(
+  server: Server,
+  { host, port }: { host: string; port: number },
+): Promise<AddressInfo> {
+  server.listen({ host, port, backlog: queueMax });
+  await once(server, "listening");
+  return server.address() as AddressInfo;
+}
 
 /**
  * Resolves to the address of the socket.
@@ -25,7 +38,6 @@ export async function listenPassed(
   host: string | null,
 ): Promise<AddressInfo> {
   try {
-    // Fastify's own `listen` takes no length of the queue beside a descriptor.
     server.listen({ fd }, queueMax);
     await once(server, "listening");
   } catch (error) {
@@ -56,5 +68,18 @@ export class PassedSocketFault extends Error {
   constructor(message: string) {
     super(message);
     this.name = "PassedSocketFault";
+  }
+}
+
+/** An address that cannot be listened on, with the setting that names it. */
+export class ListenFault extends Error {
+  readonly setting: string;
+  readonly place: { host: string; port: number };
+
+  constructor(setting: string, place: ListenFault["place"], cause: unknown) {
+    super(`${setting} cannot be listened on`, { cause });
+    this.name = "ListenFault";
+    this.setting = setting;
+    this.place = place;
   }
 }

@@ -4,10 +4,10 @@ import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
 import { headersTooLarge } from "./check-request.ts";
 import { commonHeaders, headerLines } from "./common-headers.ts";
-import type { Connections, Exchange } from "./connections.ts";
+import type { Arrival, Connections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { FairQueue } from "./fair-queue.ts";
-import { logUnrouted } from "./log-requests.ts";
+import { logUnrouted } from "./record-requests.ts";
 import { makeRequestId } from "./request-id.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import { problemAnswer } from "./send-answer.ts";
@@ -48,13 +48,13 @@ export function answerParserFaults(
     // One fault ends the connection; what arrives while it waits is not another one.
     if (faulty.has(socket)) return;
     faulty.add(socket);
-    const exchange = connections.get(socket)?.latest;
-    const isInBody = exchange?.request.complete === false;
+    const latest = connections.get(socket)?.latest;
+    const isInBody = latest?.request.complete === false;
     // Its own response would wait for the rest of the body for ever.
-    const before = isInBody && !isAnsweredAnyway(exchange) ? exchange.before : exchange?.response;
+    const before = isInBody && !isAnsweredAnyway(latest) ? latest.before : latest?.response;
     inTurn(socket, before, () => {
       // A fault in the body of a request that has its response by now must not cause a second response.
-      if (isInBody && isAnsweredAnyway(exchange)) socket.destroySoon();
+      if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
       else refuse(socket, problemOf(error.code));
     });
   });
@@ -75,7 +75,7 @@ export function answerParserFaults(
 }
 
 /** Only a POST may have to wait for its body. */
-const isAnsweredAnyway = ({ request, response }: Exchange) =>
+const isAnsweredAnyway = ({ request, response }: Arrival) =>
   request.method !== "POST" || response.headersSent;
 
 function problemOf(code: string | undefined): Problem {

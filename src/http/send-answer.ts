@@ -1,6 +1,5 @@
 /** Sends a response in one write, and has it recorded. */
 import type { ServerResponse } from "node:http";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#config.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
@@ -15,7 +14,8 @@ import {
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredType } from "./negotiate.ts";
 import { STATUS_CODES } from "./node-http.ts";
-import { otherPaths } from "./request-metrics.ts";
+import { otherPaths } from "./record-requests.ts";
+import type { Exchange } from "./routes.ts";
 
 export interface Answer {
   status: number;
@@ -32,77 +32,72 @@ type Stream = (response: ServerResponse) => Promise<number>;
 /** A response as it is sent. */
 interface Response {
   http: HttpDependencies;
-  request: FastifyRequest;
-  reply: FastifyReply;
+  exchange: Exchange;
   status: number;
   headers: HeaderLines;
   body: Buffer | null;
   stream: Stream | undefined;
 }
 
-/**
- * Where a request was counted, its response is sent after the quota write. Whatever was set on Fastify's reply before is
- * not sent.
- */
+/** Where a request was counted, its response is sent after the quota write. */
 export function sendAnswer(
   http: HttpDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   { status, headers, body, stream }: Answer,
 ): void {
-  // Fastify makes requests for its own errors without what was decorated.
-  const quotaHeaders = request.quotaHeaders ?? "";
+  const { request, response, id, isLast } = exchange;
+  const quotaHeaders = exchange.quotaHeaders ?? "";
   // Node adds `Connection` and, to what has no length, whatever HTTP/1.0 needs; it closes the connection to mark the end.
-  const endsByClosing = body === null && request.raw.httpVersion === "1.0";
+  const endsByClosing = body === null && request.httpVersion === "1.0";
   const state = http.state();
-  if (request.isLast || endsByClosing || state === "closing" || state === "draining")
-    reply.raw.shouldKeepAlive = false;
-  reply.hijack();
-  const response = {
+  if (isLast || endsByClosing || state === "closing" || state === "draining")
+    response.shouldKeepAlive = false;
+  exchange.isAnswered = true;
+  const sent = {
     http,
-    request,
-    reply,
+    exchange,
     status,
-    headers: `${headersOfAll(http.config, request)}x-request-id: ${request.id}\r\n${headers}${quotaHeaders}`,
+    headers: `${headersOfAll(http.config, exchange)}x-request-id: ${id}\r\n${headers}${quotaHeaders}`,
     body,
     stream,
   };
-  if (quotaHeaders === "") send(response);
-  else http.afterCommit(response, send, refuseUncommitted);
+  if (quotaHeaders === "") send(sent);
+  else http.afterCommit(sent, send, refuseUncommitted);
 }
 
-const headersOfAll = (config: Config, { headers, isPrivate }: FastifyRequest): HeaderLines =>
-  isPrivate ? commonHeaders([], undefined) : commonHeaders(config.corsOrigins, headers.origin);
+const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): HeaderLines =>
+  route?.who === "person"
+    ? commonHeaders([], undefined)
+    : commonHeaders(corsOrigins, request.headers.origin);
 
-function send(response: Response): void {
-  const { request, reply, status, headers, body, stream } = response;
+function send(sent: Response): void {
+  const { exchange, status, headers, body, stream } = sent;
+  const { request, response } = exchange;
   if (body !== null) {
-    storeHead(reply.raw, status, headers, body.length);
-    reply.raw.end(body);
+    storeHead(response, status, headers, body.length);
+    response.end(body);
   } else {
-    reply.raw.writeHead(status, headerPairs(headers).flat());
-    if (stream !== undefined)
-      return void stream(reply.raw).then((bytes) => record(response, bytes));
-    reply.raw.end();
+    response.writeHead(status, headerPairs(headers).flat());
+    if (stream !== undefined) return void stream(response).then((bytes) => record(sent, bytes));
+    response.end();
   }
-  record(response, body === null || request.method === "HEAD" ? 0 : body.length);
+  record(sent, body === null || request.method === "HEAD" ? 0 : body.length);
 }
 
-function record({ http, request, status }: Response, bytes: number): void {
-  // Fastify makes requests for its own errors without what was decorated; they are logged where they arise.
-  if (request.operation === undefined) return;
+function record({ http, exchange, status }: Response, bytes: number): void {
+  const { request, route, arrivedAt } = exchange;
   http.recordRequest({
-    asker: request.asker,
-    operation: request.operation,
-    method: request.method,
-    path: request.path,
-    target: request.raw.url!,
+    asker: exchange.asker,
+    operation: route?.name ?? otherPaths,
+    method: request.method!,
+    path: route?.path ?? "unknown",
+    target: exchange.target,
     status,
-    milliseconds: performance.now() - request.arrivedAt,
+    milliseconds: performance.now() - arrivedAt,
     bytes,
-    dataset: request.datasetVersion,
-    problem: request.problemCode,
-    requestId: request.id,
+    dataset: exchange.datasetVersion,
+    problem: exchange.problemCode,
+    requestId: exchange.id,
   });
 }
 
@@ -129,10 +124,10 @@ function storeHead(
 }
 
 /** Without its quota headers the refusal is sent at once. */
-function refuseUncommitted({ http, request, reply }: Response): void {
-  request.quotaHeaders = null;
-  request.datasetVersion = null;
-  refuse(http, request, reply, notCountedProblem());
+function refuseUncommitted({ http, exchange }: Response): void {
+  exchange.quotaHeaders = null;
+  exchange.datasetVersion = null;
+  refuse(http, exchange, notCountedProblem());
 }
 
 /** Every error is sent in this type (RFC 9457), or as a page to browsers. */
@@ -167,31 +162,25 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
   });
 }
 
-export function sendProblem(
-  http: HttpDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  problem: Problem,
-): void {
-  const asData = () => problemAnswer(problem, request.id);
-  if (!isForPeople(request)) return sendAnswer(http, request, reply, asData());
-  reply.hijack();
+function sendProblem(http: HttpDependencies, exchange: Exchange, problem: Problem): void {
+  const asData = () => problemAnswer(problem, exchange.id);
+  if (!isForPeople(exchange)) return sendAnswer(http, exchange, asData());
   // A page that cannot be made must not keep a browser from its answer.
-  void pageAnswer(problem, request.id)
+  void pageAnswer(problem, exchange.id)
     .catch(asData)
-    .then((answer) => sendAnswer(http, request, reply, answer));
+    .then((answer) => sendAnswer(http, exchange, answer));
 }
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 
 /** Operations serve programs only; anywhere else a browser may have sent the request, by a mistyped address or a form. */
-function isForPeople({ operation, isPrivate, headers }: FastifyRequest): boolean {
-  // Fastify makes requests for its own errors without what was decorated.
-  if (operation !== undefined && operation !== otherPaths) return false;
-  const available = isPrivate
-    ? (["text/html", ...programTypes] as const)
-    : ([...programTypes, "text/html"] as const);
-  return preferredType(headers.accept, available) === "text/html";
+function isForPeople({ request, route }: Exchange): boolean {
+  if (route?.who === "key") return false;
+  const available =
+    route?.who === "person"
+      ? (["text/html", ...programTypes] as const)
+      : ([...programTypes, "text/html"] as const);
+  return preferredType(request.headers.accept, available) === "text/html";
 }
 
 const endConnection: ReadonlySet<ProblemCode> = new Set([
@@ -219,14 +208,13 @@ export function reportProblem(
  */
 export function refuse(
   http: HttpDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   problem: Problem,
   cause?: unknown,
 ): void {
   // What follows on the connection is the rest of a body, or something a proxy may have read differently.
-  if (endConnection.has(problem.code)) request.isLast = true;
-  request.problemCode = problem.code;
-  reportProblem(http, problem, request.id, cause);
-  sendProblem(http, request, reply, problem);
+  if (endConnection.has(problem.code)) exchange.isLast = true;
+  exchange.problemCode = problem.code;
+  reportProblem(http, problem, exchange.id, cause);
+  sendProblem(http, exchange, problem);
 }

@@ -6,7 +6,7 @@ import type { Client } from "#api/caller.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import type { Counters } from "#limits/counters.ts";
-import { pageLinks } from "#http/mount-operation.ts";
+import { pageLinks } from "#http/operation-routes.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { json } from "#operations/formats.ts";

@@ -55,7 +55,7 @@ test("a plain serve loads no driver of a database, and nothing that only several
   const { server, loaded } = await startWatched(t, folder);
   // The account worker is a thread of the same program.
   assert.equal((await fetch(`${server.url}/account/sign-in`)).status, 200);
-  assert.match(loaded(), /node_modules\/fastify\//);
+  assert.match(loaded(), /node_modules\/negotiator\//);
   assert.match(loaded(), /node_modules\/kysely\//);
   assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|@redis)\//);
   assert.doesNotMatch(loaded(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
@@ -75,7 +75,7 @@ test("the thread that answers loads no query builder, which is more files than a
   await before.ended;
   const { server, loaded } = await startWatched(t, folder);
   assert.equal((await server.get("/ready")).status, 503);
-  assert.match(loaded(), /^first: \S*node_modules\/fastify\//m);
+  assert.match(loaded(), /^first: \S*node_modules\/negotiator\//m);
   assert.doesNotMatch(loaded(), /^first: \S*node_modules\/kysely\//m);
 });
 
@@ -514,5 +514,5 @@ test("a command that serves nothing does not wait for what serving and importing
     await import(${JSON.stringify(import.meta.resolve("#cli/main.ts"))});
   `);
   assert.match(out, /^loaded .*commander/m, err);
-  assert.doesNotMatch(out, /^loaded .*(fastify|pino|typebox|csv-parse)/m);
+  assert.doesNotMatch(out, /^loaded .*(negotiator|pino|typebox|csv-parse)/m);
 });

@@ -224,7 +224,8 @@ test(
 test("bodies that one network sends at a time are bounded, one beyond is a 503 and not read", async (t) => {
   const accountWorker = async () => ({ status: 200, headers: [], body: "" });
   const { port, connections } = await openHttpServer(t, { accountWorker });
-  const post = "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: ";
+  const post =
+    "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ";
   const slow: Socket[] = [];
   for (let i = 0; i < 16; i++) {
     const socket = await open(t, port);

@@ -9,7 +9,7 @@ import {
   type OverloadCause,
   startOverloadGuard,
 } from "#http/overload.ts";
-import { openRequestMetrics } from "#http/request-metrics.ts";
+import { openRequestMetrics } from "#http/record-requests.ts";
 import { exposition } from "#metrics/exposition.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import { openHttpServer } from "../support/http-server.ts";

@@ -66,7 +66,7 @@ test("nothing is answered behind an answer to HTTP/1.0 that has no length, not e
 
 test("every wait for a client has an end", async (t) => {
   const service = await startService(t);
-  const { timeouts } = await import("#http/build-app.ts");
+  const { timeouts } = await import("#http/build-server.ts");
   assert.deepEqual(timeouts, {
     headers: 10_000,
     request: 15_000,

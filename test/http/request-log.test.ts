@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import pino from "pino";
-import { type FinishedRequest, openRequestLog } from "#http/log-requests.ts";
+import { type FinishedRequest, openRequestLog } from "#http/record-requests.ts";
 
 const request: FinishedRequest = {
   requestId: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",

@@ -59,8 +59,8 @@ test("the log names a request by the path it was answered on, also where its met
       ["/errors/not-acceptable.md", 200],
       ["/docs", 405],
       ["/v1/fetch-gp", 405],
-      ["/changes/:step", 405],
-      ["unknown", 404],
+      ["/changes/*", 405],
+      ["/changes/*", 404],
       ["unknown", 404],
     ],
   );

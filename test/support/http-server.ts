@@ -3,11 +3,15 @@ import type { TestContext } from "node:test";
 import pino from "pino";
 import { type ApiDependencies, openApi } from "#api/ask.ts";
 import { readConfig } from "#config.ts";
-import { buildApp, timeouts } from "#http/build-app.ts";
+import { buildServer, timeouts } from "#http/build-server.ts";
 import { openCommitBarrier } from "#http/commit-barrier.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
-import { openRequestRecorder, type RequestSinks } from "#http/log-requests.ts";
-import { openRequestMetrics } from "#http/request-metrics.ts";
+import { listenAt } from "#http/listen.ts";
+import {
+  openRequestMetrics,
+  openRequestRecorder,
+  type RequestSinks,
+} from "#http/record-requests.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { operations } from "#operations/index.ts";
@@ -71,11 +75,12 @@ export async function openHttpServer(
     log: logger,
     ...otherwise,
   };
-  const { app, connections } = buildApp(http, { ...timeouts, ...waits });
-  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  const { server, connections, drain } = buildServer(http, [], { ...timeouts, ...waits });
+  const { port } = await listenAt(server, { host: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${port}`;
   t.after(() => {
-    app.server.closeAllConnections();
-    return app.close();
+    server.closeAllConnections();
+    return drain();
   });
   const get = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const sent = { "x-api-key": "x", ...headers };
@@ -87,5 +92,5 @@ export async function openHttpServer(
     assertDescribed({ status, headers: received, json: body });
     return { status, headers: received, text, body };
   };
-  return { http, log, get, connections, server: app.server, port: Number(new URL(url).port) };
+  return { http, log, get, connections, server, port };
 }

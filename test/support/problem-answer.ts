@@ -6,7 +6,7 @@ import type { RawJsonAnswer } from "./raw-client.ts";
 
 /** Traces, places of files, SQL, names and versions of software. */
 const ours =
-  /\bat (\S+ \()?(file:|node:|\/)\S+:\d+|node_modules|\/src\/|\.ts\b|\bselect\b.*\bfrom\b|sqlite|fastify|node\/|v\d+\.\d+/i;
+  /\bat (\S+ \()?(file:|node:|\/)\S+:\d+|node_modules|\/src\/|\.ts\b|\bselect\b.*\bfrom\b|sqlite|node\/|v\d+\.\d+/i;
 
 /** @returns the problem, for what is particular about it. */
 export function assertProblem(answer: RawJsonAnswer, status: number, code: ProblemCode): any {

@@ -33,7 +33,7 @@ export interface TestService {
   port: number;
   /** Where metrics are served; null without ADMIN_ADDRESS. */
   adminAddress: string | null;
-  app: Service["app"];
+  server: Service["server"];
   dataDir: string;
   /** Where its accounts and its usage are. */
   place: StorePlace;
@@ -145,7 +145,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
     url,
     port: Number(new URL(url).port),
     adminAddress: service.adminAddress(),
-    app: service.app,
+    server: service.server,
     dataDir,
     place,
     key,

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { routes as accountRoutes } from "#account/screens/index.ts";
 import { makeKey } from "#keys/api-key.ts";
+import { tableOfRoutes } from "#http/build-server.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
-import { publicDocuments } from "#http/mount-public-paths.ts";
 import { operations } from "#operations/index.ts";
 import { problemCodes } from "#problems.ts";
 import { assertProblem } from "../../support/problem-answer.ts";
@@ -35,21 +35,7 @@ const publicPaths = [
   ...problemCodes.map((code) => `/errors/${code}`),
 ];
 
-/** @param tree as Fastify prints its routes: a line for each part, four characters deeper than the part it follows. */
-function routesOf(tree: string): string[] {
-  const parts: string[] = [];
-  const routes: string[] = [];
-  for (const [, indent, part, methods] of tree.matchAll(/^(.*?)[├└]── (\S*)( \()?/gm)) {
-    parts.splice(indent!.length / 4, Number.POSITIVE_INFINITY, part!);
-    if (methods !== undefined) routes.push(parts.join(""));
-  }
-  return routes;
-}
-
-export async function noKeyCases(
-  caseOf: CaseOf,
-  { app, port, clock, key }: TestService,
-): Promise<void> {
+export async function noKeyCases(caseOf: CaseOf, { port, clock, key }: TestService): Promise<void> {
   await caseOf(
     "C38 · thirty wrong keys a minute from one address are 401, all further ones 429, and a valid client among them is always answered",
     async () => {
@@ -115,19 +101,23 @@ export async function noKeyCases(
         );
         assert.equal(withKey.headers["ratelimit"], undefined);
       }
-      const ours = { config: { publicUrl: null } } as HttpDependencies;
-      const documents = publicDocuments(ours);
-      const routes = [...routesOf(app.printRoutes({ commonPrefix: false })), ...documents.keys()];
-      assert.ok(routes.includes("/v1/fetch-gp") && routes.includes("/errors/unavailable"));
-      for (const route of routes) {
-        // What has no route of its own: documents, which are in the list, and methods that no path answers.
-        if (route === "*" || route === "/account*") continue;
-        // Which takes messages alone.
-        const method = route === "/mcp" ? "POST" : "GET";
-        if ((await ask(port, route, { method })).status === 401) continue;
+      const table = tableOfRoutes({
+        config: { publicUrl: null },
+        operations,
+        clock,
+      } as unknown as HttpDependencies);
+      assert.ok(table.some(({ path: route }) => route === "/v1/fetch-gp"));
+      assert.ok(table.some(({ path: route }) => route === "/errors/unavailable"));
+      for (const { path: route, methods, who } of table) {
+        // What a person may see is asked below, page by page.
+        if (who === "person") continue;
+        const [method = ""] = methods;
+        const { status } = await ask(port, route, { method });
+        assert.equal(status === 401, who === "key", route);
         // A page as Markdown is as public as the page.
         const page = route.replace(/\.md$/, "");
-        assert.ok(publicPaths.includes(page) || page.startsWith("/assets/"), route);
+        if (who === "public")
+          assert.ok(publicPaths.includes(page) || page.startsWith("/assets/"), route);
       }
       for (const { path: page } of accountRoutes) {
         if (publicPaths.includes(page)) continue;

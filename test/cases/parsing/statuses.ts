@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { TestContext } from "node:test";
-import { timeouts } from "#http/build-app.ts";
+import { timeouts } from "#http/build-server.ts";
 import { assertEveryAnswer, assertProblem } from "../../support/problem-answer.ts";
 import { ask, askBytes, requestText } from "../../support/raw-client.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -16,7 +16,7 @@ export async function statusCases(caseOf: CaseOf, service: TestService): Promise
   await caseOf(
     "C08 · whoever sends nothing, half a head or a line now and then gets a 408 and the end of the connection, within 20 seconds by the time-outs that are set",
     async () => {
-      const { server } = service.app;
+      const { server } = service;
       assert.ok(timeouts.request + timeouts.checkEvery <= 20_000);
       assert.deepEqual(
         [server.headersTimeout, server.requestTimeout],

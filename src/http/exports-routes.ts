@@ -1,7 +1,6 @@
 /** Serves `/exports` and the files below it: whole datasets, with ranges, after the checks of an operation in the same order. */
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { noDataset, notAcceptable } from "#api/ask.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
@@ -12,27 +11,31 @@ import { exportsPath } from "#operations/reads.ts";
 import { echo, internalError, Problem } from "#problems.ts";
 import { headerLines, json } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { descriptionLink, queryText, quotaHeaders, validators } from "./mount-operation.ts";
+import { descriptionLink, quotaHeaders, validators } from "./operation-routes.ts";
 import { negotiateBody, preferredType } from "./negotiate.ts";
-import { answeredMethods, routeConfig } from "./routes.ts";
+import {
+  acceptedEncodings,
+  type Exchange,
+  pathBelow,
+  queryText,
+  readMethods,
+  type Route,
+  sentPath,
+} from "./routes.ts";
 import { type Answer, refuse, sendAnswer } from "./send-answer.ts";
 
-const methods = ["GET", "HEAD", "OPTIONS"];
-
-export function mountExports(
-  app: FastifyInstance,
-  http: HttpDependencies,
-  offers: ExportOffers,
-): void {
-  const mount = (url: string, answerTo: (request: FastifyRequest) => Answering) =>
-    app.route({
-      method: answeredMethods,
-      url,
-      config: routeConfig({ methods, operation: "exports" }),
-      handler: (request, reply) => serve(http, request, reply, () => answerTo(request)),
-    });
-  mount(exportsPath, (request) => indexAnswer(http, offers, request));
-  mount(`${exportsPath}/*`, (request) => fileAnswer(http, offers, request));
+export function exportsRoutes(http: HttpDependencies, offers: ExportOffers): Route[] {
+  const route = (path: string, answerTo: (exchange: Exchange) => Answering): Route => ({
+    path,
+    methods: readMethods,
+    who: "key",
+    name: "exports",
+    handle: (exchange) => serve(http, exchange, () => answerTo(exchange)),
+  });
+  return [
+    route(exportsPath, (exchange) => indexAnswer(http, offers, exchange)),
+    route(`${exportsPath}/*`, (exchange) => fileAnswer(http, offers, exchange)),
+  ];
 }
 
 /** Refuses at once what can be refused, so that the order of the contract holds, and makes the answer afterwards. */
@@ -40,33 +43,28 @@ type Answering = () => Answer | Promise<Answer>;
 
 async function serve(
   http: HttpDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   begin: () => Answering,
 ): Promise<void> {
-  const outcome = await http.api.count(request.caller!, () => ({
+  const outcome = await http.api.count(exchange.caller!, () => ({
     kind: "answer",
     answer: begin(),
   }));
   const { asker, counted, result } = outcome;
-  request.asker = asker;
-  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
-  if (result.kind === "problem") return refuse(http, request, reply, result.problem, result.cause);
+  exchange.asker = asker;
+  if (counted !== null) exchange.quotaHeaders = quotaHeaders(counted);
+  if (result.kind === "problem") return refuse(http, exchange, result.problem, result.cause);
   // Whether the client has it already is known only once it is made.
   if (result.kind === "unchanged") throw internalError();
   try {
-    sendAnswer(http, request, reply, await result.answer());
+    sendAnswer(http, exchange, await result.answer());
   } catch (error) {
-    refuse(http, request, reply, problemOf(error, http, request), error);
+    refuse(http, exchange, problemOf(error, http, exchange), error);
   }
 }
 
 /** What is being made when the service stops is not made. */
-function problemOf(
-  error: unknown,
-  { state, log }: HttpDependencies,
-  { id }: FastifyRequest,
-): Problem {
+function problemOf(error: unknown, { state, log }: HttpDependencies, { id }: Exchange): Problem {
   if (error instanceof Problem) return error;
   if ((error as { kind?: unknown }).kind === "full") {
     log.error({ err: error, request_id: id }, "the disk has no room for an export");
@@ -86,12 +84,8 @@ const noRoom = () =>
     { reason: "store_down", retry_after: 60 },
   );
 
-function indexAnswer(
-  http: HttpDependencies,
-  offers: ExportOffers,
-  request: FastifyRequest,
-): Answering {
-  checkQuestion(http, request, exportsPath, "application/json");
+function indexAnswer(http: HttpDependencies, offers: ExportOffers, exchange: Exchange): Answering {
+  checkQuestion(http, exchange, exportsPath, "application/json");
   const model = http.model();
   if (model === null) throw noDataset();
   const { parts } = model;
@@ -111,15 +105,12 @@ function indexAnswer(
     }));
     const body = Buffer.from(JSON.stringify({ data, meta: metaOf(parts, []) }));
     const tag = contentTag(body);
-    const isKnown = isUnchanged(request.headers["if-none-match"], tag);
+    const isKnown = isUnchanged(exchange.request.headers["if-none-match"], tag);
     const headers = { ...validators({ tag, datasetVersion: parts.version }) };
-    request.datasetVersion = parts.version;
+    exchange.datasetVersion = parts.version;
     if (isKnown) return { status: 304, headers: headerLines(headers), body: null };
     const link = descriptionLink(http.config.publicUrl);
-    const sent = await negotiateBody(
-      request.headers["accept-encoding"] as string | undefined,
-      body,
-    );
+    const sent = await negotiateBody(acceptedEncodings(exchange), body);
     const lines = headerLines({ ...headers, "content-type": json, link, ...sent.headers });
     return { status: 200, headers: lines, body: sent.body };
   };
@@ -131,40 +122,36 @@ const contentTypes: Readonly<Record<FileFormat, string>> = {
   parquet: "application/vnd.apache.parquet",
 };
 
-function fileAnswer(
-  http: HttpDependencies,
-  offers: ExportOffers,
-  request: FastifyRequest,
-): Answering {
-  const [version = "", name = "", ...others] = (request.params as { "*": string })["*"].split("/");
+function fileAnswer(http: HttpDependencies, offers: ExportOffers, exchange: Exchange): Answering {
+  const [version = "", name = "", ...others] = pathBelow(exchange).split("/");
   const file = others.length === 0 ? offers.find(version, name) : undefined;
-  if (file === undefined) throw noFile(http, request);
+  if (file === undefined) throw noFile(http, exchange);
   const contentType = contentTypes[file.format];
-  checkQuestion(http, request, exportsPath, contentType.split(";")[0]!);
+  checkQuestion(http, exchange, exportsPath, contentType.split(";")[0]!);
   return async () => {
     const made = file.made ?? (await inTime(offers.make(version, file)));
-    request.datasetVersion = version;
-    return contentOf(http, request, { version, file, made, contentType });
+    exchange.datasetVersion = version;
+    return contentOf(http, exchange, { version, file, made, contentType });
   };
 }
 
-const noFile = ({ operations }: HttpDependencies, { raw }: FastifyRequest) =>
+const noFile = ({ operations }: HttpDependencies, { target }: Exchange) =>
   new Problem(
     "unknown-path",
-    `There is nothing at ${echo(raw.url!.split("?", 1)[0]!)}; ${exportsPath} lists the files there are.`,
+    `There is nothing at ${echo(sentPath(target))}; ${exportsPath} lists the files there are.`,
     { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
   );
 
 /** @throws Problem in the order of the contract: format, parameters. */
 function checkQuestion(
   { operations }: HttpDependencies,
-  request: FastifyRequest,
+  exchange: Exchange,
   path: string,
   mediaType: string,
 ): void {
-  if (preferredType(request.headers.accept, [mediaType]) === undefined)
+  if (preferredType(exchange.request.headers.accept, [mediaType]) === undefined)
     throw notAcceptable([mediaType]);
-  refuseParameters(path, queryText(request), operations);
+  refuseParameters(path, queryText(exchange), operations);
 }
 
 /** Proxies wait no longer than a minute for the head of an answer. */
@@ -196,7 +183,7 @@ interface Content {
 /** 200, 206, 304 or 416 (RFC 9110 §13.2.2, §14). */
 function contentOf(
   http: HttpDependencies,
-  request: FastifyRequest,
+  exchange: Exchange,
   { version, file, made: { path, bytes, sha256 }, contentType }: Content,
 ): Answer {
   // Strong: of these bytes a range of one download continues another.
@@ -205,9 +192,10 @@ function contentOf(
     ...validators({ tag, datasetVersion: version }),
     "accept-ranges": "bytes",
   };
-  if (isUnchanged(request.headers["if-none-match"], tag))
+  if (isUnchanged(exchange.request.headers["if-none-match"], tag))
     return { status: 304, headers: headerLines(headers), body: null };
-  const range = request.method === "GET" ? wantedRange(request, tag, bytes) : null;
+  const { method } = exchange.request;
+  const range = method === "GET" ? wantedRange(exchange, tag, bytes) : null;
   const { first, last } = range ?? { first: 0, last: bytes - 1 };
   const head = headerLines({
     ...headers,
@@ -218,7 +206,7 @@ function contentOf(
     link: descriptionLink(http.config.publicUrl),
   });
   const answer = { status: range === null ? 200 : 206, headers: head, body: null };
-  if (request.method === "HEAD" || bytes === 0) return answer;
+  if (method === "HEAD" || bytes === 0) return answer;
   return {
     ...answer,
     async stream(response) {
@@ -235,13 +223,13 @@ function contentOf(
  * @throws Problem where it lies beyond the file.
  */
 function wantedRange(
-  { headers }: FastifyRequest,
+  { request }: Exchange,
   tag: string,
   bytes: number,
 ): { first: number; last: number } | null {
-  const ifRange = headers["if-range"];
-  if (headers.range === undefined || (ifRange !== undefined && ifRange !== tag)) return null;
-  const [, from = "", to = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(headers.range) ?? [];
+  const { range, "if-range": ifRange } = request.headers;
+  if (range === undefined || (ifRange !== undefined && ifRange !== tag)) return null;
+  const [, from = "", to = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];
   if (from === "" && to === "") return null;
   if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
   const first = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);

@@ -1,5 +1,4 @@
 /** Serves `/vocabulary`, with the checks of an operation in the same order. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { SentBody } from "#api/answer-cache.ts";
 import { type Found, noDataset, notAcceptable } from "#api/ask.ts";
 import { answerTag, isUnchanged } from "#api/entity-tag.ts";
@@ -9,35 +8,34 @@ import { vocabularyOf, vocabularyPath as path } from "#operations/vocabulary.ts"
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { descriptionLink, queryText, sendOutcome, validators } from "./mount-operation.ts";
+import { descriptionLink, sendOutcome, validators } from "./operation-routes.ts";
 import { preferredType } from "./negotiate.ts";
-import { answeredMethods, routeConfig } from "./routes.ts";
+import { type Exchange, queryText, readMethods, type Route, withAlias } from "./routes.ts";
 
-/** Serves it under its own path, and under `/v1` with identical answers. */
-export function mountVocabulary(app: FastifyInstance, http: HttpDependencies): void {
+export function vocabularyRoutes(http: HttpDependencies): Route[] {
   const written = new WeakMap<DatasetParts, SentBody>();
-  for (const url of [path, `/v1${path}`])
-    app.route({
-      method: answeredMethods,
-      url,
-      config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: "vocabulary" }),
-      async handler(request, reply) {
-        const outcome = await http.api.count(request.caller!, () => find(http, written, request));
-        return sendOutcome(http, outcome, headersOf, request, reply);
-      },
-    });
+  return withAlias({
+    path,
+    methods: readMethods,
+    who: "key",
+    name: "vocabulary",
+    async handle(exchange) {
+      const outcome = await http.api.count(exchange.caller!, () => find(http, written, exchange));
+      return sendOutcome(http, outcome, headersOf, exchange);
+    },
+  });
 }
 
 /** @throws Problem in the order of the contract: format, parameters, dataset. */
 function find(
   { model, operations }: HttpDependencies,
   written: WeakMap<DatasetParts, SentBody>,
-  request: FastifyRequest,
+  exchange: Exchange,
 ): Found<SentBody> {
-  const { accept, "if-none-match": knownTags } = request.headers;
+  const { accept, "if-none-match": knownTags } = exchange.request.headers;
   if (preferredType(accept, [format.mediaType]) === undefined)
     throw notAcceptable([format.mediaType]);
-  refuseParameters(path, queryText(request), operations);
+  refuseParameters(path, queryText(exchange), operations);
   const dataset = model();
   if (dataset === null) throw noDataset();
   const { parts } = dataset;

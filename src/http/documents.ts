@@ -1,12 +1,12 @@
 /** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/answer-cache.ts";
 import { notAcceptable } from "#api/ask.ts";
 import { contentTag, isUnchanged } from "#api/entity-tag.ts";
 import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
-import { answeredMethods, type RouteFacts } from "./routes.ts";
+import { otherPaths } from "./record-requests.ts";
+import { acceptedEncodings, type Exchange, readMethods, type Route } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /** One representation of a document, chosen by the media type that the client accepts. */
@@ -24,7 +24,7 @@ interface Serving {
 
 const changing: Serving = {
   cacheControl: "public, max-age=300",
-  methods: ["GET", "HEAD", "OPTIONS"],
+  methods: readMethods,
 };
 
 /** For documents whose path contains the hash of their content. */
@@ -39,48 +39,39 @@ export interface Document {
   serving?: Serving;
 }
 
-/** One route serves them all, as the router needs kilobytes for each of its own. @param documents by path. */
-export function mountDocuments(
-  app: FastifyInstance,
+/** @param documents by path. */
+export const documentRoutes = (
   http: HttpDependencies,
   documents: ReadonlyMap<string, Document>,
-): void {
-  const handlers = new Map<string, Handler>();
-  const factsByPath = new Map<string, RouteFacts>();
-  for (const [path, { forms, serving = changing }] of documents) {
-    handlers.set(path, documentHandler(http, forms, serving));
-    factsByPath.set(path, { methods: serving.methods });
-  }
-  app.route({
-    method: answeredMethods,
-    url: "/*",
-    config: { factsByPath },
-    handler: (request, reply) => handlers.get(request.path)!(request, reply),
-  });
-}
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+): Route[] =>
+  Array.from(documents, ([path, { forms, serving = changing }]) => ({
+    path,
+    methods: serving.methods,
+    who: "public",
+    name: otherPaths,
+    handle: documentHandler(http, forms, serving),
+  }));
 
 function documentHandler(
   http: HttpDependencies,
   forms: readonly Form[],
   { cacheControl }: Serving,
-): Handler {
+): Route["handle"] {
   const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
   const encoded = new Map<string, Promise<Buffer>>();
   const written = new Map<Form, Written>();
-  return async (request, reply) => {
-    const form = formFor(request, forms);
+  return async (exchange) => {
+    const form = formFor(exchange, forms);
     const content = await form.content();
     let known = written.get(form);
     if (known?.content !== content) written.set(form, (known = write(content)));
     const { body, etag } = known;
     const headers = fixed + headerLines({ "content-type": form.contentType, etag });
-    const isKnown = isUnchanged(request.headers["if-none-match"], etag);
+    const isKnown = isUnchanged(exchange.request.headers["if-none-match"], etag);
     const answer = isKnown
       ? { status: 304, headers, body: null }
-      : await encodedAnswer(request, headers, body, etag, encoded);
-    sendAnswer(http, request, reply, answer);
+      : await encodedAnswer(exchange, headers, body, etag, encoded);
+    sendAnswer(http, exchange, answer);
   };
 }
 
@@ -96,25 +87,23 @@ function write(content: string | Buffer): Written {
   return { content, body, etag: contentTag(body) };
 }
 
-function formFor({ headers }: FastifyRequest, forms: readonly Form[]): Form {
+function formFor({ request }: Exchange, forms: readonly Form[]): Form {
   const available = forms.map(({ accept }) => accept);
   // HTML stands first for clients that name nothing; a client that names another form as well can read that.
-  const type = preferredType(headers.accept, available, available.toReversed());
+  const type = preferredType(request.headers.accept, available, available.toReversed());
   const form = forms.find(({ accept }) => accept === type);
   if (form === undefined) throw notAcceptable(available);
   return form;
 }
 
 async function encodedAnswer(
-  request: FastifyRequest,
+  exchange: Exchange,
   headers: HeaderLines,
   body: Buffer,
   etag: string,
   encoded: Map<string, Promise<Buffer>>,
 ): Promise<Answer> {
-  const encoding: Encoding | null = preferredEncoding(
-    request.headers["accept-encoding"] as string | undefined,
-  );
+  const encoding: Encoding | null = preferredEncoding(acceptedEncodings(exchange));
   if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
   const key = `${encoding} ${etag}`;
   let known = encoded.get(key);

@@ -2,7 +2,6 @@
 import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { compressor, type Encoding, encodedBytesMin, type SentBody } from "#api/answer-cache.ts";
 import { type Found, noDataset, notAcceptable, type Outcome } from "#api/ask.ts";
 import { answerTag, isUnchanged } from "#api/entity-tag.ts";
@@ -21,46 +20,48 @@ import { Problem } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import type { Document } from "./mount-documents.ts";
+import type { Document } from "./documents.ts";
 import {
   descriptionLink,
   pageLinks,
-  queryText,
   quotaHeaders,
   sendOutcome,
   validators,
-} from "./mount-operation.ts";
+} from "./operation-routes.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
-import { answeredMethods, routeConfig } from "./routes.ts";
+import {
+  acceptedEncodings,
+  type Exchange,
+  pathBelow,
+  queryText,
+  readMethods,
+  type Route,
+  withAlias,
+} from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 const ndjson = "application/x-ndjson";
-const facts = { methods: ["GET", "HEAD", "OPTIONS"], operation: "changes" } as const;
+const facts = { methods: readMethods, who: "key", name: "changes" } as const;
 
-/** Under their own paths, and under `/v1` with identical answers. */
-export function mountChanges(app: FastifyInstance, http: HttpDependencies): void {
-  for (const url of [changesPath, `/v1${changesPath}`]) {
-    app.route({
-      method: answeredMethods,
-      url,
-      config: routeConfig(facts),
-      async handler(request, reply) {
-        const cost = () => planRefusal(request) ?? 1;
-        const outcome = await http.api.count(request.caller!, () => findList(http, request), cost);
-        return sendOutcome(http, outcome, listHeaders, request, reply);
-      },
-    });
-    app.route({
-      method: answeredMethods,
-      url: `${url}/:step`,
-      config: routeConfig(facts),
-      handler: (request, reply) => serveStep(http, request, reply),
-    });
-  }
-}
+export const changesRoutes = (http: HttpDependencies): Route[] => [
+  ...withAlias({
+    ...facts,
+    path: changesPath,
+    async handle(exchange) {
+      const cost = () => planRefusal(exchange) ?? 1;
+      const outcome = await http.api.count(exchange.caller!, () => findList(http, exchange), cost);
+      return sendOutcome(http, outcome, listHeaders, exchange);
+    },
+  }),
+  ...withAlias({
+    ...facts,
+    path: `${changesPath}/*`,
+    handle: (exchange) => serveStep(http, exchange),
+  }),
+];
 
 /** Not counted, as other refusals of a key are not. */
-function planRefusal({ caller }: FastifyRequest): Problem | undefined {
+function planRefusal({ caller }: Exchange): Problem | undefined {
   const { key } = caller!;
   if (key === null || key instanceof Problem || key.mayReadChanges) return undefined;
   return new Problem("access-denied", "The plan of this account does not include /changes.", {
@@ -75,10 +76,10 @@ interface List extends SentBody {
 }
 
 /** @throws Problem in the order of the contract: format, parameters, dataset. */
-function findList(http: HttpDependencies, request: FastifyRequest): Found<List> {
-  const { accept, "if-none-match": knownTags } = request.headers;
+function findList(http: HttpDependencies, exchange: Exchange): Found<List> {
+  const { accept, "if-none-match": knownTags } = exchange.request.headers;
   if (preferredType(accept, [json.mediaType]) === undefined) throw notAcceptable([json.mediaType]);
-  const query = readListQuery(queryText(request), http.config.pageSizeMax, http.operations);
+  const query = readListQuery(queryText(exchange), http.config.pageSizeMax, http.operations);
   const dataset = http.model();
   if (dataset === null) throw noDataset();
   const { parts } = dataset;
@@ -115,17 +116,14 @@ interface TaggedPart extends StepPart {
   tag: string;
 }
 
-async function serveStep(
-  http: HttpDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
+async function serveStep(http: HttpDependencies, exchange: Exchange): Promise<void> {
+  const { request } = exchange;
   let find: () => Found<TaggedPart>;
   const cost = (quotas: Quotas): number | Problem => {
-    const refusal = planRefusal(request);
+    const refusal = planRefusal(exchange);
     if (refusal !== undefined) return refusal;
     try {
-      const part = askedPart(http, request, quotas);
+      const part = askedPart(http, exchange, quotas);
       const { from, to, limit, offset } = part;
       const tag = answerTag(to, "changes", `${from} ${limit} ${offset}`, ndjson);
       if (isUnchanged(request.headers["if-none-match"], tag)) {
@@ -142,20 +140,21 @@ async function serveStep(
       return 1;
     }
   };
-  const outcome = await http.api.count(request.caller!, () => find(), cost);
+  const outcome = await http.api.count(exchange.caller!, () => find(), cost);
   const { result, ...rest } = outcome;
-  if (result.kind === "answer") sendPart(http, rest, result.answer, request, reply);
-  else await sendOutcome(http, { ...rest, result }, listHeaders, request, reply);
+  if (result.kind === "answer") sendPart(http, rest, result.answer, exchange);
+  else await sendOutcome(http, { ...rest, result }, listHeaders, exchange);
 }
 
 /** @throws Problem in the order of the contract: format, path, parameters. */
-function askedPart(http: HttpDependencies, request: FastifyRequest, quotas: Quotas): StepPart {
-  if (preferredType(request.headers.accept, [ndjson]) === undefined) throw notAcceptable([ndjson]);
+function askedPart(http: HttpDependencies, exchange: Exchange, quotas: Quotas): StepPart {
+  if (preferredType(exchange.request.headers.accept, [ndjson]) === undefined)
+    throw notAcceptable([ndjson]);
   const dataset = http.model();
   if (dataset === null) throw noDataset();
   return findStep(http.changes, dataset.parts.version, {
-    name: (request.params as { step: string }).step,
-    queryText: queryText(request),
+    name: pathBelow(exchange),
+    queryText: queryText(exchange),
     greatestRequest: greatestRequest(quotas),
     operations: http.operations,
   });
@@ -165,19 +164,16 @@ function sendPart(
   http: HttpDependencies,
   { asker, counted }: Pick<Outcome, "asker" | "counted">,
   part: TaggedPart,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): void {
   const { to: datasetVersion, tag, path, total, limit, offset, start, end } = part;
-  request.asker = asker;
-  request.quotaHeaders = quotaHeaders(counted!);
-  request.datasetVersion = datasetVersion;
+  exchange.asker = asker;
+  exchange.quotaHeaders = quotaHeaders(counted!);
+  exchange.datasetVersion = datasetVersion;
   const { publicUrl } = http.config;
   const query = { filter: {}, limit: limit ?? 0, offset };
   const encoding =
-    end - start <= encodedBytesMin
-      ? null
-      : preferredEncoding(request.headers["accept-encoding"] as string | undefined);
+    end - start <= encodedBytesMin ? null : preferredEncoding(acceptedEncodings(exchange));
   const headers = headerLines({
     ...validators({ tag, datasetVersion }),
     "content-type": `${ndjson}; charset=utf-8`,
@@ -190,8 +186,8 @@ function sendPart(
         ? descriptionLink(publicUrl)
         : pageLinks({ operation: { path, filters: {} }, query, total }, publicUrl),
   });
-  const isEmpty = request.method === "HEAD" || start === end;
-  sendAnswer(http, request, reply, {
+  const isEmpty = exchange.request.method === "HEAD" || start === end;
+  sendAnswer(http, exchange, {
     status: 200,
     headers,
     body: null,

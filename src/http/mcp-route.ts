@@ -1,36 +1,30 @@
 /** Serves `/mcp`: checks origin, key and body, and hands the message to the `mcp` module, which is loaded with the first one. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ownOrigin } from "#account/request.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { maskKeys, Problem } from "#problems.ts";
-import { bodyBytesMax } from "./check-request.ts";
+import { bodyBytesMax, bodyTypeFault } from "./bodies.ts";
 import { hasTwoKeys } from "./client-address.ts";
 import { headerLines, mcpHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { quotaHeaders } from "./mount-operation.ts";
+import { quotaHeaders } from "./operation-routes.ts";
 import { negotiateBody } from "./negotiate.ts";
-import { routeConfig } from "./routes.ts";
+import { acceptedEncodings, type Exchange, type Route } from "./routes.ts";
 import { refuse, reportProblem, sendAnswer } from "./send-answer.ts";
 
 /** The type of a message. */
-export const messageType = "application/json";
+const messageType = "application/json";
 
-export function mountMcp(app: FastifyInstance, http: HttpDependencies): void {
-  const serve = openMessages(http);
-  void app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    const parsing = { parseAs: "buffer", bodyLimit: bodyBytesMax } as const;
-    scope.addContentTypeParser("*", parsing, (_request, body, done) => done(null, body));
-    scope.route({
-      method: ["GET", "HEAD", "POST", "OPTIONS"],
-      url: "/mcp",
-      config: routeConfig({ methods: ["POST", "OPTIONS"], operation: "mcp", takesBearer: true }),
-      handler: serve,
-    });
-  });
-}
+export const mcpRoute = (http: HttpDependencies): Route => ({
+  path: "/mcp",
+  methods: ["POST", "OPTIONS"],
+  who: "key",
+  name: "mcp",
+  takesBearer: true,
+  body: { type: messageType, bytesMax: bodyBytesMax },
+  handle: openMessages(http),
+});
 
 function openMessages(http: HttpDependencies) {
   let mcp: Promise<Mcp> | undefined;
@@ -42,22 +36,23 @@ function openMessages(http: HttpDependencies) {
   });
 
   /** Checks the key of what counts against no quota. @throws Problem where it is refused. */
-  async function admitUncounted(request: FastifyRequest): Promise<void> {
-    const { asker, counted, result } = await http.api.look(request.caller!);
+  async function admitUncounted(exchange: Exchange): Promise<void> {
+    const { asker, counted, result } = await http.api.look(exchange.caller!);
     if (result.kind === "problem") throw result.problem;
-    request.quotaHeaders = quotaHeaders(counted!);
+    exchange.quotaHeaders = quotaHeaders(counted!);
     const status = uncounted.take(asker!.accountNumber);
     if (!status.admitted) throw mcpMessagesProblem(status);
   }
 
-  return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    refuseForeignOrigin(http, request);
-    if (hasTwoKeys(request.raw))
+  return async function serve(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    refuseForeignOrigin(http, exchange);
+    if (hasTwoKeys(request))
       throw malformed(
         "The headers x-api-key and Authorization carry two different keys. Send one of them alone.",
       );
-    const message = readMessage(request);
-    if (!isCall(message)) await admitUncounted(request);
+    const message = readMessage(exchange);
+    if (!isCall(message)) await admitUncounted(exchange);
     if (message instanceof Problem) throw message;
     const headers: Record<string, string> = {};
     for (const name of mcpHeaders) {
@@ -69,15 +64,15 @@ function openMessages(http: HttpDependencies) {
       await mcp
     ).answer({
       message,
-      caller: request.caller!,
+      caller: exchange.caller!,
       headers,
-      requestId: request.id,
+      requestId: exchange.id,
     });
     if (answered.called !== null) {
-      const refusal = noteCall(http, request, answered.called);
-      if (refusal !== null) return refuse(http, request, reply, refusal);
-    } else if (isCall(message)) await admitUncounted(request);
-    await send(http, request, reply, answered);
+      const refusal = noteCall(http, exchange, answered.called);
+      if (refusal !== null) return refuse(http, exchange, refusal);
+    } else if (isCall(message)) await admitUncounted(exchange);
+    await send(http, exchange, answered);
   };
 }
 
@@ -93,8 +88,8 @@ const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
  * A page of another site that a browser shows may send nothing here, whatever it was told (MCP, "Security Warning" of the
  * Streamable HTTP transport); programs send no `Origin`.
  */
-function refuseForeignOrigin({ config }: HttpDependencies, { headers }: FastifyRequest): void {
-  const { origin, host } = headers;
+function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange): void {
+  const { origin, host } = request.headers;
   if (origin === undefined) return;
   const { corsOrigins } = config;
   if (corsOrigins !== "*" && corsOrigins.includes(origin)) return;
@@ -115,14 +110,12 @@ const idLengthMax = 128;
 /** What is no UTF-8 is refused, as in a query: a letter that is replaced would be looked for in vain. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** @returns a Problem where the body is no message, to be thrown once the key is known. */
-function readMessage({ headers, body }: FastifyRequest): unknown {
-  const type = (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-  if (type !== messageType)
-    return new Problem("unsupported-media-type", `A message to /mcp is ${messageType}.`, {
-      available: [messageType],
-    });
-  const encoding = headers["content-encoding"];
+/** Returns a Problem where the body is no message, to be thrown once the key is known. */
+function readMessage(exchange: Exchange): unknown {
+  const otherType = bodyTypeFault(exchange);
+  if (otherType !== null) return otherType;
+  const { request, body } = exchange;
+  const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")
     return new Problem(
       "unsupported-media-type",
@@ -131,7 +124,7 @@ function readMessage({ headers, body }: FastifyRequest): unknown {
     );
   let text: string;
   try {
-    text = utf8.decode(body as Buffer | undefined);
+    text = utf8.decode(body);
   } catch {
     return malformed("The body is not UTF-8.");
   }
@@ -173,33 +166,32 @@ const isCall = (message: unknown): boolean =>
 /** @returns why the caller is refused; what else is wrong with a call is an error of the tool, for the model to read. */
 function noteCall(
   http: HttpDependencies,
-  request: FastifyRequest,
+  exchange: Exchange,
   { asker, counted, result }: NonNullable<McpReply["called"]>,
 ): Problem | null {
-  request.asker = asker;
-  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
+  exchange.asker = asker;
+  if (counted !== null) exchange.quotaHeaders = quotaHeaders(counted);
   if (result.kind === "answer") {
-    request.datasetVersion = result.answer.datasetVersion;
-    if (result.answer.datasetVersion === null) request.problemCode = "invalid-parameters";
+    exchange.datasetVersion = result.answer.datasetVersion;
+    if (result.answer.datasetVersion === null) exchange.problemCode = "invalid-parameters";
   }
   if (result.kind !== "problem") return null;
   if (asker === null) return result.problem;
-  request.problemCode = result.problem.code;
-  reportProblem(http, result.problem, request.id, result.cause);
+  exchange.problemCode = result.problem.code;
+  reportProblem(http, result.problem, exchange.id, result.cause);
   return null;
 }
 
 async function send(
   http: HttpDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   { status, content }: McpReply,
 ): Promise<void> {
   const { body, headers } = await negotiateBody(
-    request.headers["accept-encoding"] as string | undefined,
+    acceptedEncodings(exchange),
     Buffer.from(content?.text ?? ""),
   );
-  sendAnswer(http, request, reply, {
+  sendAnswer(http, exchange, {
     status,
     headers: headerLines({
       "cache-control": "no-store",

@@ -1,5 +1,4 @@
 /** Serves one operation over HTTP: turns a request into a question, and its outcome into a response. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Answer, SentBody } from "#api/answer-cache.ts";
 import type { Outcome } from "#api/ask.ts";
 import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
@@ -10,52 +9,47 @@ import { maskKeys } from "#problems.ts";
 import { headerLines, type HeaderLines } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "./negotiate.ts";
-import { answeredMethods, routeConfig } from "./routes.ts";
+import {
+  acceptedEncodings,
+  type Exchange,
+  queryText,
+  readMethods,
+  type Route,
+  withAlias,
+} from "./routes.ts";
 import { refuse, sendAnswer } from "./send-answer.ts";
 
 /** Serves it under its own path, and under `/v1` with identical answers. */
-export function mountOperation(
-  app: FastifyInstance,
-  http: HttpDependencies,
-  operation: Operation,
-): void {
-  for (const url of [operation.path, `/v1${operation.path}`])
-    app.route({
-      method: answeredMethods,
-      url,
-      config: routeConfig({ methods: ["GET", "HEAD", "OPTIONS"], operation: operation.name }),
-      handler: (request, reply) => serve(http, operation, request, reply),
-    });
-}
+export const operationRoutes = (http: HttpDependencies, operation: Operation): Route[] =>
+  withAlias({
+    path: operation.path,
+    methods: readMethods,
+    who: "key",
+    name: operation.name,
+    handle: (exchange) => serve(http, operation, exchange),
+  });
 
 function serve(
   http: HttpDependencies,
   operation: Operation,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): void | Promise<void> {
   const outcome = http.api.ask({
-    caller: request.caller!,
+    caller: exchange.caller!,
     operation,
-    text: queryText(request),
-    chooseFormat: () => acceptedFormat(request),
-    knownTags: request.headers["if-none-match"],
+    text: queryText(exchange),
+    chooseFormat: () => acceptedFormat(exchange),
+    knownTags: exchange.request.headers["if-none-match"],
   });
   return outcome instanceof Promise
-    ? outcome.then((settled) => sendOutcome(http, settled, answerHeaders, request, reply))
-    : sendOutcome(http, outcome, answerHeaders, request, reply);
+    ? outcome.then((settled) => sendOutcome(http, settled, answerHeaders, exchange))
+    : sendOutcome(http, outcome, answerHeaders, exchange);
 }
-
-/** The query as it was sent, without the `?`. */
-export const queryText = ({ raw: { url = "" } }: FastifyRequest): string => {
-  const mark = url.indexOf("?");
-  return mark === -1 ? "" : url.slice(mark + 1);
-};
 
 const mediaTypes = formats.map(({ mediaType }) => mediaType);
 
-function acceptedFormat({ headers }: FastifyRequest): Format | undefined {
-  const preferred = preferredType(headers.accept, mediaTypes);
+function acceptedFormat({ request }: Exchange): Format | undefined {
+  const preferred = preferredType(request.headers.accept, mediaTypes);
   return formats.find(({ mediaType }) => mediaType === preferred);
 }
 
@@ -64,23 +58,22 @@ export function sendOutcome<A extends SentBody>(
   http: HttpDependencies,
   { asker, counted, result }: Outcome<A>,
   headersOf: (http: HttpDependencies, answer: A) => HeaderLines,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): void | Promise<void> {
-  request.asker = asker;
-  if (counted !== null) request.quotaHeaders = quotaHeaders(counted);
+  exchange.asker = asker;
+  if (counted !== null) exchange.quotaHeaders = quotaHeaders(counted);
   switch (result.kind) {
     case "problem":
-      return refuse(http, request, reply, result.problem, result.cause);
+      return refuse(http, exchange, result.problem, result.cause);
     case "unchanged": {
-      request.datasetVersion = result.datasetVersion;
+      exchange.datasetVersion = result.datasetVersion;
       const headers = headerLines(validators(result));
-      return sendAnswer(http, request, reply, { status: 304, headers, body: null });
+      return sendAnswer(http, exchange, { status: 304, headers, body: null });
     }
     case "answer":
-      request.datasetVersion = result.answer.datasetVersion;
+      exchange.datasetVersion = result.answer.datasetVersion;
       result.answer.headers ??= headersOf(http, result.answer);
-      return sendEncoded(http, result.answer, result.answer.headers, request, reply);
+      return sendEncoded(http, result.answer, result.answer.headers, exchange);
   }
 }
 
@@ -99,16 +92,15 @@ function sendEncoded(
   http: HttpDependencies,
   answer: SentBody,
   identityHeaders: HeaderLines,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): void | Promise<void> {
-  const encoding = preferredEncoding(request.headers["accept-encoding"] as string | undefined);
+  const encoding = preferredEncoding(acceptedEncodings(exchange));
   const sendBody = (body: Buffer) => {
     const headers =
       body === answer.body
         ? identityHeaders
         : `${identityHeaders}content-encoding: ${encoding}\r\n`;
-    sendAnswer(http, request, reply, { status: 200, headers, body });
+    sendAnswer(http, exchange, { status: 200, headers, body });
   };
   const body = encoding === null ? answer.body : http.api.encode(answer, encoding);
   return body instanceof Promise ? body.then(sendBody) : sendBody(body);

@@ -1,19 +1,15 @@
 /** The paths that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
-import type { FastifyInstance } from "fastify";
 import { feedPath } from "#operations/changes.ts";
 import { readAssets } from "#pages/assets.ts";
 import { problemCodes } from "#problems.ts";
 import { html, json } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { feedOf } from "./mount-changes.ts";
-import { type Document, immutable, mountDocuments } from "./mount-documents.ts";
+import { feedOf } from "./changes-routes.ts";
+import { type Document, documentRoutes, immutable } from "./documents.ts";
 import type { PublicTexts } from "./public-texts.ts";
+import type { Route } from "./routes.ts";
 
-export const mountPublicPaths = (app: FastifyInstance, http: HttpDependencies): void =>
-  mountDocuments(app, http, publicDocuments(http));
-
-/** By path. */
-export function publicDocuments(http: HttpDependencies): ReadonlyMap<string, Document> {
+export function publicRoutes(http: HttpDependencies): Route[] {
   const documents = new Map<string, Document>();
   const texts = once(() => loadTexts(http));
 
@@ -73,7 +69,7 @@ export function publicDocuments(http: HttpDependencies): ReadonlyMap<string, Doc
     const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
     documents.set(path, { forms: [form], serving: immutable });
   }
-  return documents;
+  return documentRoutes(http, documents);
 }
 
 const markdown = "text/markdown; charset=utf-8";

@@ -1,0 +1,65 @@
+/** Passes every request to `/account` on to the account worker, and sends what it returns. */
+import { formType, type PageHeader, pageRequestHeaders } from "#account/messages.ts";
+import { bodyBytesMax, bodyTypeFault } from "./bodies.ts";
+import { clientAddress } from "./client-address.ts";
+import { headerLines, pageHeaders } from "./common-headers.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { otherPaths } from "./record-requests.ts";
+import { type Exchange, queryText, type Route, sentPath } from "./routes.ts";
+import { sendAnswer } from "./send-answer.ts";
+
+/** Account pages are never stored, never framed, and never named in a `Referer`. */
+const accountHeaders =
+  pageHeaders +
+  headerLines({
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  });
+
+/** Two years, the least that preload lists accept (RFC 6797). */
+const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
+
+export function accountRoutes(http: HttpDependencies): Route[] {
+  const { publicUrl, trustedProxies } = http.config;
+  const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
+  const route = (path: string): Route => ({
+    path,
+    methods: ["GET", "HEAD", "POST"],
+    who: "person",
+    name: otherPaths,
+    body: { type: formType, bytesMax: bodyBytesMax },
+    async handle(exchange) {
+      const { request, target, body } = exchange;
+      const otherType = request.method === "POST" ? bodyTypeFault(exchange) : null;
+      if (otherType !== null) throw otherType;
+      const answer = await http.accountWorker({
+        path: sentPath(target),
+        query: queryText(exchange),
+        method: request.method as "GET" | "HEAD" | "POST",
+        form: body.toString(),
+        headers: headersOf(exchange),
+        address: clientAddress(request, trustedProxies),
+        now: http.now(),
+        monotonicMicroseconds: http.clock.monotonicMicroseconds(),
+      });
+      // Never compressed: the length would leak the secrets in it (BREACH; docs/running.md).
+      sendAnswer(http, exchange, {
+        status: answer.status,
+        headers: headers + headerLines(answer.headers),
+        body: Buffer.from(answer.body),
+      });
+    },
+  });
+  return [route("/account"), route("/account/*")];
+}
+
+/** A header that was sent twice is ambiguous, so it is left out; Node joins only cookies. */
+function headersOf({ request }: Exchange): Partial<Record<PageHeader, string>> {
+  const found: Partial<Record<PageHeader, string>> = {};
+  for (const name of pageRequestHeaders) {
+    const value = request.headers[name];
+    if (typeof value === "string") found[name] = value;
+  }
+  return found;
+}

@@ -1,0 +1,146 @@
+/** Builds the HTTP server: the table of all its routes, and the way of a request through it. Whoever builds it closes it. */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { KeyHolder } from "#api/caller.ts";
+import { internalError, Problem } from "#problems.ts";
+import { openBodyBudget, readBody } from "./bodies.ts";
+import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
+import { clientAddress, clientOf, presentedKey, presentedKeyOrBearer } from "./client-address.ts";
+import { drain } from "./connections.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { openFairQueue } from "./fair-queue.ts";
+import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
+import { healthRoutes } from "./health.ts";
+import { accountRoutes } from "./account-routes.ts";
+import { changesRoutes } from "./changes-routes.ts";
+import { mcpRoute } from "./mcp-route.ts";
+import { operationRoutes } from "./operation-routes.ts";
+import { publicRoutes } from "./public-routes.ts";
+import { vocabularyRoutes } from "./vocabulary-routes.ts";
+import { createServer } from "./node-http.ts";
+import { answerParserFaults } from "./parser-faults.ts";
+import { beginExchange, type Exchange, openRouter, type Route } from "./routes.ts";
+import { refuse } from "./send-answer.ts";
+
+/** Every wait is bounded; milliseconds. */
+export const timeouts = {
+  headers: 10_000,
+  request: 15_000,
+  /** Longer than a reverse proxy keeps idle connections, so that it never writes into one that is closing. */
+  keepAlive: 10_000,
+  checkEvery: 2000,
+  /** How long a client has to read the last response and close its side. */
+  linger: 2000,
+};
+
+interface HttpServer {
+  server: Server;
+  connections: GuardedConnections;
+  /** Resolves when the last connection is closed. */
+  drain(): Promise<void>;
+}
+
+/** The table of routes of every server. */
+export const tableOfRoutes = (http: HttpDependencies): Route[] => [
+  ...http.operations.flatMap((operation) => operationRoutes(http, operation)),
+  ...vocabularyRoutes(http),
+  mcpRoute(http),
+  ...changesRoutes(http),
+  ...publicRoutes(http),
+  ...healthRoutes(http),
+  ...accountRoutes(http),
+];
+
+/**
+ * @param others routes that only some servers have.
+ * @param waits shorter ones, for tests.
+ */
+export function buildServer(
+  http: HttpDependencies,
+  others: readonly Route[] = [],
+  waits = timeouts,
+): HttpServer {
+  const router = openRouter([...tableOfRoutes(http), ...others]);
+  const fairQueue = openFairQueue();
+  const bodyBudget = openBodyBudget(http.config.trustedProxies);
+
+  const fail = (exchange: Exchange, error: unknown) => {
+    if (exchange.isAnswered)
+      return http.log.error({ err: error, request_id: exchange.id }, "an answer was cut short");
+    refuse(http, exchange, error instanceof Problem ? error : internalError(), error);
+  };
+  const answer = async (exchange: Exchange, { body, handle }: Route) => {
+    const { request } = exchange;
+    if (request.method === "POST") exchange.body = await readBody(request, body!.bytesMax);
+    await handle(exchange);
+  };
+  const enter = (whose: string | number, exchange: Exchange) =>
+    fairQueue.enter(whose, () => {
+      const { request, route } = exchange;
+      // Its client has left while it was waiting.
+      if (request.socket.destroyed) return;
+      try {
+        if (checkRequest(http, router, exchange)) return;
+        if (hasBody(request)) bodyBudget.check(request);
+        const answered =
+          route!.body === undefined ? route!.handle(exchange) : answer(exchange, route!);
+        answered?.catch((error: unknown) => fail(exchange, error));
+      } catch (error) {
+        fail(exchange, error);
+      }
+    });
+  const begin = (request: IncomingMessage, response: ServerResponse) => {
+    if (hasBody(request)) bodyBudget.take(request, response);
+    const exchange = beginExchange(request, response);
+    const route = exchange.path === null ? null : router.find(exchange.path);
+    exchange.route = route;
+    if (route?.who !== "key") {
+      const address = clientAddress(request, http.config.trustedProxies);
+      // A client's own questions do not keep whoever watches this process from the same address waiting.
+      return enter(route?.isAlwaysOpen === true ? `watch ${address}` : address, exchange);
+    }
+    const identified = (caller: KeyHolder) => {
+      exchange.caller = caller;
+      enter(queueOf(caller), exchange);
+    };
+    const presented = route.takesBearer === true ? presentedKeyOrBearer : presentedKey;
+    const caller = http.api.identify(presented(request), clientOf(http.config, request));
+    if (caller instanceof Promise)
+      caller.then(identified, (error: unknown) => fail(exchange, error));
+    else identified(caller);
+  };
+
+  const server = createServer(
+    {
+      maxHeaderSize: headerBytesMax,
+      // Node would send an empty 400; check-request.ts sends a problem.
+      requireHostHeader: false,
+      headersTimeout: waits.headers,
+      requestTimeout: waits.request,
+      keepAliveTimeout: waits.keepAlive,
+      connectionsCheckingInterval: waits.checkEvery,
+    },
+    begin,
+  );
+  // A client may close its side once its request is sent (RFC 9112 §9.6); Node would drop a pending response.
+  (server as typeof server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  // One more is enough to tell that there are too many.
+  server.maxHeadersCount = headerLinesMax + 1;
+  const connections = guardConnections(server, http.config, waits.linger);
+  answerParserFaults(server, http, connections.open, fairQueue);
+  return {
+    server,
+    connections,
+    async drain() {
+      await drain(server, connections);
+      connections.stopWatching();
+    },
+  };
+}
+
+/** RFC 9112 §6.3. */
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+
+/** The client whose share of the fair queue a request uses: its account, or its address without a valid key. */
+const queueOf = ({ key, client }: KeyHolder) =>
+  key === null || key instanceof Problem ? client.address() : key.accountNumber;
