@@ -43,9 +43,7 @@ async function measure(order: RecordingOrder): Promise<RecordingCost> {
     "usage/recording.ts",
   )) as typeof import("#usage/recording.ts");
   const { openWriter } = (await load("usage/writer.ts")) as typeof import("#usage/writer.ts");
-  const { makeRequestId } = (await load(
-    "http/request-id.ts",
-  )) as typeof import("#http/request-id.ts");
+  const { makeRequestId } = (await load("http/routes.ts")) as typeof import("#http/routes.ts");
   const open = () =>
     openWriter({
       dataDir,

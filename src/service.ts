@@ -5,14 +5,17 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { openAccountWorker } from "#account/account-worker.ts";
 import { accountWorkerSettings } from "#account/messages.ts";
-import { type Api, openApi } from "#api/ask.ts";
 import { accountUrl, type Config } from "#config.ts";
 import { openPublications } from "#datasets/publications.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { ExportOffers } from "#exports/offers.ts";
+import { openAnswerCache } from "#gateway/answer-cache.ts";
+import { openGateway } from "#gateway/gateway.ts";
+import { openReads } from "#gateway/open-reads.ts";
+import { openOperations } from "#gateway/read-operation.ts";
 import { openAdmin } from "#http/admin.ts";
-import { openCommitBarrier } from "#http/commit-barrier.ts";
-import type { HttpDependencies } from "#http/dependencies.ts";
+import { openCommitBarrier } from "#http/send-answer.ts";
+import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
@@ -108,7 +111,6 @@ export async function openService(
     lock.release();
     throw fault;
   });
-  let api: Api | null = null;
   const accountWorker = openAccountWorker({
     settings: () =>
       accountWorkerSettings(
@@ -119,6 +121,7 @@ export async function openService(
     counters: () => counters,
     reportError: (message) => log.error(message),
   });
+  const cache = openAnswerCache(config.answerCacheBytes);
   const offers = config.exports
     ? await openOffers(config, log, program, () => datasets.model())
     : null;
@@ -129,7 +132,7 @@ export async function openService(
     fetchesPinned: config.exports,
     program,
     onModel(from) {
-      api?.forgetAnswers();
+      cache.clear();
       accountWorker.show(from);
       offers?.tidy(from.generation.version);
     },
@@ -155,30 +158,41 @@ export async function openService(
       log.error({ requests }, isOver ? "usage was lost" : "usage is being lost"),
   });
   const overload = startOverloadGuard(config, log);
+  const life = { state: "starting" as ServiceState };
 
-  api = openApi({
-    operations,
-    pageSizeMax: config.pageSizeMax,
-    cacheBytes: config.answerCacheBytes,
-    accountUrl: accountUrl(config),
+  const gateway = openGateway({
     verifyKey: (presented) => keyVerifier.verify(presented),
     noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
     failedKeys: openFailedKeys({ clock }),
+    accountUrl: accountUrl(config),
     counters,
-    model: datasets.model,
   });
+  const answering = {
+    gateway,
+    cache,
+    operations,
+    pageSizeMax: config.pageSizeMax,
+    publicUrl: config.publicUrl,
+    model: datasets.model,
+    changes: openPublications(join(dataDir, "datasets")),
+    offers,
+    isStopping: () => life.state !== "running",
+  };
+  const findAnswer = openOperations(answering);
   const requestMetrics = openRequestMetrics();
   const http: HttpDependencies = {
     config,
     operations,
-    api,
+    gateway,
+    reads: openReads(answering, findAnswer),
+    findAnswer,
     model: datasets.model,
-    changes: openPublications(join(dataDir, "datasets")),
+    changes: answering.changes,
     afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,
     now,
     clock,
-    state: () => lifecycle.state,
+    life,
     overload,
     metrics: requestMetrics,
     recordRequest: openRequestRecorder({
@@ -189,13 +203,11 @@ export async function openService(
     }),
     log,
   };
-  const exportsRoutes =
-    offers === null ? [] : (await import("#http/exports-routes.ts")).exportsRoutes(http, offers);
-  const { server, connections, drain } = buildServer(http, exportsRoutes);
+  const { server, connections, drain } = buildServer(http);
   const metrics = metricsOf({
     http,
     connections,
-    api,
+    cache,
     datasets,
     recording,
     failing,
@@ -220,7 +232,7 @@ export async function openService(
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
 
-  const lifecycle = openLifecycle({
+  const lifecycle = openLifecycle(life, {
     log,
     async drain() {
       offers?.close();
@@ -244,7 +256,7 @@ export async function openService(
     async start() {
       await listenAdmin();
       await datasets.look();
-      if (lifecycle.state !== "starting")
+      if (life.state !== "starting")
         throw new Error("The service was stopped before it had started.");
       const address = await listen();
       // Mail and the audit log give it work even if nobody opens a page.

@@ -267,7 +267,7 @@ test("ARCHITECTURE.md opens with one diagram and at most 300 words", () => {
   const opening = map.slice(0, map.indexOf("## Modules"));
   const [before = "", diagram = "", after = "", ...more] = opening.split(/^```.*\n/m);
   assert.equal(before.trim(), "# Architecture");
-  assert.match(diagram, /http.+api.+operations/);
+  assert.match(diagram, /http.+gateway.+operations/);
   assert.deepEqual(more, []);
   const words = after.split(/\s+/).filter((word) => /\w/.test(word));
   assert.ok(words.length <= 300, `${words.length} words`);
@@ -302,7 +302,7 @@ test("a server starts without what only changes stores, sends mail, reads or che
     assert.ok(!loaded.some((one) => one.startsWith(name)), name);
 });
 
-test("nothing beside the api module answers a question: reads its parameters, counts its quota or keeps its answer", () => {
+test("nothing beside the gateway answers a question: reads its parameters, counts its quota or keeps its answer", () => {
   const importersOf = (target: string, name: RegExp) =>
     sources.filter((path) => {
       const imports = readFileSync(path, "utf8").matchAll(
@@ -313,7 +313,7 @@ test("nothing beside the api module answers a question: reads its parameters, co
   assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
     // The addresses of the browse pages, which mean what they mean to an operation.
     "src/account/components/browse-links.ts",
-    "src/api/ask.ts",
+    "src/gateway/read-operation.ts",
     // For the program that imports it, where there is no key and no quota.
     "src/library.ts",
     // The error pages, whose example is a real one.
@@ -321,8 +321,11 @@ test("nothing beside the api module answers a question: reads its parameters, co
   ]);
   const usersOf = (pattern: RegExp) =>
     sources.filter((path) => pattern.test(readFileSync(path, "utf8"))).toSorted();
-  assert.deepEqual(usersOf(/\bcounters\b[^.\n]{0,3}\.take\(/), ["src/api/ask.ts"]);
-  assert.deepEqual(usersOf(/\bopenAnswerCache\(/), ["src/api/answer-cache.ts", "src/api/ask.ts"]);
+  assert.deepEqual(usersOf(/\bcounters\b[^.\n]{0,3}\.take\(/), ["src/gateway/gateway.ts"]);
+  assert.deepEqual(usersOf(/\bopenAnswerCache\(/), [
+    "src/gateway/answer-cache.ts",
+    "src/service.ts",
+  ]);
 });
 
 interface PrivateWord {

@@ -2,7 +2,8 @@
 import { formType, type PageHeader, pageRequestHeaders } from "#account/messages.ts";
 import { bodyBytesMax, bodyTypeFault } from "./bodies.ts";
 import { clientAddress } from "./client-address.ts";
-import { headerLines, pageHeaders } from "./common-headers.ts";
+import { headerLines } from "#gateway/headers.ts";
+import { pageHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { otherPaths } from "./record-requests.ts";
 import { type Exchange, queryText, type Route, sentPath } from "./routes.ts";

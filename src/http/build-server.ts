@@ -1,6 +1,7 @@
 /** Builds the HTTP server: the table of all its routes, and the way of a request through it. Whoever builds it closes it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { KeyHolder } from "#api/caller.ts";
+import type { Caller } from "#gateway/gateway.ts";
+import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { internalError, Problem } from "#problems.ts";
 import { openBodyBudget, readBody } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
@@ -11,15 +12,20 @@ import { openFairQueue } from "./fair-queue.ts";
 import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { healthRoutes } from "./health.ts";
 import { accountRoutes } from "./account-routes.ts";
-import { changesRoutes } from "./changes-routes.ts";
 import { mcpRoute } from "./mcp-route.ts";
-import { operationRoutes } from "./operation-routes.ts";
 import { publicRoutes } from "./public-routes.ts";
-import { vocabularyRoutes } from "./vocabulary-routes.ts";
 import { createServer } from "./node-http.ts";
 import { answerParserFaults } from "./parser-faults.ts";
-import { beginExchange, type Exchange, openRouter, type Route } from "./routes.ts";
-import { refuse } from "./send-answer.ts";
+import {
+  beginExchange,
+  type Exchange,
+  openRouter,
+  pathBelow,
+  queryText,
+  readMethods,
+  type Route,
+} from "./routes.ts";
+import { refuse, sendAnswer } from "./send-answer.ts";
 
 /** Every wait is bounded; milliseconds. */
 export const timeouts = {
@@ -41,32 +47,24 @@ interface HttpServer {
 
 /** The table of routes of every server. */
 export const tableOfRoutes = (http: HttpDependencies): Route[] => [
-  ...http.operations.flatMap((operation) => operationRoutes(http, operation)),
-  ...vocabularyRoutes(http),
+  ...readRoutes(http),
   mcpRoute(http),
-  ...changesRoutes(http),
   ...publicRoutes(http),
   ...healthRoutes(http),
   ...accountRoutes(http),
 ];
 
-/**
- * @param others routes that only some servers have.
- * @param waits shorter ones, for tests.
- */
-export function buildServer(
-  http: HttpDependencies,
-  others: readonly Route[] = [],
-  waits = timeouts,
-): HttpServer {
-  const router = openRouter([...tableOfRoutes(http), ...others]);
+/** @param waits shorter ones, for tests. */
+export function buildServer(http: HttpDependencies, waits = timeouts): HttpServer {
+  const router = openRouter(tableOfRoutes(http));
   const fairQueue = openFairQueue();
   const bodyBudget = openBodyBudget(http.config.trustedProxies);
 
   const fail = (exchange: Exchange, error: unknown) => {
     if (exchange.isAnswered)
       return http.log.error({ err: error, request_id: exchange.id }, "an answer was cut short");
-    refuse(http, exchange, error instanceof Problem ? error : internalError(), error);
+    if (error instanceof Problem) refuse(http, exchange, error);
+    else refuse(http, exchange, internalError(), error);
   };
   const answer = async (exchange: Exchange, { body, handle }: Route) => {
     const { request } = exchange;
@@ -98,12 +96,12 @@ export function buildServer(
       // A client's own questions do not keep whoever watches this process from the same address waiting.
       return enter(route?.isAlwaysOpen === true ? `watch ${address}` : address, exchange);
     }
-    const identified = (caller: KeyHolder) => {
+    const identified = (caller: Caller) => {
       exchange.caller = caller;
       enter(queueOf(caller), exchange);
     };
     const presented = route.takesBearer === true ? presentedKeyOrBearer : presentedKey;
-    const caller = http.api.identify(presented(request), clientOf(http.config, request));
+    const caller = http.gateway.identify(presented(request), clientOf(http.config, request));
     if (caller instanceof Promise)
       caller.then(identified, (error: unknown) => fail(exchange, error));
     else identified(caller);
@@ -142,5 +140,44 @@ const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
 /** The client whose share of the fair queue a request uses: its account, or its address without a valid key. */
-const queueOf = ({ key, client }: KeyHolder) =>
+const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? client.address() : key.accountNumber;
+
+/** The reads of the gateway: a request becomes a question, its reply a response. */
+const readRoutes = (http: HttpDependencies): Route[] =>
+  http.reads.flatMap((read) => {
+    const { path, name, hasAlias } = read;
+    return [path, ...(hasAlias ? [`/v1${path}`] : [])].map((one): Route => ({
+      path: one,
+      methods: readMethods,
+      who: "key",
+      name,
+      handle: (exchange) => ask(http, read, exchange),
+    }));
+  });
+
+function ask(http: HttpDependencies, read: Read, exchange: Exchange): void | Promise<void> {
+  const { request, caller } = exchange;
+  const reply = read.ask({
+    caller: caller!,
+    text: queryText(exchange),
+    below: pathBelow(exchange),
+    isHead: request.method === "HEAD",
+    headers: request.headers as AskedHeaders,
+  });
+  return reply instanceof Promise
+    ? reply.then((settled) => sendReply(http, exchange, settled))
+    : sendReply(http, exchange, reply);
+}
+
+function sendReply(
+  http: HttpDependencies,
+  exchange: Exchange,
+  { asker, quotaHeaders, datasetVersion, result }: Reply,
+): void {
+  exchange.asker = asker;
+  exchange.quotaHeaders = quotaHeaders;
+  exchange.datasetVersion = datasetVersion;
+  if (result.kind === "problem") refuse(http, exchange, result.problem, result.cause);
+  else sendAnswer(http, exchange, result);
+}

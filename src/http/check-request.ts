@@ -5,7 +5,8 @@ import { nearest } from "#operations/edit-distance.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, Problem } from "#problems.ts";
 import { bodyBytesMax, bodyTooLarge } from "./bodies.ts";
-import { headerLines, mcpPreflightHeaders, preflightHeaders } from "./common-headers.ts";
+import { headerLines } from "#gateway/headers.ts";
+import { mcpPreflightHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { type Exchange, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -149,7 +150,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 function refuseWhileClosed(http: HttpDependencies): void {
-  const state = http.state();
+  const { state } = http.life;
   if (state === "running" || state === "closing") return;
   const detail =
     state === "starting" ? "The service is starting." : "The service is about to stop.";
@@ -157,7 +158,7 @@ function refuseWhileClosed(http: HttpDependencies): void {
 }
 
 function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
-  const cause = overload.cause();
+  const { cause } = overload;
   if (cause === null) return;
   metrics.overloaded(cause);
   throw new Problem("unavailable", "The service has more to do than it can.", {

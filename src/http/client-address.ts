@@ -1,7 +1,7 @@
 /** Who sent a request, according to its connection and headers. */
 import type { IncomingMessage } from "node:http";
 import { isIP, type BlockList } from "node:net";
-import type { Client } from "#api/caller.ts";
+import type { Client } from "#gateway/gateway.ts";
 import type { Config } from "#config.ts";
 import { keyPattern } from "#keys/api-key.ts";
 

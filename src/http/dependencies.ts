@@ -1,20 +1,25 @@
 /** What the HTTP server depends on: it accesses no store and no file. */
 import type { Logger } from "pino";
 import type { PageAnswer, PageRequest } from "#account/messages.ts";
-import type { Api } from "#api/ask.ts";
 import type { Config } from "#config.ts";
+import type { Gateway } from "#gateway/gateway.ts";
+import type { FindAnswer } from "#gateway/read-operation.ts";
+import type { Read } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import type { AfterCommit } from "./commit-barrier.ts";
 import type { FinishedRequest, RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
 
 export interface HttpDependencies {
   config: Config;
   operations: readonly Operation[];
-  api: Api;
+  gateway: Gateway;
+  /** What is asked with a key. */
+  reads: readonly Read[];
+  /** Answers operations for `/mcp`, too. */
+  findAnswer: FindAnswer;
   /** The dataset that is served; null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
@@ -27,7 +32,8 @@ export interface HttpDependencies {
   /** Milliseconds since 1970. */
   now(): number;
   clock: Clock;
-  state(): ServiceState;
+  /** Data, and no call: every request reads it. */
+  life: { readonly state: ServiceState };
   overload: Pick<OverloadGuard, "cause">;
   metrics: RequestMetrics;
   log: Logger;
@@ -38,3 +44,13 @@ export interface HttpDependencies {
  * finishes the requests in progress and refuses others.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
+
+/**
+ * @param send is called with the response once the counts of this turn of the event loop are committed.
+ * @param refuse is called instead where they could not be: what may be forgotten must not be served.
+ */
+export type AfterCommit = <R>(
+  response: R,
+  send: (response: R) => void,
+  refuse: (response: R) => void,
+) => void;

@@ -1,10 +1,16 @@
 /** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
-import { brotliQualityMax, compress, encodedBytesMin, type Encoding } from "#api/answer-cache.ts";
-import { notAcceptable } from "#api/ask.ts";
-import { contentTag, isUnchanged } from "#api/entity-tag.ts";
-import { headerLines, type HeaderLines, pageHeaders } from "./common-headers.ts";
+import {
+  brotliQualityMax,
+  compress,
+  encodedBytesMin,
+  type Encoding,
+} from "#gateway/answer-cache.ts";
+import { notAcceptable } from "#gateway/reads.ts";
+import { contentTag, isUnchanged } from "#gateway/headers.ts";
+import { headerLines, type HeaderLines } from "#gateway/headers.ts";
+import { pageHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { preferredEncoding, preferredType } from "./negotiate.ts";
+import { preferredEncoding, preferredType } from "#gateway/negotiate.ts";
 import { otherPaths } from "./record-requests.ts";
 import { acceptedEncodings, type Exchange, readMethods, type Route } from "./routes.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";

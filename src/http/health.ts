@@ -1,6 +1,6 @@
 /** `/health`: the process is alive. `/ready`: it can answer queries, since a dataset and the keys are loaded. */
 import { Problem } from "#problems.ts";
-import { headerLines } from "./common-headers.ts";
+import { headerLines } from "#gateway/headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { otherPaths } from "./record-requests.ts";
 import { readMethods, type Route } from "./routes.ts";
@@ -44,8 +44,8 @@ const reasons = {
 } as const;
 
 /** A store outage after the start changes nothing here: known keys keep working. */
-export function whyNotReady({ state, model }: HttpDependencies): keyof typeof reasons | undefined {
-  const now = state();
+export function whyNotReady({ life, model }: HttpDependencies): keyof typeof reasons | undefined {
+  const now = life.state;
   if (now === "closing") return "draining";
   if (now !== "running") return now;
   return model() === null ? "no_dataset" : undefined;

@@ -6,10 +6,10 @@ import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { maskKeys, Problem } from "#problems.ts";
 import { bodyBytesMax, bodyTypeFault } from "./bodies.ts";
 import { hasTwoKeys } from "./client-address.ts";
-import { headerLines, mcpHeaders } from "./common-headers.ts";
+import { headerLines, quotaHeaders } from "#gateway/headers.ts";
+import { mcpHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { quotaHeaders } from "./operation-routes.ts";
-import { negotiateBody } from "./negotiate.ts";
+import { negotiateBody } from "#gateway/negotiate.ts";
 import { acceptedEncodings, type Exchange, type Route } from "./routes.ts";
 import { refuse, reportProblem, sendAnswer } from "./send-answer.ts";
 
@@ -37,7 +37,7 @@ function openMessages(http: HttpDependencies) {
 
   /** Checks the key of what counts against no quota. @throws Problem where it is refused. */
   async function admitUncounted(exchange: Exchange): Promise<void> {
-    const { asker, counted, result } = await http.api.look(exchange.caller!);
+    const { asker, counted, result } = await http.gateway.look(exchange.caller!);
     if (result.kind === "problem") throw result.problem;
     exchange.quotaHeaders = quotaHeaders(counted!);
     const status = uncounted.take(asker!.accountNumber);
@@ -78,8 +78,9 @@ function openMessages(http: HttpDependencies) {
 
 const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
   const { openMcp } = await import("#mcp/answer-message.ts");
-  const { api, operations, config, model, changes, log } = http;
-  return openMcp({ api, operations, pageSizeMax: config.pageSizeMax, model, changes }, (error) =>
+  const { gateway, findAnswer, operations, config, model, changes, log } = http;
+  const { pageSizeMax } = config;
+  return openMcp({ gateway, findAnswer, operations, pageSizeMax, model, changes }, (error) =>
     log.debug({ err: error }, "a message to /mcp was refused"),
   );
 };

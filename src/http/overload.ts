@@ -8,8 +8,8 @@ export const overloadCauses = ["event_loop_delay", "memory"] as const;
 export type OverloadCause = (typeof overloadCauses)[number];
 
 export interface OverloadGuard {
-  /** Why new work is refused now; null while it is not. */
-  cause(): OverloadCause | null;
+  /** Why new work is refused now; null while it is not. Data, and no call: every request reads it. */
+  readonly cause: OverloadCause | null;
   /** Measures lag and memory; called every `lookEveryMilliseconds`, later by the event-loop lag. */
   look(): void;
 }
@@ -42,7 +42,6 @@ export function openOverloadGuard(
   const heapMaxBytes = getHeapStatistics().heap_size_limit * heapShareMax;
   let lookedAt = now();
   let latenessBefore = 0;
-  let cause: OverloadCause | null = null;
   let overloadedAt: number | null = null;
 
   const judge = (lateness: number): OverloadCause | null => {
@@ -53,7 +52,7 @@ export function openOverloadGuard(
     const { rss, heapUsed } = memory();
     return rss > memoryMaxBytes || heapUsed > heapMaxBytes ? "memory" : null;
   };
-  const tell = (at: number) => {
+  const tell = (at: number, cause: OverloadCause | null) => {
     if (cause !== null && overloadedAt === null) onChange(cause);
     if (cause !== null) overloadedAt = at;
     else if (overloadedAt !== null && at - overloadedAt > calmMilliseconds) {
@@ -61,28 +60,25 @@ export function openOverloadGuard(
       onChange(null);
     }
   };
-  return {
-    cause: () => cause,
+  const guard = {
+    cause: null as OverloadCause | null,
     look() {
       const at = now();
       const lateness = at - lookedAt - lookEveryMilliseconds;
-      cause = judge(lateness);
+      guard.cause = judge(lateness);
       latenessBefore = lateness;
       lookedAt = at;
-      tell(at);
+      tell(at, guard.cause);
     },
   };
-}
-
-interface RunningGuard extends Pick<OverloadGuard, "cause"> {
-  close(): void;
+  return guard;
 }
 
 /** Measures this process, and logs when work is refused. */
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
   log: Logger,
-): RunningGuard {
+): OverloadGuard & { close(): void } {
   const bounds = {
     delayMaxMilliseconds: eventLoopDelayMaxMilliseconds,
     memoryMaxBytes: memoryMaxBytes ?? memoryMaxByDefault(),
@@ -97,7 +93,7 @@ export function startOverloadGuard(
   });
   const timer = setInterval(guard.look, lookEveryMilliseconds);
   timer.unref();
-  return { cause: guard.cause, close: () => clearInterval(timer) };
+  return Object.assign(guard, { close: () => clearInterval(timer) });
 }
 
 /** On Linux memory use is read from a file; where no more files can be opened, the last reading is used. */

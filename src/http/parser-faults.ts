@@ -3,14 +3,14 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "#problems.ts";
 import { headersTooLarge } from "./check-request.ts";
-import { commonHeaders, headerLines } from "./common-headers.ts";
+import { headerLines } from "#gateway/headers.ts";
 import type { Arrival, Connections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import { logUnrouted } from "./record-requests.ts";
-import { makeRequestId } from "./request-id.ts";
+import { makeRequestId } from "./routes.ts";
 import { STATUS_CODES } from "./node-http.ts";
-import { problemAnswer } from "./send-answer.ts";
+import { commonHeaders, problemAnswer } from "./send-answer.ts";
 
 export function answerParserFaults(
   server: Server,

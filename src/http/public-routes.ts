@@ -1,10 +1,11 @@
 /** The paths that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
 import { feedPath } from "#operations/changes.ts";
+import { served } from "#gateway/reads.ts";
 import { readAssets } from "#pages/assets.ts";
 import { problemCodes } from "#problems.ts";
+import type { Publication } from "#records/publication.ts";
 import { html, json } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { feedOf } from "./changes-routes.ts";
 import { type Document, documentRoutes, immutable } from "./documents.ts";
 import type { PublicTexts } from "./public-texts.ts";
 import type { Route } from "./routes.ts";
@@ -91,4 +92,22 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     });
     return made;
   };
+}
+
+/** One text for each list of publications, which few changes follow. */
+function feedOf(http: HttpDependencies): Document {
+  const { publicUrl } = http.config;
+  let known: { from: readonly Publication[]; text: string } | null = null;
+  const content = async () => {
+    const { changesFeed } = await import("#pages/changes-feed.ts");
+    const { version, updatedAt } = served(http).parts;
+    const from = http.changes.list(version);
+    if (known?.from !== from) {
+      const address = `${publicUrl ?? ""}${feedPath}`;
+      known = { from, text: changesFeed({ publications: from.toReversed(), address, updatedAt }) };
+    }
+    return known.text;
+  };
+  const accept = "application/atom+xml";
+  return { forms: [{ accept, contentType: `${accept}; charset=utf-8`, content }] };
 }

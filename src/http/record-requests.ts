@@ -1,6 +1,6 @@
 /** Logs, counts and records each request once its response is sent. */
 import { type Logger, symbols } from "pino";
-import type { Asker } from "#api/caller.ts";
+import type { Asker } from "#gateway/gateway.ts";
 import type { Config } from "#config.ts";
 import { windows } from "#limits/policy.ts";
 import { mcpMessages } from "#limits/quota-problem.ts";

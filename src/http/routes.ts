@@ -1,8 +1,9 @@
 /** The table of routes: what a row of it says, how a path finds its row, and the exchange that passes through it. */
+import { randomFillSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Asker, KeyHolder } from "#api/caller.ts";
-import type { HeaderLines } from "./common-headers.ts";
-import { requestIdOf } from "./request-id.ts";
+import type { Asker, Caller } from "#gateway/gateway.ts";
+import type { HeaderLines } from "#gateway/headers.ts";
+import { maskKeys } from "#problems.ts";
 import type { CountedOperation } from "./record-requests.ts";
 
 export interface Route {
@@ -29,9 +30,6 @@ export interface Route {
 
 /** The methods of what is only read. */
 export const readMethods = ["GET", "HEAD", "OPTIONS"];
-
-/** Serves a path of its own also below `/v1`, with identical answers. */
-export const withAlias = (route: Route): Route[] => [route, { ...route, path: `/v1${route.path}` }];
 
 export interface Router {
   /** Returns the route of a decoded path, or null where nothing is served. */
@@ -68,7 +66,7 @@ export interface Exchange {
   /** Body of a POST, once it has arrived; empty until then. */
   body: Buffer;
   /** Who sent it; null on paths that need no key. */
-  caller: KeyHolder | null;
+  caller: Caller | null;
   /** For whom it was counted; null until then. */
   asker: Asker | null;
   /** `RateLimit` fields, once it was counted. */
@@ -133,10 +131,56 @@ export function queryText({ target }: Pick<Exchange, "target">): string {
   return mark === -1 ? "" : target.slice(mark + 1);
 }
 
-/** Returns what follows the path of a route that ends in `/*`, decoded. */
+/** Returns what follows the path of a route that ends in `/*`, decoded; nothing for one that stands for itself alone. */
 export const pathBelow = ({ route, path }: Exchange): string =>
-  path!.slice(route!.path.length - "*".length);
+  path!.slice(route!.path.replace("*", "").length);
 
 /** Returns `Accept-Encoding` as it was sent; Node joins several lines to one. */
 export const acceptedEncodings = ({ request }: Exchange): string | undefined =>
   request.headers["accept-encoding"] as string | undefined;
+
+const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Crockford's base 32: no letter that could be read as a digit. */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** All pairs of its letters, by ten bits. */
+const pairs = Array.from(alphabet, (first) =>
+  Array.from(alphabet, (second) => first + second),
+).flat();
+const timeLength = 10;
+const randomPairs = 8;
+
+const pool = new Uint16Array(2048);
+let poolAt = pool.length;
+
+let timeText = "";
+let timeMilliseconds = -1;
+
+/** `req_` and 26 characters that sort by time: 48 bits of milliseconds, 80 random ones (the ULID layout). */
+export function makeRequestId(nowMilliseconds = Date.now()): string {
+  if (nowMilliseconds !== timeMilliseconds) {
+    timeMilliseconds = nowMilliseconds;
+    timeText = timeCharacters(nowMilliseconds);
+  }
+  if (poolAt + randomPairs > pool.length) {
+    randomFillSync(pool);
+    poolAt = 0;
+  }
+  let id = `req_${timeText}`;
+  for (let i = 0; i < randomPairs; i++) id += pairs[pool[poolAt++]! & 1023];
+  return id;
+}
+
+function timeCharacters(milliseconds: number): string {
+  let text = "";
+  for (let left = milliseconds; text.length < timeLength; left = Math.floor(left / 32))
+    text = alphabet[left % 32]! + text;
+  return text;
+}
+
+/** Returns the id of a request: the client's where it is safe to log, else a new one. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers["x-request-id"];
+  const isFit = typeof given === "string" && fromClient.test(given) && maskKeys(given) === given;
+  return isFit ? given : makeRequestId();
+}

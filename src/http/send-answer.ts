@@ -1,18 +1,18 @@
-/** Sends a response in one write, and has it recorded. */
+/** Sends a response in one write, once what it counts is committed, and has it recorded. */
+import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import type { Config } from "#config.ts";
+import { compressor } from "#gateway/answer-cache.ts";
+import type { FilePart } from "#gateway/reads.ts";
+import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
+import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import {
-  commonHeaders,
-  type HeaderLines,
-  headerLines,
-  headerPairs,
-  html,
-  pageHeaders,
-} from "./common-headers.ts";
-import type { HttpDependencies } from "./dependencies.ts";
-import { preferredType } from "./negotiate.ts";
+import { type HeaderLines, headerLines, headerPairs } from "#gateway/headers.ts";
+import { html, pageHeaders } from "./common-headers.ts";
+import type { AfterCommit, HttpDependencies } from "./dependencies.ts";
+import { preferredType } from "#gateway/negotiate.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import { otherPaths } from "./record-requests.ts";
 import type { Exchange } from "./routes.ts";
@@ -21,13 +21,10 @@ export interface Answer {
   status: number;
   /** Its own headers; those of every response are added. */
   headers: HeaderLines;
-  /** Null where there is no content, as with 204 and 304, and where it is streamed. */
+  /** Null where there is no content, as with 204 and 304, and where it is in a file. */
   body: Buffer | null;
-  /** Sends content that is too large for a buffer; its length stands in the headers. Resolves to the bytes sent, also where the client leaves. */
-  stream?: Stream;
+  file?: FilePart;
 }
-
-type Stream = (response: ServerResponse) => Promise<number>;
 
 /** A response as it is sent. */
 interface Response {
@@ -36,20 +33,20 @@ interface Response {
   status: number;
   headers: HeaderLines;
   body: Buffer | null;
-  stream: Stream | undefined;
+  file: FilePart | undefined;
 }
 
 /** Where a request was counted, its response is sent after the quota write. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
-  { status, headers, body, stream }: Answer,
+  { status, headers, body, file }: Answer,
 ): void {
   const { request, response, id, isLast } = exchange;
   const quotaHeaders = exchange.quotaHeaders ?? "";
   // Node adds `Connection` and, to what has no length, whatever HTTP/1.0 needs; it closes the connection to mark the end.
   const endsByClosing = body === null && request.httpVersion === "1.0";
-  const state = http.state();
+  const { state } = http.life;
   if (isLast || endsByClosing || state === "closing" || state === "draining")
     response.shouldKeepAlive = false;
   exchange.isAnswered = true;
@@ -59,7 +56,7 @@ export function sendAnswer(
     status,
     headers: `${headersOfAll(http.config, exchange)}x-request-id: ${id}\r\n${headers}${quotaHeaders}`,
     body,
-    stream,
+    file,
   };
   if (quotaHeaders === "") send(sent);
   else http.afterCommit(sent, send, refuseUncommitted);
@@ -71,17 +68,34 @@ const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): He
     : commonHeaders(corsOrigins, request.headers.origin);
 
 function send(sent: Response): void {
-  const { exchange, status, headers, body, stream } = sent;
+  const { exchange, status, headers, body, file } = sent;
   const { request, response } = exchange;
   if (body !== null) {
     storeHead(response, status, headers, body.length);
     response.end(body);
   } else {
     response.writeHead(status, headerPairs(headers).flat());
-    if (stream !== undefined) return void stream(response).then((bytes) => record(sent, bytes));
+    if (file !== undefined)
+      return void pipeFile(file, response).then((bytes) => record(sent, bytes));
     response.end();
   }
   record(sent, body === null || request.method === "HEAD" ? 0 : body.length);
+}
+
+/** Resolves to the bytes that were sent, also where the client leaves. */
+async function pipeFile(
+  { path, start, end, encoding }: FilePart,
+  response: ServerResponse,
+): Promise<number> {
+  const content = createReadStream(path, { start, end: end - 1 });
+  const sent = encoding === null ? content : content.pipe(compressor(encoding));
+  let bytes = 0;
+  sent.on("data", (piece: Buffer) => void (bytes += piece.length));
+  // The client may leave, or the file be gone with its dataset: a connection that ends early says so.
+  content.on("error", () => response.destroy());
+  await pipeline(sent, response).catch(() => response.destroy());
+  content.destroy();
+  return bytes;
 }
 
 function record({ http, exchange, status }: Response, bytes: number): void {
@@ -198,8 +212,9 @@ export function reportProblem(
   cause: unknown,
 ): void {
   metrics.refused(problem);
-  if (problem.code === "internal-error")
-    log.error({ err: cause, request_id: requestId }, "internal error");
+  if (cause === undefined) return;
+  const what = problem.code === "internal-error" ? "internal error" : "this cannot be answered";
+  log.error({ err: cause, request_id: requestId }, what);
 }
 
 /**
@@ -217,4 +232,67 @@ export function refuse(
   exchange.problemCode = problem.code;
   reportProblem(http, problem, exchange.id, cause);
   sendProblem(http, exchange, problem);
+}
+
+const exposed = [
+  "API-Version",
+  "Dataset-Version",
+  "ETag",
+  "Link",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "WWW-Authenticate",
+  "X-Request-Id",
+  "X-Total-Count",
+].join(", ");
+
+const fixed = { "api-version": apiVersion, "x-content-type-options": "nosniff" };
+
+const forOwnOrigin = headerLines({ ...fixed, vary: "Accept, Accept-Encoding" });
+const forListedOrigins = headerLines({ ...fixed, vary: "Accept, Accept-Encoding, Origin" });
+const sharedWith = (origin: string) =>
+  headerLines({
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": exposed,
+  });
+const forAnyOrigin = forOwnOrigin + sharedWith("*");
+
+/** @param origin the `Origin` of the request. */
+export function commonHeaders(
+  origins: Config["corsOrigins"],
+  origin: string | undefined,
+): HeaderLines {
+  if (origins === "*") return forAnyOrigin;
+  if (origins.length === 0) return forOwnOrigin;
+  const isListed = origin !== undefined && origins.includes(origin);
+  return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
+}
+
+/** A response of any kind, with its own `send` and `refuse`. */
+interface Waiting {
+  response: unknown;
+  send(response: unknown): void;
+  refuse(response: unknown): void;
+}
+
+export function openCommitBarrier(commit: Counters["commit"]): AfterCommit {
+  let waiting: Waiting[] = [];
+  const release = () => {
+    const released = waiting;
+    waiting = [];
+    const sendAll = () => {
+      for (const { response, send } of released) send(response);
+    };
+    const committed = commit();
+    if (committed instanceof Promise)
+      committed.then(sendAll, () => {
+        for (const { response, refuse } of released) refuse(response);
+      });
+    else sendAll();
+  };
+  return (response, send, refuse) => {
+    if (waiting.length === 0) setImmediate(release);
+    waiting.push({ response, send, refuse } as Waiting);
+  };
 }

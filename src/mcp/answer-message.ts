@@ -5,8 +5,7 @@ import {
   ProtocolErrorCode,
   Server,
 } from "@modelcontextprotocol/server";
-import type { Outcome } from "#api/ask.ts";
-import type { Caller } from "#api/caller.ts";
+import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import { nearest } from "#operations/edit-distance.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { echo, maskKeys, problemBody } from "#problems.ts";
@@ -76,8 +75,8 @@ const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {};
 
 /** A call of a tool that does not exist counts like any other. */
-const countUnknown = ({ api }: ToolDependencies, caller: Caller, name: string) =>
-  api.count<ToolAnswer>(caller, () => ({
+const countUnknown = ({ gateway }: ToolDependencies, caller: Caller, name: string) =>
+  gateway.counted({ caller }, (): Found<ToolAnswer> => ({
     kind: "answer",
     answer: {
       datasetVersion: null,

@@ -1,10 +1,11 @@
 /** The tool that tells what the publication after a dataset changed. */
 import { createReadStream } from "node:fs";
 import { text } from "node:stream/consumers";
-import { noDataset, type Outcome } from "#api/ask.ts";
-import type { Caller } from "#api/caller.ts";
+import type { Caller, Outcome } from "#gateway/gateway.ts";
+import { changesRefusal } from "#gateway/read-changes.ts";
+import { served } from "#gateway/reads.ts";
 import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
-import { echo, Problem } from "#problems.ts";
+import { echo } from "#problems.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds } from "#search/read-model.ts";
 import {
@@ -44,26 +45,25 @@ interface ChangesValues extends Bounds {
 }
 
 async function askChanges(
-  { api, model, changes, operations }: ToolDependencies,
+  { gateway, model, changes, operations }: ToolDependencies,
   caller: Caller,
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
   const { version, limit, offset, detail } = values as unknown as ChangesValues;
-  const outcome = await api.count(
-    caller,
+  const outcome = await gateway.counted(
+    { caller },
     () => {
-      const current = model();
-      if (current === null) throw noDataset();
-      const { version: served } = current.parts;
-      const kept = changes.list(served).filter(({ step }) => step !== null);
+      const current = served({ model });
+      const { version: now } = current.parts;
+      const kept = changes.list(now).filter(({ step }) => step !== null);
       const next = kept.findLast(({ from }) => from === version)?.version ?? null;
       const queryText = `limit=${limit}&offset=${offset}`;
       const name = `${version}..${next}.ndjson`;
       const part =
         next === null
           ? null
-          : findStep(changes, served, { name, queryText, greatestRequest: 1, operations });
-      const known = [...new Set([...kept.map(({ from }) => from!), served])];
+          : findStep(changes, now, { name, queryText, greatestRequest: 1, operations });
+      const known = [...new Set([...kept.map(({ from }) => from!), now])];
       return { kind: "answer" as const, answer: { current, part, known } };
     },
     () => changesRefusal(caller) ?? 1,
@@ -80,15 +80,6 @@ async function askChanges(
         : `These lead to ${part.to}. For what came after it call changes_since with that version and offset 0.`;
     const content = writeValues(current, forms, bounds, "changes_since", then);
     return { datasetVersion: served, content };
-  });
-}
-
-/** As over HTTP, where such a request does not count either. */
-function changesRefusal(caller: Caller): Problem | undefined {
-  if ("account" in caller || caller.key === null || caller.key instanceof Problem) return undefined;
-  if (caller.key.mayReadChanges) return undefined;
-  return new Problem("access-denied", "The plan of this account does not include changes.", {
-    reason: "plan",
   });
 }
 

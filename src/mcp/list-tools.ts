@@ -1,7 +1,7 @@
 /** The tools that list GPs, signals and projects by what these carry themselves, in any combination. */
 import { setImmediate } from "node:timers/promises";
-import { noDataset, type Outcome } from "#api/ask.ts";
-import type { Caller } from "#api/caller.ts";
+import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
+import { served } from "#gateway/reads.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filters, type Operation, parameterBounds } from "#operations/operation.ts";
 import { datePattern } from "#records/fields.ts";
@@ -37,7 +37,7 @@ export function listTools(dependencies: ToolDependencies): Tool[] {
       item: recordSchema(list),
       required: [],
       hasDetail: true,
-      answer: (caller, values) => askList(dependencies.api, listings, list, caller, values),
+      answer: (caller, values) => askList(dependencies.gateway, listings, list, caller, values),
     }),
   );
 }
@@ -145,13 +145,16 @@ const lists: readonly List[] = [
 ];
 
 async function askList(
-  api: ToolDependencies["api"],
+  gateway: ToolDependencies["gateway"],
   listings: ListingsOf,
   { name, kind }: List,
   caller: Caller,
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
-  const outcome = await api.count<null>(caller, () => ({ kind: "answer", answer: null }));
+  const outcome = await gateway.counted({ caller }, (): Found<null> => ({
+    kind: "answer",
+    answer: null,
+  }));
   return answerFrom(outcome, async () => {
     const { limit, offset, detail, ...filter } = values as unknown as ListValues;
     const { gp_name, property_type, type, status, date, since, until } = filter;
@@ -229,8 +232,7 @@ function openListingsOf(current: ToolDependencies["model"]): ListingsOf {
   };
   return async (kind) => {
     for (;;) {
-      const model = current();
-      if (model === null) throw noDataset();
+      const model = served({ model: current });
       let listings = opened.get(model);
       if (listings === undefined) opened.set(model, (listings = open(model)));
       try {

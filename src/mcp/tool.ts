@@ -1,6 +1,6 @@
 /** What a tool is: its declaration, the page that each of them answers with, and its call, which counts as one request. */
-import type { Api, Outcome } from "#api/ask.ts";
-import type { Caller } from "#api/caller.ts";
+import type { Caller, Found, Gateway, Outcome } from "#gateway/gateway.ts";
+import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
@@ -14,7 +14,8 @@ import {
 import { briefMembers, details } from "./write-answer.ts";
 
 export interface ToolDependencies {
-  api: Pick<Api, "ask" | "count">;
+  gateway: Gateway;
+  findAnswer: FindAnswer;
   operations: readonly Operation[];
   /** The operator's largest page. */
   pageSizeMax: number;
@@ -63,7 +64,7 @@ interface ToolDeclaration extends Pick<Tool, "name" | "title" | "description"> {
 
 /** A tool as it is called, which answers with a page: its arguments are checked first, and wrong ones count, too. */
 export function makeTool(
-  { api, pageSizeMax }: Pick<ToolDependencies, "api" | "pageSizeMax">,
+  { gateway, pageSizeMax }: Pick<ToolDependencies, "gateway" | "pageSizeMax">,
   declaration: ToolDeclaration,
 ): Tool {
   const { name, title, description, item, properties, required, answer } = declaration;
@@ -87,7 +88,7 @@ export function makeTool(
     async call(caller, given) {
       const { values, faults, faultCount } = readArguments(name, inputSchema, given);
       if (faultCount === 0) return answer(caller, values);
-      return api.count<ToolAnswer>(caller, () => ({
+      return gateway.counted({ caller }, (): Found<ToolAnswer> => ({
         kind: "answer",
         answer: { datasetVersion: null, faults, faultCount },
       }));

@@ -1,6 +1,6 @@
 /** The tools: the four operations, lists by what records carry themselves, the vocabulary, and what changed. */
-import { noDataset, type Outcome } from "#api/ask.ts";
-import type { Caller } from "#api/caller.ts";
+import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
+import { served } from "#gateway/reads.ts";
 import type { Format } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filters, filterSchema, filtersOf, type Operation } from "#operations/operation.ts";
@@ -41,12 +41,12 @@ const operationTools = (dependencies: ToolDependencies): Tool[] =>
       ),
       required: filtersOf(operation).filter((name) => operation.filters[name]!.isRequired),
       hasDetail: true,
-      answer: (caller, values) => askOperation(dependencies.api, operation, caller, values),
+      answer: (caller, values) => askOperation(dependencies, operation, caller, values),
     }),
   );
 
 async function askOperation(
-  api: ToolDependencies["api"],
+  { gateway, findAnswer }: ToolDependencies,
   operation: Operation,
   caller: Caller,
   { detail, ...values }: ArgumentValues,
@@ -56,12 +56,10 @@ async function askOperation(
       ? value.map((one: string) => [name, one])
       : [[name, String(value as string | number)]],
   );
-  const outcome = await api.ask({
-    caller,
-    operation,
-    text: new URLSearchParams(pairs).toString(),
-    chooseFormat: () => toolFormats[detail as Detail],
-  });
+  const text = new URLSearchParams(pairs).toString();
+  const outcome = await gateway.counted({ caller }, () =>
+    findAnswer(operation, text, toolFormats[detail as Detail]),
+  );
   return answerFrom(outcome, ({ datasetVersion, body }) => ({
     datasetVersion,
     content: body.toString(),
@@ -111,16 +109,15 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
 
 async function askVocabulary(
-  { api, model }: ToolDependencies,
+  { gateway, model }: ToolDependencies,
   caller: Caller,
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
   const { list, limit, offset } = values as unknown as {
     list: (typeof vocabularyLists)[number];
   } & Bounds;
-  return api.count<ToolAnswer>(caller, () => {
-    const current = model();
-    if (current === null) throw noDataset();
+  return gateway.counted({ caller }, (): Found<ToolAnswer> => {
+    const current = served({ model });
     const { [list]: listed } = vocabularyOf(current.parts).data;
     const page = listed.slice(offset, offset + limit).map((value) => [value]);
     const bounds = { limit, offset, total: listed.length };

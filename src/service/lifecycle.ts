@@ -3,8 +3,6 @@ import type { Logger } from "pino";
 import type { ServiceState } from "#http/dependencies.ts";
 
 interface Lifecycle {
-  /** Data, and no call: every request asks for it. */
-  readonly state: ServiceState;
   /** Has queries answered from now on, unless it ends already. */
   run(): void;
   stop(): Promise<void>;
@@ -25,12 +23,12 @@ interface Endings {
 /** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
 const closingMilliseconds = 1000;
 
-export function openLifecycle(endings: Endings): Lifecycle {
-  const life = { state: "starting" as ServiceState };
+/** @param life what requests look at; its state is changed here alone. */
+export function openLifecycle(life: { state: ServiceState }, endings: Endings): Lifecycle {
   const closeDatasets = once(endings.closeDatasets);
   const closeStores = once(endings.closeStores);
   const releaseLock = once(endings.releaseLock);
-  return Object.assign(life, {
+  return {
     run() {
       if (life.state === "starting") life.state = "running";
     },
@@ -43,7 +41,7 @@ export function openLifecycle(endings: Endings): Lifecycle {
       await endings.closeAdmin();
       releaseLock();
     },
-  });
+  };
 }
 
 /** Calls `work` the first time only. */

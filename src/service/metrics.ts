@@ -16,7 +16,7 @@ interface Metered {
 interface Parts {
   http: HttpDependencies;
   connections: Metered;
-  api: Metered;
+  cache: Metered;
   datasets: Metered & { behindSeconds(): number | null };
   recording: Recording;
   failing: Metric;
@@ -35,7 +35,7 @@ export const metricsOf = (parts: Parts): Metric[] => [
   ),
   ...parts.http.metrics.metrics,
   ...parts.connections.metrics,
-  ...parts.api.metrics,
+  ...parts.cache.metrics,
   ...parts.datasets.metrics,
   ...usageMetrics(parts.recording),
   parts.failing,

@@ -1,7 +1,7 @@
 /** Ids of requests as the log stores them: 16 bytes for one that the service made, its characters for any other. */
 
 const prefix = "req_";
-/** Crockford's base 32, as `http/request-id.ts` writes it. */
+/** Crockford's base 32, as `http/routes.ts` writes it. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const timeLength = 10;
 const idLength = prefix.length + timeLength + 16;

@@ -6,7 +6,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openControl, openUsage } from "#store/stores.ts";
-import { makeRequestId } from "#http/request-id.ts";
+import { makeRequestId } from "#http/routes.ts";
 import { requestsInPages } from "#usage/request-log.ts";
 import { readSums } from "#usage/totals.ts";
 import { day, hour, minute, noon } from "../support/control.ts";

@@ -145,8 +145,8 @@ interface AdminReady {
 }
 
 test("/ready of the admin address tells which dataset is served and which is wanted", async (t) => {
-  let state: ServiceState = "running";
-  const { get, http } = await openHttpServer(t, { state: () => state });
+  const life: { state: ServiceState } = { state: "running" };
+  const { get, http } = await openHttpServer(t, { life });
   let wanted: string | null = "20261122T030000Z-00000000";
   const admin = openAdmin({ host: "127.0.0.1", port: 0 }, null, http, [], () => wanted);
   await admin.listen();
@@ -160,7 +160,7 @@ test("/ready of the admin address tells which dataset is served and which is wan
   wanted = served;
   assert.deepEqual(await ready(), [200, { status: "ok", dataset: { served, wanted } }]);
   for (const reason of ["starting", "draining"] as const) {
-    state = reason;
+    life.state = reason;
     const dataset = { served, wanted };
     assert.deepEqual(await ready(), [503, { status: "unavailable", reason, dataset }]);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { openCommitBarrier } from "#http/commit-barrier.ts";
+import { openCommitBarrier } from "#http/send-answer.ts";
 import { openHttpServer } from "../support/http-server.ts";
 
 const never = () => assert.fail("must not be called");

@@ -27,7 +27,7 @@ function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
   const lookAfter = (lateness: number) => {
     clock.now += lookEveryMilliseconds + lateness;
     guard.look();
-    return guard.cause();
+    return guard.cause;
   };
   return { memory, told, lookAfter };
 }
@@ -78,7 +78,7 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
   const metrics = openRequestMetrics();
   const { get } = await openHttpServer(t, {
     metrics,
-    overload: { cause: () => "memory" },
+    overload: { cause: "memory" },
     counters: {
       take() {
         throw new Error("counted");
@@ -99,7 +99,7 @@ test("while overloaded, requests with a key and unknown paths are a 503 before a
 });
 
 test("while overloaded, health and public documents are answered", async (t) => {
-  const { get } = await openHttpServer(t, { overload: { cause: () => "event_loop_delay" } });
+  const { get } = await openHttpServer(t, { overload: { cause: "event_loop_delay" } });
   for (const path of ["/health", "/ready", "/openapi.json"])
     assert.equal((await get(path)).status, 200, path);
 });
@@ -112,7 +112,7 @@ test("where no file can be opened to read the memory from, the guard and the met
   t.mock.method(process.memoryUsage, "rss", noFile);
   const guard = startOverloadGuard(readConfig({}), pino({ enabled: false }));
   t.mock.timers.tick(lookEveryMilliseconds);
-  assert.equal(guard.cause(), null);
+  assert.equal(guard.cause, null);
   guard.close();
   t.mock.method(process, "memoryUsage", noFile);
   const text = exposition(processMetrics());

@@ -4,7 +4,7 @@ import { openHttpServer } from "../support/http-server.ts";
 
 test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
   for (const state of ["starting", "draining"] as const) {
-    const { get } = await openHttpServer(t, { state: () => state });
+    const { get } = await openHttpServer(t, { life: { state } });
     for (const path of ["/fetch-gp?gp_name=kkr", "/nowhere", "/openapi.json"]) {
       const { status, headers, body } = await get(path);
       assert.equal(status, 503, path);
@@ -19,7 +19,7 @@ test("while it starts or drains the service answers 503 before it looks at path 
 });
 
 test("while it closes the service answers what still comes, and says that the connection ends", async (t) => {
-  const { get } = await openHttpServer(t, { state: () => "closing" });
+  const { get } = await openHttpServer(t, { life: { state: "closing" } });
   for (const [path, expected] of [
     ["/fetch-gp?gp_name=kkr", 200],
     ["/nowhere", 404],

@@ -9,10 +9,12 @@ import { modelOf } from "../support/dataset.ts";
 /** `list_gps` alone, on the dataset that `model` gives each time it is looked at. */
 function listGps(model: () => ReadModel) {
   const tools = makeTools({
-    api: {
-      ask: () => assert.fail("a list asks no operation"),
-      count: (_caller, find) => ({ asker: null, counted: null, result: find() }),
+    gateway: {
+      identify: () => assert.fail("a list looks up no key"),
+      look: () => assert.fail("a list looks at no quota"),
+      counted: (question, find) => ({ asker: null, counted: null, result: find(question) }),
     },
+    findAnswer: () => assert.fail("a list asks no operation"),
     operations,
     pageSizeMax: 100,
     changes: { list: () => [], stepPath: () => "", openStep: () => null },

@@ -1,10 +1,13 @@
 /** An HTTP server on a free port without the services behind it, for states that a whole service is hard to bring into. */
 import type { TestContext } from "node:test";
 import pino from "pino";
-import { type ApiDependencies, openApi } from "#api/ask.ts";
 import { readConfig } from "#config.ts";
+import { openAnswerCache } from "#gateway/answer-cache.ts";
+import { type GatewayDependencies, openGateway } from "#gateway/gateway.ts";
+import { openReads } from "#gateway/open-reads.ts";
+import { openOperations } from "#gateway/read-operation.ts";
 import { buildServer, timeouts } from "#http/build-server.ts";
-import { openCommitBarrier } from "#http/commit-barrier.ts";
+import { openCommitBarrier } from "#http/send-answer.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { listenAt } from "#http/listen.ts";
 import {
@@ -23,7 +26,7 @@ import { fixedClock } from "./service.ts";
 /** An HTTP server over a real dataset, with what a test wants to be otherwise. */
 export async function openHttpServer(
   t: TestContext,
-  otherwise: Partial<HttpDependencies & ApiDependencies & Pick<RequestSinks, "record">> = {},
+  otherwise: Partial<HttpDependencies & GatewayDependencies & Pick<RequestSinks, "record">> = {},
   waits: Partial<typeof timeouts> = {},
 ) {
   const clock = fixedClock();
@@ -40,18 +43,27 @@ export async function openHttpServer(
     isDemo: false,
   };
   const config = otherwise.config ?? readConfig({});
-  const api = openApi({
-    operations,
-    pageSizeMax: config.pageSizeMax,
-    cacheBytes: 0,
-    accountUrl: null,
+  const gateway = openGateway({
     verifyKey: () => key,
     noteKeyUse() {},
     failedKeys: openFailedKeys({ clock }),
+    accountUrl: null,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
-    model: () => model,
     ...otherwise,
   });
+  const answering = {
+    gateway,
+    operations,
+    cache: openAnswerCache(0),
+    pageSizeMax: config.pageSizeMax,
+    publicUrl: config.publicUrl,
+    model: () => model,
+    changes: { list: () => [], stepPath: () => "", openStep: () => null },
+    offers: null,
+    isStopping: () => false,
+    ...otherwise,
+  };
+  const findAnswer = openOperations(answering);
   const logger = pino(
     { base: null },
     { write: (lines) => void log.push(...lines.trimEnd().split("\n")) },
@@ -61,21 +73,23 @@ export async function openHttpServer(
   const http: HttpDependencies = {
     config,
     operations,
-    api,
+    gateway,
+    reads: openReads(answering, findAnswer),
+    findAnswer,
     model: () => model,
-    changes: { list: () => [], stepPath: () => "", openStep: () => null },
+    changes: answering.changes,
     recordRequest: openRequestRecorder({ config, log: logger, metrics, record }),
     accountWorker: () => Promise.reject(new Error("There is no account worker in this test.")),
     now: clock.now,
     clock,
     afterCommit: openCommitBarrier(() => {}),
-    state: () => "running",
-    overload: { cause: () => null },
+    life: { state: "running" },
+    overload: { cause: null },
     metrics,
     log: logger,
     ...otherwise,
   };
-  const { server, connections, drain } = buildServer(http, [], { ...timeouts, ...waits });
+  const { server, connections, drain } = buildServer(http, { ...timeouts, ...waits });
   const { port } = await listenAt(server, { host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${port}`;
   t.after(() => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test as onFile } from "node:test";
 import fc from "fast-check";
 import { CompiledQuery } from "kysely";
-import { makeRequestId } from "#http/request-id.ts";
+import { makeRequestId } from "#http/routes.ts";
 import { openUsage } from "#store/stores.ts";
 import {
   findRequests,

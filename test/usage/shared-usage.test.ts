@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import { csvRow } from "#csv.ts";
-import { makeRequestId } from "#http/request-id.ts";
+import { makeRequestId } from "#http/routes.ts";
 import { inTurn } from "#store/job-locks.ts";
 import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";

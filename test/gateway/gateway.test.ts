@@ -1,17 +1,25 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type ApiDependencies, openApi, type Outcome, type Question } from "#api/ask.ts";
-import type { Client } from "#api/caller.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { openAnswerCache, type SentBody } from "#gateway/answer-cache.ts";
+import {
+  type Caller,
+  type Client,
+  type GatewayDependencies,
+  openGateway,
+  type Outcome,
+} from "#gateway/gateway.ts";
+import { openOperations } from "#gateway/read-operation.ts";
+import { notAcceptable, type ReadDependencies } from "#gateway/reads.ts";
+import type { LiveKey } from "#keys/live-key.ts";
 import type { Counters } from "#limits/counters.ts";
-import { pageLinks } from "#http/operation-routes.ts";
 import { openFailedKeys } from "#limits/failed-keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import { json } from "#operations/formats.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";
+import { type Format, json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { filters, type Operation, optional, type Query } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
@@ -24,21 +32,30 @@ const nobody: Client = {
   isForwarded: () => false,
   misplacedKey: () => undefined,
 };
-const account = {
+const account: LiveKey = {
   id: "key_1",
   accountNumber: 7,
+  hint: "gpr_test",
   quotas: { minute: 2, hour: null, day: null },
+  mayReadChanges: true,
+  isDemo: false,
 };
 
-async function openTestApi(t: TestContext, otherwise: Partial<ApiDependencies> = {}) {
+interface More {
+  operation?: Operation;
+  caller?: Caller;
+  format?: Format | null;
+}
+
+async function openTestGateway(
+  t: TestContext,
+  otherwise: Partial<GatewayDependencies & ReadDependencies> = {},
+) {
   const clock = fixedClock();
   const model = await modelOf(t, cast);
   const steps: string[] = [];
   const counters = openMemoryCounters({ dir: null, clock, onFault() {} });
-  const api = openApi({
-    operations,
-    pageSizeMax: readConfig({}).pageSizeMax,
-    cacheBytes: 1024 * 1024,
+  const gateway = openGateway({
     accountUrl: null,
     verifyKey() {
       throw new Problem("api-key-invalid", "No.", { reason: "unknown" });
@@ -52,50 +69,56 @@ async function openTestApi(t: TestContext, otherwise: Partial<ApiDependencies> =
       },
       look: counters.look,
     },
+    ...otherwise,
+  });
+  const findAnswer = openOperations({
+    operations,
+    pageSizeMax: readConfig({}).pageSizeMax,
+    publicUrl: null,
+    cache: openAnswerCache(1024 * 1024),
     model() {
       steps.push("dataset");
       return model;
     },
     ...otherwise,
   });
-  const ask = (text: string, more: Partial<Question> = {}) =>
-    api.ask({
-      caller: { account },
-      operation: fetchGp,
-      text,
-      chooseFormat() {
-        steps.push("format");
-        return json;
-      },
-      ...more,
+  const ask = (
+    text: string,
+    { operation = fetchGp, caller = { key: account, client: nobody }, format = json }: More = {},
+  ) =>
+    gateway.counted({ caller }, () => {
+      steps.push("format");
+      if (format === null) throw notAcceptable([]);
+      return findAnswer(operation, text, format);
     });
-  return { api, ask, steps };
+  return { gateway, ask, steps };
 }
 
-const resultOf = async (outcome: Outcome | Promise<Outcome>) => (await outcome).result;
-const codeOf = (result: Outcome["result"]) =>
+type Answered = Outcome<SentBody>;
+const resultOf = async (outcome: Answered | Promise<Answered>) => (await outcome).result;
+const codeOf = (result: Answered["result"]) =>
   result.kind === "problem" ? result.problem.code : result.kind;
 
 test("a question is checked in the order of the contract, and what is refused looks no further", async (t) => {
-  const { ask, steps } = await openTestApi(t);
+  const { ask, steps } = await openTestGateway(t);
   assert.equal(codeOf(await resultOf(ask("gp_name=kkr"))), "answer");
-  assert.deepEqual(steps.splice(0), ["quota", "format", "dataset"]);
+  assert.deepEqual(steps.splice(0), ["key", "quota", "format", "dataset"]);
   assert.equal(codeOf(await resultOf(ask("limit=0"))), "invalid-parameters");
-  assert.deepEqual(steps.splice(0), ["quota", "format"]);
+  assert.deepEqual(steps.splice(0), ["key", "quota", "format"]);
   assert.equal(codeOf(await resultOf(ask("gp_name=kkr"))), "quota-exceeded");
-  assert.deepEqual(steps.splice(0), ["quota"]);
+  assert.deepEqual(steps.splice(0), ["key", "quota"]);
   const refused = ask("gp_name=kkr", { caller: { key: null, client: nobody } });
   assert.equal(codeOf(await resultOf(refused)), "api-key-missing");
   assert.deepEqual(steps.splice(0), []);
 });
 
 test("whatever is refused after the key still tells where the account stands", async (t) => {
-  const { ask } = await openTestApi(t);
+  const { ask } = await openTestGateway(t);
   const outcomes = [
     ask("limit=0"),
-    ask("gp_name=kkr", { chooseFormat: () => undefined }),
+    ask("gp_name=kkr", { format: null }),
     ask("gp_name=kkr"),
-  ] as Outcome[];
+  ] as Answered[];
   assert.deepEqual(
     outcomes.map(({ counted, result }) => [codeOf(result), counted?.status.windows[0]?.remaining]),
     [
@@ -118,9 +141,10 @@ test("a declared filter reaches the search, the links and the entity tag", async
       return fetchSignals.select(model, query);
     },
   };
-  const { ask } = await openTestApi(t, { operations: [operation] });
+  const { ask } = await openTestGateway(t, { operations: [operation] });
   const answerTo = async (text: string) => {
-    const caller = { account: { ...account, quotas: { ...account.quotas, minute: 9 } } };
+    const key = { ...account, quotas: { ...account.quotas, minute: 9 } };
+    const caller = { key, client: nobody };
     const result = await resultOf(ask(text, { operation, caller }));
     assert.ok(result.kind === "answer", codeOf(result));
     return result.answer;
@@ -131,27 +155,27 @@ test("a declared filter reaches the search, the links and the entity tag", async
   assert.equal(tags.size, 4);
   assert.deepEqual(asked.at(-1), { name: undefined, vintage: ["2020", "2021"] });
   assert.match(
-    pageLinks(await answerTo("vintage=2020&gp_name=kkr"), null),
-    /^<\/fetch-signals\?gp_name=kkr&vintage=2020&limit=20&offset=0>; rel="first"/,
+    (await answerTo("vintage=2020&gp_name=kkr")).headers,
+    /^link: <\/fetch-signals\?gp_name=kkr&vintage=2020&limit=20&offset=0>; rel="first"/m,
   );
 });
 
 test("a mistake of ours is an outcome too, with what was thrown", async (t) => {
   const mistake = new Error("out of order");
-  const { ask } = await openTestApi(t, {
+  const { ask } = await openTestGateway(t, {
     model() {
       throw mistake;
     },
   });
-  const { counted, result } = ask("gp_name=kkr") as Outcome;
+  const { counted, result } = ask("gp_name=kkr") as Answered;
   assert.ok(counted !== null && result.kind === "problem");
   assert.deepEqual([result.problem.code, result.cause], ["internal-error", mistake]);
 });
 
 test("the embedded counters and keys cost no promise", async (t) => {
-  const { api, ask } = await openTestApi(t);
+  const { gateway, ask } = await openTestGateway(t);
   assert.ok(!(ask("gp_name=kkr") instanceof Promise));
-  assert.ok(!(api.identify("gpr_x", nobody) instanceof Promise));
+  assert.ok(!(gateway.identify("gpr_x", nobody) instanceof Promise));
 });
 
 test("counters and keys that are asked over a network give the same outcomes", async (t) => {
@@ -160,28 +184,29 @@ test("counters and keys that are asked over a network give the same outcomes", a
     take: async (number, quotas) => memory.take(number, quotas),
     look: async (number, quotas) => memory.look(number, quotas),
   };
-  const far = await openTestApi(t, {
+  const far = await openTestGateway(t, {
     counters,
     verifyKey: () => Promise.reject(new Problem("api-key-invalid", "No.", { reason: "unknown" })),
   });
-  const near = await openTestApi(t);
+  const caller = { key: account, client: nobody };
+  const near = await openTestGateway(t);
   for (const text of ["gp_name=kkr", "limit=0", "gp_name=kkr"]) {
     const [one, other] = [await far.ask(text), await near.ask(text)];
     assert.deepEqual(one.counted, other.counted);
     assert.equal(codeOf(one.result), codeOf(other.result));
-    const [seen, alsoSeen] = [await far.api.look({ account }), await near.api.look({ account })];
+    const [seen, alsoSeen] = [await far.gateway.look(caller), await near.gateway.look(caller)];
     assert.deepEqual(seen.counted, alsoSeen.counted);
     assert.deepEqual(
       seen.counted!.status.windows.map(({ remaining }) => remaining),
       one.counted!.status.windows.map(({ remaining }) => remaining),
     );
   }
-  const refused = await far.api.identify("gpr_x", nobody);
+  const refused = await far.gateway.identify("gpr_x", nobody);
   assert.ok(refused.key instanceof Problem);
 });
 
 test("a request that cannot be counted is refused, and known by its account", async (t) => {
-  const { ask } = await openTestApi(t, {
+  const { ask } = await openTestGateway(t, {
     counters: {
       take: () => Promise.reject(new Error("The counters are away.")),
       look: () => Promise.reject(new Error("Nobody looks.")),
@@ -196,7 +221,7 @@ test("a request that cannot be counted is refused, and known by its account", as
 test("a call over HTTP and a direct one give the same bytes", async (t) => {
   const { get, dataDir } = await startService(t);
   const model = openCurrent(openCatalogue(join(dataDir, "datasets")));
-  const { ask } = await openTestApi(t, { model: () => model });
+  const { ask } = await openTestGateway(t, { model: () => model });
   for (const query of ["gp_name=northwind&limit=1", "gp_name=zzz"]) {
     const { text } = await get(`/fetch-gp?${query}`);
     const result = await resultOf(ask(query));

@@ -1,6 +1,6 @@
 /** Content negotiation: the format and the encoding a client prefers (RFC 9110 §12.5). */
 import Negotiator from "negotiator";
-import { compress, encodedBytesMin, type Encoding, encodings } from "#api/answer-cache.ts";
+import { compress, encodedBytesMin, type Encoding, encodings } from "./answer-cache.ts";
 
 /** Most characters of a header that are read: 15 KB of `Accept` took 3.8 ms, and what programs send is far shorter. */
 const readMax = 1024;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { defaultQuotas } from "#limits/policy.ts";
-import { rateLimitField, rateLimitPolicyField } from "#limits/rate-limit-fields.ts";
+import { rateLimitField, rateLimitPolicyField } from "#gateway/headers.ts";
 import { clockOf, openWorld, second } from "../support/limits-world.ts";
 
 test("RateLimit-Policy tells the account's own numbers", () => {

@@ -3,8 +3,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
-import type { Format } from "#operations/formats.ts";
-import type { Operation, Query } from "#operations/operation.ts";
+import type { HeaderLines } from "./headers.ts";
 
 /** What is sent of one dataset: nothing in it depends on who asks. */
 export interface SentBody {
@@ -13,22 +12,13 @@ export interface SentBody {
   readonly datasetVersion: string;
   body: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  /** Header lines that HTTP derives from the members of the answer, cached with it. */
-  headers: string | null;
-}
-
-/** The answer of an operation. */
-export interface Answer extends SentBody {
-  readonly operation: Operation;
-  readonly format: Format;
-  readonly query: Query;
-  /** Records that match the query, on this page and others. */
-  readonly total: number;
+  /** The headers that are the same for every client. */
+  readonly headers: HeaderLines;
 }
 
 export interface AnswerCache {
-  find(tag: string): Answer | undefined;
-  add(answer: Answer): void;
+  find(tag: string): SentBody | undefined;
+  add(answer: SentBody): void;
   /** The body in the encoding: at once where it is cached, else compressed once. */
   bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Called when another dataset becomes current. */
@@ -46,7 +36,7 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
   const entries =
     bytesMax === 0
       ? undefined
-      : new LRUCache<string, Answer>({
+      : new LRUCache<string, SentBody>({
           maxSize: bytesMax,
           maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
           sizeCalculation: sizeOf,
@@ -99,7 +89,7 @@ function unshared(body: Buffer): Buffer {
   return own;
 }
 
-function sizeOf({ body, encoded }: Answer): number {
+function sizeOf({ body, encoded }: SentBody): number {
   return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
 }
 

@@ -1,0 +1,219 @@
+/** `/exports` and the files below it: whole datasets, with ranges. */
+import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
+import type { FileFormat } from "#exports/run-export.ts";
+import { csv, json, ndjson } from "#operations/formats.ts";
+import { metaOf } from "#operations/page.ts";
+import { refuseParameters } from "#operations/parameters.ts";
+import { exportsPath } from "#operations/reads.ts";
+import { echo, internalError, Problem } from "#problems.ts";
+import type { SentBody } from "./answer-cache.ts";
+import type { Found, Refusal } from "./gateway.ts";
+import {
+  contentTag,
+  descriptionLink,
+  headerLines,
+  isUnchanged,
+  quotaHeaders,
+  validators,
+} from "./headers.ts";
+import { preferredType } from "./negotiate.ts";
+import {
+  type Asked,
+  type AskedHeaders,
+  type Content,
+  finish,
+  notAcceptable,
+  type Read,
+  type ReadDependencies,
+  served,
+  unchanged,
+} from "./reads.ts";
+
+/** @throws Problem in the order of the contract: format, parameters. */
+function checkQuestion(
+  { operations }: ReadDependencies,
+  { headers, text }: Asked,
+  mediaType: string,
+): void {
+  if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
+  refuseParameters(exportsPath, text, operations);
+}
+
+/** The list of files. */
+export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
+  const { gateway, publicUrl } = dependencies;
+  const find = (asked: Asked): Found<SentBody> => {
+    checkQuestion(dependencies, asked, json.mediaType);
+    const { parts } = served(dependencies);
+    const { version: datasetVersion } = parts;
+    const data = offers.list().map(({ generation: { version, built_at }, files }) => ({
+      version,
+      is_current: version === datasetVersion,
+      built_at,
+      files: files.map(({ name, kind, format, records, made }) => ({
+        path: `${exportsPath}/${version}/${name}`,
+        kind,
+        format,
+        records,
+        bytes: made?.bytes ?? null,
+        sha256: made?.sha256 ?? null,
+      })),
+    }));
+    const body = Buffer.from(JSON.stringify({ data, meta: metaOf(parts, []) }));
+    const tag = contentTag(body);
+    if (isUnchanged(asked.headers["if-none-match"], tag))
+      return { kind: "unchanged", tag, datasetVersion };
+    const headers = headerLines({
+      ...validators({ tag, datasetVersion }),
+      "content-type": json.contentType,
+      link: descriptionLink(publicUrl),
+    });
+    return { kind: "answer", answer: { tag, datasetVersion, body, encoded: {}, headers } };
+  };
+  return {
+    path: exportsPath,
+    name: "exports",
+    hasAlias: false,
+    ask: async (asked) => finish(dependencies, await gateway.counted(asked, find), asked),
+  };
+}
+
+const contentTypes: Readonly<Record<FileFormat, string>> = {
+  ndjson: ndjson.contentType,
+  csv: csv.contentType,
+  parquet: "application/vnd.apache.parquet",
+};
+
+interface Wanted {
+  version: string;
+  file: OfferedFile;
+  contentType: string;
+}
+
+/** The files. */
+export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
+  const { gateway, operations, publicUrl } = dependencies;
+  const find = (asked: Asked): Found<Wanted> => {
+    const [version = "", name = "", ...others] = asked.below.split("/");
+    const file = others.length === 0 ? offers.find(version, name) : undefined;
+    if (file === undefined)
+      throw new Problem(
+        "unknown-path",
+        `There is nothing at ${echo(`${exportsPath}/${asked.below}`)}; ${exportsPath} lists the files there are.`,
+        { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
+      );
+    const contentType = contentTypes[file.format];
+    checkQuestion(dependencies, asked, contentType.split(";")[0]!);
+    return { kind: "answer", answer: { version, file, contentType } };
+  };
+  const make = async (asked: Asked, wanted: Wanted): Promise<Content | Refusal> => {
+    try {
+      const { version, file } = wanted;
+      const made = file.made ?? (await inTime(offers.make(version, file)));
+      return contentOf(asked, wanted, made, publicUrl);
+    } catch (error) {
+      if (error instanceof Problem) return { kind: "problem", problem: error };
+      return { kind: "problem", problem: problemOf(error, dependencies), cause: error };
+    }
+  };
+  return {
+    path: `${exportsPath}/*`,
+    name: "exports",
+    hasAlias: false,
+    async ask(asked) {
+      const { asker, counted, result } = await gateway.counted(asked, find);
+      const answer = result.kind === "answer" ? result.answer : null;
+      return {
+        asker,
+        quotaHeaders: counted === null ? null : quotaHeaders(counted),
+        datasetVersion: answer?.version ?? null,
+        result: answer === null ? (result as Refusal) : await make(asked, answer),
+      };
+    },
+  };
+}
+
+/** What is being made when the service stops is not made. */
+function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
+  if ((error as { kind?: unknown }).kind === "full")
+    return new Problem(
+      "unavailable",
+      "The disk of this service has no room for the file. Its operator has to free some; until then read the records page by page.",
+      { reason: "store_down", retry_after: 60 },
+    );
+  if (!isStopping()) return internalError();
+  return new Problem("unavailable", "The service is about to stop.", {
+    reason: "draining",
+    retry_after: 1,
+  });
+}
+
+/** Proxies wait no longer than a minute for the head of an answer. */
+const waitMilliseconds = 25_000;
+
+/** A large file takes longer to make than a client waits: whoever asks again finds it further on, or made. */
+async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      reject(
+        new Problem("unavailable", "The file is being made. Ask for it again.", {
+          reason: "timeout",
+          retry_after: 10,
+        }),
+      ),
+    waitMilliseconds,
+  );
+  return Promise.race([made, tooLate]).finally(() => clearTimeout(timer));
+}
+
+/** 200, 206, 304 or 416 (RFC 9110 §13.2.2, §14). */
+function contentOf(
+  { isHead, headers: asked }: Asked,
+  { version: datasetVersion, file, contentType }: Wanted,
+  { path, bytes, sha256 }: MadeFile,
+  publicUrl: string | null,
+): Content {
+  // Strong: of these bytes a range of one download continues another.
+  const tag = `"${sha256.slice(0, 32)}"`;
+  if (isUnchanged(asked["if-none-match"], tag)) {
+    const { headers, ...content } = unchanged({ tag, datasetVersion });
+    return { ...content, headers: `${headers}accept-ranges: bytes\r\n` };
+  }
+  const range = isHead ? null : wantedRange(asked, tag, bytes);
+  const { start, end } = range ?? { start: 0, end: bytes };
+  return {
+    kind: "content",
+    status: range === null ? 200 : 206,
+    headers: headerLines({
+      ...validators({ tag, datasetVersion }),
+      "accept-ranges": "bytes",
+      "content-type": contentType,
+      "content-disposition": `attachment; filename="${file.name}"`,
+      "content-length": String(end - start),
+      ...(range !== null && { "content-range": `bytes ${start}-${end - 1}/${bytes}` }),
+      link: descriptionLink(publicUrl),
+    }),
+    body: null,
+    ...(!isHead && bytes > 0 && { file: { path, start, end, encoding: null } }),
+  };
+}
+
+/**
+ * Null for the whole file: several ranges, or what is no range, are ignored, and so is a range of another file (`If-Range`).
+ * @throws Problem where it lies beyond the file.
+ */
+function wantedRange(
+  { range, "if-range": ifRange }: AskedHeaders,
+  tag: string,
+  bytes: number,
+): { start: number; end: number } | null {
+  if (range === undefined || (ifRange !== undefined && ifRange !== tag)) return null;
+  const [, from = "", to = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];
+  if (from === "" && to === "") return null;
+  if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
+  const start = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
+  if (start >= bytes)
+    throw new Problem("range-not-satisfiable", `The file has ${bytes} bytes.`, { bytes });
+  return { start, end: from === "" || to === "" ? bytes : Math.min(Number(to) + 1, bytes) };
+}

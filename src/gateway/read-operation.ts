@@ -1,0 +1,134 @@
+/** The four operations: chooses the format, reads the query, and finds the answer in the cache or has it made. */
+import { LRUCache } from "lru-cache";
+import { type Format, formats } from "#operations/formats.ts";
+import type { Operation, Query } from "#operations/operation.ts";
+import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import type { SentBody } from "./answer-cache.ts";
+import type { Found } from "./gateway.ts";
+import { answerTag, headerLines, isUnchanged, pageLinks, validators } from "./headers.ts";
+import { preferredType } from "./negotiate.ts";
+import {
+  type Asked,
+  finish,
+  notAcceptable,
+  type Read,
+  type ReadDependencies,
+  served,
+} from "./reads.ts";
+
+/** @throws Problem as `readQuery` does. */
+export type FindAnswer = (
+  operation: Operation,
+  text: string,
+  format: Format,
+  knownTags?: string,
+) => Found<SentBody>;
+
+/** @returns what finds the answer to the query of an operation in a format. */
+export function openOperations(
+  dependencies: Pick<
+    ReadDependencies,
+    "cache" | "operations" | "pageSizeMax" | "publicUrl" | "model"
+  >,
+): FindAnswer {
+  const { cache, publicUrl } = dependencies;
+  const parse = openParsedQueryCache(dependencies);
+  return (operation, text, format, knownTags) => {
+    const { query, tagFor } = parse(operation, text);
+    const dataset = served(dependencies);
+    const { version: datasetVersion } = dataset.parts;
+    const tag = tagFor(datasetVersion, format);
+    if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
+    const known = cache.find(tag);
+    if (known !== undefined) return { kind: "answer", answer: known };
+    const { body, total } = format.write(operation, dataset, query);
+    const { path, filters } = operation;
+    const headers = headerLines({
+      ...validators({ tag, datasetVersion }),
+      "content-type": format.contentType,
+      "x-total-count": String(total),
+      link: pageLinks({ path, filters, query, total }, publicUrl),
+    });
+    const made: SentBody = { tag, datasetVersion, body, encoded: {}, headers };
+    cache.add(made);
+    return { kind: "answer", answer: made };
+  };
+}
+
+const mediaTypes = formats.map(({ mediaType }) => mediaType);
+
+export function operationRead(
+  dependencies: ReadDependencies,
+  findAnswer: FindAnswer,
+  operation: Operation,
+): Read {
+  const { gateway } = dependencies;
+  const find = ({ text, headers }: Asked) => {
+    const preferred = preferredType(headers.accept, mediaTypes);
+    const format = formats.find(({ mediaType }) => mediaType === preferred);
+    if (format === undefined) throw notAcceptable(mediaTypes);
+    return findAnswer(operation, text, format, headers["if-none-match"]);
+  };
+  return {
+    path: operation.path,
+    name: operation.name,
+    hasAlias: true,
+    ask(asked) {
+      const outcome = gateway.counted(asked, find);
+      return outcome instanceof Promise
+        ? outcome.then((settled) => finish(dependencies, settled, asked))
+        : finish(dependencies, outcome, asked);
+    },
+  };
+}
+
+interface ParsedQuery {
+  query: Query;
+  /** The entity tag of the answer. */
+  tagFor(datasetVersion: string, format: Format): string;
+}
+
+const parsedMax = 5000;
+/** Longer queries are rare, and would let a few clients fill much memory. */
+const keptLengthMax = 300;
+
+/** Parses each query text once: for one operation the same text always means the same query. A faulty one is not kept. */
+function openParsedQueryCache({
+  operations,
+  pageSizeMax,
+}: Pick<ReadDependencies, "operations" | "pageSizeMax">): (
+  operation: Operation,
+  text: string,
+) => ParsedQuery {
+  const caches = new Map(
+    operations.map(({ name }) => [name, new LRUCache<string, ParsedQuery>({ max: parsedMax })]),
+  );
+  return (operation, text) => {
+    const cache = caches.get(operation.name)!;
+    let parsed = cache.get(text);
+    if (parsed === undefined) {
+      parsed = parsedQuery(operation, readQuery(operation, text, pageSizeMax, operations));
+      if (text.length <= keptLengthMax) cache.set(text, parsed);
+    }
+    return parsed;
+  };
+}
+
+/** Caches the latest tag: most queries are asked of one dataset in one format. */
+function parsedQuery(operation: Operation, query: Query): ParsedQuery {
+  const canonical = canonicalQuery(operation, query);
+  let taggedVersion = "";
+  let taggedFormat: Format | null = null;
+  let tag = "";
+  return {
+    query,
+    tagFor(datasetVersion, format) {
+      if (datasetVersion !== taggedVersion || format !== taggedFormat) {
+        tag = answerTag(datasetVersion, operation.name, canonical, format.name);
+        taggedVersion = datasetVersion;
+        taggedFormat = format;
+      }
+      return tag;
+    },
+  };
+}
