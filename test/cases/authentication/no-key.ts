@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { routes as accountRoutes } from "#account/screens/index.ts";
 import { makeKey } from "#keys/api-key.ts";
+import { openReads } from "#gateway/open-reads.ts";
+import type { ReadDependencies } from "#gateway/reads.ts";
 import { tableOfRoutes } from "#http/build-server.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { operations } from "#operations/index.ts";
@@ -101,9 +103,10 @@ export async function noKeyCases(caseOf: CaseOf, { port, clock, key }: TestServi
         );
         assert.equal(withKey.headers["ratelimit"], undefined);
       }
+      const answering = { operations, offers: null } as unknown as ReadDependencies;
       const table = tableOfRoutes({
         config: { publicUrl: null },
-        operations,
+        reads: openReads(answering, () => assert.fail("nothing is asked")),
         clock,
       } as unknown as HttpDependencies);
       assert.ok(table.some(({ path: route }) => route === "/v1/fetch-gp"));
