@@ -30,12 +30,16 @@ export interface Store<Tables> {
 
 /** @throws as `openFile`. */
 export function openStore<Tables>(shape: FileShape): Store<Tables> {
-  const dialect = nodeSqliteDialect(openFile(shape), shape.file);
-  const database = new Kysely<Tables>({ dialect });
+  const connection = openFile(shape);
+  const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, shape.file) });
   return {
     database,
     write: (work) => database.transaction().execute(work),
-    close: () => database.destroy(),
+    async close() {
+      await database.destroy();
+      // Kysely leaves a connection open that no query has used.
+      if (connection.isOpen) connection.close();
+    },
   };
 }
 

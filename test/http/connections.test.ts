@@ -260,7 +260,8 @@ test("a body that comes byte by byte is held in one piece", async (t) => {
     };
   });
   const lengths = { whole: 10_000, most: 65_536, more: 65_537 };
-  const post = (coding: string) => `POST /account/sign-in HTTP/1.1\r\nHost: x\r\n${coding}\r\n\r\n`;
+  const post = (coding: string) =>
+    `POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n${coding}\r\n\r\n`;
   for (const length of Object.values(lengths)) {
     pieces = [];
     const body = "1\r\nx\r\n".repeat(length);
