@@ -142,7 +142,6 @@ async function fill(
   await trigger("enable");
   await query("update key_change set count = count + 1");
   await query("notify gp_records_keys");
-  await query("notify gp_records_dataset");
   return queryControlFacts(query);
 }
 

@@ -1,8 +1,12 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of a megabyte. */
 import { rmSync } from "node:fs";
 import { StoreFault } from "#store/domain-error.ts";
-import { openLastingSession } from "#store/lasting-session.ts";
-import { connectPostgres, openGate, type PostgresSession } from "#store/postgres.ts";
+import {
+  connectPostgres,
+  openGate,
+  type PostgresPlace,
+  type PostgresSession,
+} from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
@@ -25,7 +29,6 @@ import {
 import { datasetFile, partLimits, pullParts, pushParts } from "./stored-parts.ts";
 
 const lookEveryMilliseconds = 500;
-const channel = "gp_records_dataset";
 
 /** @param cache that files are fetched into; null for who fetches none. */
 export function openPostgresRemote(
@@ -34,7 +37,7 @@ export function openPostgresRemote(
   gate = openGate(),
 ): DatasetRemote {
   const place = { url, gate };
-  const main = openLastingSession(place, channel);
+  const main = openLastingSession(place);
   const { query } = main;
   const publications = openSharedPublications(main, place);
   let seen: SharedState | null = null;
@@ -93,7 +96,7 @@ export function openPostgresRemote(
       storing(async (session) => {
         await insertNew(session, { ...generation, format: ownFormat, status, publisher });
         await pushParts(session, path, datasetFile(generation));
-        await session.query(`${raiseChange} returning pg_notify('${channel}', '')`);
+        await session.query(raiseChange);
       }),
     async publish(version, expected, step = null) {
       const name = step?.step == null ? null : nameOf(expected!, version);
@@ -127,35 +130,48 @@ export function openPostgresRemote(
     },
     watch(onLook) {
       let isEnded = false;
-      let looking: Promise<void> | null = null;
-      let isAgain = false;
-      const lookOnce = async () => {
+      let isLooking = false;
+      const lookNow = async () => {
+        if (isLooking) return;
+        isLooking = true;
         const found = await look().catch((error: Error) => error);
+        isLooking = false;
         if (!isEnded) onLook(found);
       };
-      const lookNow = () => {
-        if (isEnded) return;
-        if (looking !== null) isAgain = true;
-        else
-          looking = lookOnce().finally(() => {
-            looking = null;
-            if (isAgain) lookNow();
-            isAgain = false;
-          });
-      };
-      const endListening = main.listen(lookNow);
-      const timer = setInterval(lookNow, lookEveryMilliseconds);
-      lookNow();
+      const timer = setInterval(() => void lookNow(), lookEveryMilliseconds);
+      void lookNow();
       return () => {
         isEnded = true;
         clearInterval(timer);
-        endListening();
       };
     },
     lock: () => lockImports(place, publisher),
     instances: openInstances(main),
     publications,
     close: main.close,
+  };
+}
+
+/** A session for as long as a process runs: opened when it is needed, and opened again when it ended. */
+function openLastingSession(place: PostgresPlace): Pick<PostgresSession, "query" | "close"> {
+  let main: PostgresSession | null = null;
+  let opening: Promise<PostgresSession> | null = null;
+  let isClosed = false;
+  const openOnce = async () => {
+    main = await connectPostgres(place);
+    if (isClosed) main.close();
+    return main;
+  };
+  const session = async () => {
+    if (main !== null && !main.isOver) return main;
+    return (opening ??= openOnce().finally(() => (opening = null)));
+  };
+  return {
+    query: async (sql, values) => (await session()).query(sql, values),
+    close() {
+      isClosed = true;
+      main?.close();
+    },
   };
 }
 
@@ -179,19 +195,18 @@ const publishSql = `
       published_after = case when published_at is null then $2 else published_after end
     where version = (select current from moved) returning *
   )
-  select ${datasetColumns}, pg_notify('${channel}', '') from d`;
+  select ${datasetColumns} from d`;
 
 const pinSql = `
   with d as (
     update dataset set pinned_at = case when $2 then coalesce(pinned_at, date_trunc('second', now())) end
     where version = $1 and status <> 'added' returning *
   ), raised as (${raiseChange})
-  select ${datasetColumns}, pg_notify('${channel}', '') from d`;
+  select ${datasetColumns} from d`;
 
 const removeSql = (condition: string) => `
-  with gone as (delete from dataset where ${condition} returning version),
-  raised as (${raiseChange} where exists (select from gone))
-  select pg_notify('${channel}', '') from gone`;
+  with gone as (delete from dataset where ${condition} returning version)
+  ${raiseChange} where exists (select from gone)`;
 
 const gone = (version: string) =>
   new DatasetFault(

@@ -68,7 +68,7 @@ export interface DatasetRemote {
   /** Removes what imports that died were about to publish. The caller holds the lock. */
   removeAdded(): Promise<void>;
   /**
-   * Looks at once, at every notification and twice a second.
+   * Looks at once and twice a second.
    * @param onLook gets the same object for as long as nothing changes; an error while the database is away.
    * @returns what ends it.
    */
