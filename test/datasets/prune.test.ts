@@ -130,15 +130,6 @@ test("a staged dataset that is pinned stays when it is outdated", async (t) => {
   assert.deepEqual(pruned(catalogue, 9), [staged!.version]);
 });
 
-test("facts that were written before there were pins tell of a dataset that is not pinned", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [first] = await published(catalogue, 2);
-  const { pinned_at: _, ...former } = catalogue.find(first!);
-  writeFileSync(join(catalogue.folder, `${first}.json`), JSON.stringify(former));
-  assert.equal(catalogue.find(first!).pinned_at, null);
-  assert.deepEqual(pruned(catalogue, 1), [first]);
-});
-
 test("with 0 every dataset that was published stays", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const all = await published(catalogue, 4);
