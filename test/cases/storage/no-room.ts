@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { exitCodes } from "#cli/command-fault.ts";
 import { commandDone, mainPath, outcomeOf } from "../../support/command-line.ts";
+import { eventually } from "../../support/eventually.ts";
 import { newKey, type OwnProcess } from "../../support/own-process.ts";
 import { canSetLimits, setLimit, whyNot } from "../../support/process-limits.ts";
 import { ask } from "../../support/raw-client.ts";
@@ -62,7 +63,9 @@ export async function noRoomCases(
       assert.match(server.log(), /"msg":"counts cannot be saved: works again"/);
       await newKey(dataDir, "Late");
       await settles(() => server.log().includes("usage cannot be saved: works again"));
-      assert.equal(await recordedCount(dataDir, "without room"), asked);
+      await eventually(async () =>
+        assert.equal(await recordedCount(dataDir, "without room"), asked),
+      );
       assert.doesNotMatch(server.log(), /usage (?:is being|was) lost/);
     },
   );
