@@ -23,34 +23,22 @@ interface Sum {
 
 /** @param words of the chunk. */
 export function openHourSums(words: readonly string[]): HourSums {
-  const byAccountHour = new Map<number, Map<number, Sum>>();
+  const all = new Map<string, Sum>();
   return {
     add({ at, account, key, operation, status, bytes, hundredths }) {
       const hour = Math.floor(at / hourMilliseconds);
-      const accountHour = account + hour * 2 ** 32;
-      let sums = byAccountHour.get(accountHour);
-      if (sums === undefined) byAccountHour.set(accountHour, (sums = new Map()));
-      // 16 bits each of key and operation, 10 of the status.
-      const part = (key * 2 ** 16 + operation) * 2 ** 10 + status;
-      const sum = sums.get(part);
-      if (sum === undefined)
-        return void sums.set(part, {
-          hour,
-          account,
-          key,
-          operation,
-          status,
-          requests: 1,
-          bytes,
-          hundredths,
-        });
+      const name = `${hour} ${account} ${key} ${operation} ${status}`;
+      let sum = all.get(name);
+      if (sum === undefined) {
+        sum = { hour, account, key, operation, status, requests: 0, bytes: 0, hundredths: 0 };
+        all.set(name, sum);
+      }
       sum.requests++;
       sum.bytes += bytes;
       sum.hundredths += hundredths;
     },
     rows: () =>
-      [...byAccountHour.values()]
-        .flatMap((sums) => [...sums.values()])
+      [...all.values()]
         .map(({ hour, key, operation, hundredths, ...sum }) => ({
           ...sum,
           hour: hourOf(hour * hourMilliseconds),
