@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { DatasetFault, readIfThere } from "./dataset-fault.ts";
+import { DatasetFault, noDataset, readIfThere } from "./dataset-fault.ts";
 import {
   factsText,
   lastPublished,
@@ -77,10 +77,7 @@ export function openCatalogue(folder: string): Catalogue {
     existsSync(pathOf(version)) &&
     !isUnpublished(version);
   const find = (version: string): Generation => {
-    if (!has(version))
-      throw new DatasetFault(
-        `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
-      );
+    if (!has(version)) throw noDataset(version);
     const unconfirmed = findUnconfirmed(folder);
     // Its own facts say already that it was published.
     return unconfirmed?.version === version ? unconfirmed : readFacts(factsOf(version), version);

@@ -18,6 +18,11 @@ export class DatasetFault extends Error {
   }
 }
 
+export const noDataset = (version: string) =>
+  new DatasetFault(
+    `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
+  );
+
 /** @throws DatasetFault where there is something else than a file. Ask before opening what a server or a command waits for. */
 export function refuseOtherThanFile(path: string): void {
   const other = otherThanFile(path);

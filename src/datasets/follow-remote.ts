@@ -94,7 +94,8 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     }
   }
 
-  async function work({ current, generations }: SharedState): Promise<void> {
+  async function work(seen: SharedState): Promise<void> {
+    const { current, generations } = seen;
     const isFetched = current !== null && (await fetch(current));
     const publications = await remote.publications.list();
     // With the dataset comes the step that leads to it; where that is damaged, the dataset comes all the same.
@@ -105,8 +106,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     if (newest?.status === "rejected") throw newest.reason;
     for (const generation of comingNext(current, generations)) await fetch(generation);
     for (const one of publications.toReversed()) if (!isClosed && !isAgain) await fetchStep(one);
-    const list = { ...cache.catalogue, ...listOf(current, generations) };
-    const kept = versionsToKeep(list, { change: 0, current, generations, readAt: 0 });
+    const kept = versionsToKeep(cache.catalogue, seen);
     const published = generations.filter(({ status }) => status === "published");
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
     for (const { version } of pinned) kept.add(version);
@@ -183,14 +183,3 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
 
 const superseded = new Error("Another dataset is wanted now.");
 const isSuperseded = (error: unknown) => error === superseded;
-
-/** The shared datasets in place of those of the folder. */
-function listOf(current: SharedGeneration | null, generations: readonly SharedGeneration[]) {
-  const findReadable = (version: string) =>
-    generations.find((one) => one.version === version) ?? null;
-  return {
-    versions: () => generations.map(({ version }) => version),
-    findReadable,
-    currentVersion: () => current?.version ?? null,
-  };
-}

@@ -9,7 +9,7 @@ import {
 } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
-import { DatasetFault } from "./dataset-fault.ts";
+import { DatasetFault, noDataset } from "./dataset-fault.ts";
 import { lockImports } from "./import-lock.ts";
 import { openInstances } from "./instances.ts";
 import { nameOf, openSharedPublications } from "./shared-publications.ts";
@@ -55,7 +55,7 @@ export function openPostgresRemote(
 
   const changed = async (sql: string, values: readonly unknown[], version: string) => {
     const [row] = await query<SharedGeneration>(sql, values);
-    if (row === undefined) throw gone(version);
+    if (row === undefined) throw noDataset(version);
     return generationOf(row);
   };
 
@@ -106,7 +106,7 @@ export function openPostgresRemote(
       try {
         rows = await query<SharedGeneration>(publishSql, [version, expected, publisher, ...noted]);
       } catch (error) {
-        if (postgresCodeOf(error) === foreignKeyViolation) throw gone(version);
+        if (postgresCodeOf(error) === foreignKeyViolation) throw noDataset(version);
         if (!(error instanceof StoreFault)) throw error;
         return afterLostAnswer(version, current, error);
       }
@@ -207,11 +207,6 @@ const pinSql = `
 const removeSql = (condition: string) => `
   with gone as (delete from dataset where ${condition} returning version)
   ${raiseChange} where exists (select from gone)`;
-
-const gone = (version: string) =>
-  new DatasetFault(
-    `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
-  );
 
 /** The statement may have been carried out although its answer was lost. */
 async function afterLostAnswer(

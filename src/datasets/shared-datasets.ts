@@ -1,5 +1,6 @@
 /** The datasets that several machines share, as commands see them: a list of one moment, and files that are fetched when needed. */
-import { DatasetFault } from "./dataset-fault.ts";
+import type { Catalogue, DatasetList } from "./catalogue.ts";
+import { DatasetFault, noDataset } from "./dataset-fault.ts";
 import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
 import { chosen, chosenBefore, findBefore } from "./choose.ts";
 import { type DatasetCache, openCache } from "./dataset-cache.ts";
@@ -49,7 +50,7 @@ export async function withSharedDatasets<R>(
     const state = await remote.read();
     const datasets = sharedDatasets({ remote, cache, lock, state, changesDays, warn });
     const result = await work(datasets);
-    cache.prune(versionsToKeep(datasets, state), Date.now());
+    cache.prune(versionsToKeep(cache.catalogue, state), Date.now());
     return result;
   } finally {
     await lock?.release();
@@ -81,16 +82,8 @@ function sharedDatasets(shared: Shared): Datasets {
   const { catalogue } = cache;
   let { state } = shared;
   const refresh = async () => void (state = await remote.read());
-  const list = () => state.generations.filter(({ status }) => status !== "added");
-  const findReadable = (version: string) => list().find((one) => one.version === version) ?? null;
-  const find = (version: string) => {
-    const found = findReadable(version);
-    if (found !== null) return found;
-    throw new DatasetFault(
-      `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
-    );
-  };
-  const currentVersion = () => state.current?.version ?? null;
+  const list = sharedList(catalogue, () => state);
+  const { find, currentVersion } = list;
   const fetch = async (version: string) => {
     const generation = find(version);
     if (!cache.isWhole(generation)) await remote.pull(generation);
@@ -146,15 +139,7 @@ function sharedDatasets(shared: Shared): Datasets {
   }
 
   const target: ImportTarget = {
-    folder: catalogue.folder,
-    pathOf: catalogue.pathOf,
-    list,
-    versions: () => list().map(({ version }) => version),
-    has: (version) => findReadable(version) !== null,
-    find,
-    findReadable,
-    currentVersion,
-    current: () => state.current,
+    ...list,
     async stage(draftPath, generation) {
       lock?.check();
       await remote.push(draftPath, generation, "staged");
@@ -226,17 +211,41 @@ function sharedDatasets(shared: Shared): Datasets {
     },
     async *check(versions) {
       for (const version of versions)
-        yield await checkStored({ remote, cache, list: { ...target, find }, warn }, version);
+        yield await checkStored({ remote, cache, list, warn }, version);
     },
   };
 }
 
+interface SharedList extends DatasetList {
+  find(version: string): SharedGeneration;
+}
+
+/** Lists the shared datasets in place of those of the folder; one that is only added is none yet. */
+function sharedList({ folder, pathOf }: Catalogue, state: () => SharedState): SharedList {
+  const list = () => state().generations.filter(({ status }) => status !== "added");
+  const findReadable = (version: string) => list().find((one) => one.version === version) ?? null;
+  return {
+    folder,
+    pathOf,
+    list,
+    versions: () => list().map(({ version }) => version),
+    has: (version) => findReadable(version) !== null,
+    find(version) {
+      const found = findReadable(version);
+      if (found === null) throw noDataset(version);
+      return found;
+    },
+    findReadable,
+    currentVersion: () => state().current?.version ?? null,
+    current: () => state().current,
+  };
+}
+
 /** What a folder keeps however long nobody asked for it: what is served, what a roll-back serves, and what comes next. */
-export function versionsToKeep(
-  list: Parameters<typeof findBefore>[0],
-  { current, generations }: SharedState,
-): Set<string> {
-  const kept = [current, findBefore(list), ...comingNext(current, generations)];
+export function versionsToKeep(catalogue: Catalogue, state: SharedState): Set<string> {
+  const { current, generations } = state;
+  const before = findBefore(sharedList(catalogue, () => state));
+  const kept = [current, before, ...comingNext(current, generations)];
   return new Set(kept.flatMap((one) => (one === null || one === undefined ? [] : [one.version])));
 }
 
@@ -277,7 +286,7 @@ async function checkStored(
     list,
     warn,
   }: Pick<Shared, "remote" | "cache" | "warn"> & {
-    list: ImportTarget & { find(version: string): SharedGeneration };
+    list: SharedList;
   },
   version: string,
 ): Promise<GenerationCheck> {
