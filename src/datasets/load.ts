@@ -2,8 +2,7 @@
 import { statSync } from "node:fs";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Generation } from "./generation.ts";
-import { metaFault } from "./facts-fault.ts";
-import { openGeneration, refusalOf } from "./open-generation.ts";
+import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
 import { readServed } from "./served.ts";
 
 /**
@@ -18,7 +17,7 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
     throw notPublished(path, `it has ${bytes} bytes instead of ${expected.bytes}`);
   const { db, meta } = openGeneration(path);
   try {
-    const fault = metaFault(meta, expected);
+    const fault = factsFault(meta, expected);
     if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
     const { index, documents } = readServed(db, meta);
     return { ...index, documents, version: meta.version, updatedAt: meta.built_at };

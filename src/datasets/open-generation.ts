@@ -4,7 +4,6 @@ import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./generation.ts";
 import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
-import { factsFault } from "./facts-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 
@@ -84,19 +83,31 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
 }
 
 /**
- * @param facts what the catalogue says of the file.
- * @returns how they differ from the file, in words; undefined also where this program cannot read its format.
+ * Compares the facts of a generation with its file.
+ * @returns how they differ, in words; undefined where they do not.
+ */
+export function factsFault(meta: Meta, facts: Generation): string | undefined {
+  const differing = (["version", "hash", "built_at"] as const).filter(
+    (member) => facts[member] !== meta[member],
+  );
+  if (differing.length === 0) return undefined;
+  return differing
+    .map(
+      (member) =>
+        `"${member}" is ${JSON.stringify(facts[member])} instead of ${JSON.stringify(meta[member])}`,
+    )
+    .join(", ");
+}
+
+/**
+ * The same of a file that is closed.
+ * @returns undefined also where this program cannot read its format.
  * @throws DatasetFault where the file cannot be read.
  */
 export function findFactsFault(path: string, facts: Generation): string | undefined {
   const { db, meta } = openAnyFormat(path);
-  try {
-    return otherRules(meta) === undefined ? factsFault(db, meta, facts) : undefined;
-  } catch (error) {
-    throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
-  } finally {
-    db.close();
-  }
+  db.close();
+  return otherRules(meta) === undefined ? factsFault(meta, facts) : undefined;
 }
 
 /**
@@ -106,7 +117,7 @@ export function findFactsFault(path: string, facts: Generation): string | undefi
 export function openPublished(path: string, expected: Generation): OpenGeneration {
   if (existsSync(path)) refuseOther(path, expected);
   const opened = openGeneration(path);
-  const fault = factsFault(opened.db, opened.meta, expected);
+  const fault = factsFault(opened.meta, expected);
   if (fault === undefined) return opened;
   opened.db.close();
   throw new DatasetFault(
