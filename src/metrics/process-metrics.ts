@@ -1,4 +1,5 @@
-/** Metrics of the process: memory, CPU time, open files. The names are those of the Prometheus client libraries. */
+/** Metrics of the process and its disk: memory, CPU time, open files. The names are those of the Prometheus client libraries where these have one. */
+import { type StatsFs, statfsSync } from "node:fs";
 import { counter, gauge, type Metric } from "./metric.ts";
 import { countOpenFiles, openFilesMax } from "./open-files.ts";
 
@@ -28,3 +29,23 @@ const memory = (part: keyof NodeJS.MemoryUsage) => () => {
     return null;
   }
 };
+
+/** Of the disk on which the data folder is. */
+export const diskMetrics = (dataDir: string): Metric[] => [
+  gauge("gp_records_disk_size_bytes", "Size of the disk of DATA_DIR", () =>
+    bytesOf(dataDir, ({ blocks }) => blocks),
+  ),
+  gauge("gp_records_disk_free_bytes", "What the server may still write on it", () =>
+    bytesOf(dataDir, ({ bavail }) => bavail),
+  ),
+];
+
+/** Null where it cannot be known. */
+function bytesOf(dataDir: string, blocksOf: (stats: StatsFs) => number): number | null {
+  try {
+    const stats = statfsSync(dataDir);
+    return blocksOf(stats) * stats.bsize;
+  } catch {
+    return null;
+  }
+}

@@ -2,10 +2,8 @@
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { whyNotReady } from "#http/health.ts";
 import { countersModes } from "#limits/open-counters.ts";
-import { diskMetrics } from "#metrics/disk-metrics.ts";
-import { instanceMetrics } from "#metrics/instance-metrics.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
-import { processMetrics } from "#metrics/process-metrics.ts";
+import { diskMetrics, processMetrics } from "#metrics/process-metrics.ts";
 import type { Recording } from "#usage/recording.ts";
 
 interface Metered {
@@ -39,14 +37,7 @@ export const metricsOf = (parts: Parts): Metric[] => [
   ...parts.datasets.metrics,
   ...usageMetrics(parts.recording),
   parts.failing,
-  ...instanceMetrics({
-    countersModes,
-    countersMode: parts.countersMode,
-    countersEmptied: parts.countersEmptied,
-    behindSeconds: parts.datasets.behindSeconds,
-    pool: () => parts.shared?.poolUse() ?? null,
-    jobs: () => (parts.shared === null ? {} : parts.accountWorker.jobs()),
-  }),
+  ...instanceMetrics(parts),
   ...diskMetrics(parts.dataDir),
   ...processMetrics(),
 ];
@@ -64,4 +55,61 @@ const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
     "Requests whose record was given up because it could not be saved",
     lostCount,
   ),
+];
+
+/** What an instance shares with others: who counts, how far behind it is, its pool and its jobs. */
+const instanceMetrics = ({
+  countersMode,
+  countersEmptied,
+  datasets,
+  shared,
+  accountWorker,
+}: Parts): Metric[] => [
+  {
+    name: "gp_records_counters_mode",
+    type: "gauge",
+    help: "1 for the counters that count requests now",
+    samples: () =>
+      countersModes.map((mode) => ({
+        labels: { mode },
+        value: Number(mode === countersMode()),
+      })),
+  },
+  counter(
+    "gp_records_counters_emptied_total",
+    "How often the Valkey or Redis that counts was found to have lost all counts",
+    countersEmptied,
+  ),
+  gauge(
+    "gp_records_dataset_behind_seconds",
+    "How long this server has not known that it serves what all servers are to serve",
+    datasets.behindSeconds,
+  ),
+  {
+    name: "gp_records_database_pool_connections",
+    type: "gauge",
+    help: "Connections of the account pages to PostgreSQL, by whether they are in use",
+    *samples() {
+      if (shared === null) return;
+      const { used, idle } = shared.poolUse();
+      yield { labels: { state: "used" }, value: used };
+      yield { labels: { state: "idle" }, value: idle };
+    },
+  },
+  gauge(
+    "gp_records_database_pool_waiting",
+    "What waits for one of these connections",
+    () => shared?.poolUse().waiting ?? null,
+  ),
+  {
+    name: "gp_records_jobs",
+    type: "gauge",
+    help: "1 for a job that this server does for all of them, 0 for one that another does",
+    samples: () =>
+      // Not `job`, which Prometheus gives to every sample.
+      Object.entries(shared === null ? {} : accountWorker.jobs()).map(([name, isOurs]) => ({
+        labels: { name },
+        value: Number(isOurs),
+      })),
+  },
 ];
