@@ -32,8 +32,9 @@ export function openSegments(
 
   const finish = (segment: Segment) => {
     finished = [...finished, { path: segment.path, newestMicroseconds }];
-    syncSegment(segment).catch(onFault);
-    retireSegment(segment);
+    void syncSegment(segment)
+      .catch(onFault)
+      .then(() => closeSync(segment.fd));
   };
   const begin = (now: number): Segment => {
     const next = createSegment(nextSegmentPath(folder), bootId);
@@ -65,11 +66,14 @@ export function openSegments(
       await syncSegment(current);
     },
     close() {
+      if (current === null) return;
+      const { fd, synced } = current;
       try {
-        if (current !== null) syncAndRetire(current);
+        fdatasyncSync(fd);
       } catch (error) {
         onFault(error);
       }
+      void synced.then(() => closeSync(fd));
     },
   };
 }
@@ -80,8 +84,8 @@ interface Segment {
   readonly fd: number;
   /** Where the next record goes. */
   bytes: number;
-  syncsInFlight: number;
-  isRetired: boolean;
+  /** Resolves when no sync is under way; one comes after the other. */
+  synced: Promise<void>;
   isInFolder: boolean;
 }
 
@@ -98,7 +102,7 @@ function createSegment(path: string, bootId: string): Segment {
     rmSync(path, { force: true });
     throw error;
   }
-  return { path, fd, bytes: headerBytes, syncsInFlight: 0, isRetired: false, isInFolder: false };
+  return { path, fd, bytes: headerBytes, synced: Promise.resolve(), isInFolder: false };
 }
 
 /**
@@ -114,35 +118,14 @@ function writeRecords(segment: Segment, records: Buffer): number {
 }
 
 /** Syncs what is written so far to the disk, and the first time also the folder. */
-async function syncSegment(segment: Segment): Promise<void> {
-  segment.syncsInFlight++;
-  try {
+function syncSegment(segment: Segment): Promise<void> {
+  const syncing = segment.synced.then(async () => {
     await syncFile(segment.fd);
     if (!segment.isInFolder) await syncFolder(dirname(segment.path));
     segment.isInFolder = true;
-  } finally {
-    segment.syncsInFlight--;
-    closeUnused(segment);
-  }
-}
-
-/** Closes the file as soon as no sync uses it; nothing may be written after this. */
-function retireSegment(segment: Segment): void {
-  segment.isRetired = true;
-  closeUnused(segment);
-}
-
-/** Like `syncSegment` and `retireSegment`, but synchronous, for the end of the process. */
-function syncAndRetire(segment: Segment): void {
-  try {
-    fdatasyncSync(segment.fd);
-  } finally {
-    retireSegment(segment);
-  }
-}
-
-function closeUnused(segment: Segment): void {
-  if (segment.isRetired && segment.syncsInFlight === 0) closeSync(segment.fd);
+  });
+  segment.synced = syncing.catch(() => {});
+  return syncing;
 }
 
 /** Windows has no way to sync a folder and needs none. */
