@@ -18,22 +18,18 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
   let forgotAt = performance.now();
 
   const query = async (
-    statement: PreparedStatement,
-    values: readonly string[],
+    statement: PreparedStatement | string,
+    values: readonly string[] = [],
   ): Promise<number[][]> => {
     if (session === null) throw new Error("there is no connection");
     const rows = await session.query<Record<string, number>>(statement, values);
     return rows.map((row) => Object.values(row));
   };
-  const rows = async <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
-    if (session === null) throw new Error("there is no connection");
-    return session.query<Row>(text, values);
-  };
   const forget = () => {
     if (performance.now() - forgotAt < forgetEveryMilliseconds) return;
     forgotAt = performance.now();
     // A connection that fails is noticed by what is asked next.
-    query(statements.forget, []).catch(() => {});
+    query(statements.forget).catch(() => {});
   };
 
   const engine: Engine = {
@@ -59,7 +55,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         throw new Error("the connection was given up");
       }
       session = opened;
-      await rows(writeNothing);
+      await query(writeNothing);
     },
     async decide(groups) {
       const rows = await query(statements.take, [

@@ -3,6 +3,7 @@ import type { ControlTables } from "./control-tables.ts";
 import { controlShape, usageShape } from "./files.ts";
 import { openStore, type Store } from "./open-store.ts";
 import type { PostgresPlace } from "./postgres.ts";
+import type { FileShape } from "./sqlite-file.ts";
 import type { UsageTables } from "./usage-tables.ts";
 
 export type ControlStore = Store<ControlTables>;
@@ -20,15 +21,20 @@ interface StoreOptions {
  * may be working with it.
  * @throws StoreFault as `openFile` does; DomainError `conflict` for a database whose schema has to be migrated.
  */
-export async function openControl(
-  dataDir: string,
-  { databaseUrl = null, busyMilliseconds }: StoreOptions = {},
-): Promise<ControlStore> {
-  if (databaseUrl !== null) {
-    const { openReadyStore } = await import("./open-postgres.ts");
-    return openReadyStore({ url: databaseUrl });
-  }
-  return openStore(controlShape(dataDir, busyMilliseconds));
+export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
+  openEither(controlShape(dataDir, options.busyMilliseconds), options);
+
+/** Opens usage of keys and requests. @throws as `openControl`. */
+export const openUsage = (dataDir: string, options: StoreOptions = {}): Promise<UsageStore> =>
+  openEither(usageShape(dataDir, options.busyMilliseconds), options);
+
+async function openEither<Tables>(
+  shape: FileShape,
+  { databaseUrl = null }: StoreOptions,
+): Promise<Store<Tables>> {
+  if (databaseUrl === null) return openStore(shape);
+  const { openReadyStore } = await import("./open-postgres.ts");
+  return openReadyStore({ url: databaseUrl });
 }
 
 /**
@@ -41,16 +47,4 @@ export async function openSharedStores(
   const { openPostgresStore } = await import("./open-postgres.ts");
   const store = await openPostgresStore<ControlTables & UsageTables>(database);
   return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
-}
-
-/** Opens usage of keys and requests. @throws as `openControl`. */
-export async function openUsage(
-  dataDir: string,
-  { databaseUrl = null, busyMilliseconds }: StoreOptions = {},
-): Promise<UsageStore> {
-  if (databaseUrl !== null) {
-    const { openReadyStore } = await import("./open-postgres.ts");
-    return openReadyStore({ url: databaseUrl });
-  }
-  return openStore(usageShape(dataDir, busyMilliseconds));
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refuseOldSqlite } from "#store/sqlite-version.ts";
+import { refuseOldSqlite } from "#store/sqlite-file.ts";
 
 test("an SQLite that can lose commits is refused, and the versions without the fault are not", () => {
   for (const version of ["3.51.2", "3.50.99", "3.9.0", "2.99.99", "none"])
