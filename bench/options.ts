@@ -33,7 +33,7 @@ const quickest: readonly RowName[] = [
 ];
 
 const known = {
-  quick: { type: "boolean", help: "fewer rounds of the rows of the README: some ten minutes" },
+  quick: { type: "boolean", help: "fewer rounds of the rows that tell most: some ten minutes" },
   only: {
     type: "string",
     help: `only these rows, separated by commas: ${choices.join(", ")}; without it all but ${special.join(", ")}`,
