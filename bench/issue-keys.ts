@@ -33,10 +33,10 @@ export async function issueKeys(
 
 /** Keys of the right shape that are refused. */
 export async function deadKeys(root: string, dataDir: string) {
-  const { requireAccount, issueKey, revokeKey, openControl, makeKey } = await codeOf(root);
+  const { listAccounts, issueKey, revokeKey, openControl, makeKey } = await codeOf(root);
   const control = await openControl(dataDir);
   try {
-    const account = await requireAccount(control.database, "Bench 1");
+    const account = (await listAccounts(control)).find(({ name }) => name === "Bench 1")!;
     const now = Date.now();
     const order = { account, name: "dead", expiresAt: null, now };
     const revoked = await issueKey(control, order);
@@ -50,14 +50,11 @@ export async function deadKeys(root: string, dataDir: string) {
 
 async function codeOf(root: string) {
   const load = (path: string) => import(pathToFileURL(join(root, "src", path)).href);
-  const { createAccount } = (await load(
+  const { createAccount, listAccounts } = (await load(
     "accounts/accounts.ts",
   )) as typeof import("#accounts/accounts.ts");
-  const { requireAccount } = (await load(
-    "accounts/find-account.ts",
-  )) as typeof import("#accounts/find-account.ts");
   const { issueKey, revokeKey } = (await load("keys/keys.ts")) as typeof import("#keys/keys.ts");
   const { makeKey } = (await load("keys/api-key.ts")) as typeof import("#keys/api-key.ts");
   const { openControl } = (await load("store/stores.ts")) as typeof import("#store/stores.ts");
-  return { createAccount, requireAccount, issueKey, revokeKey, makeKey, openControl };
+  return { createAccount, listAccounts, issueKey, revokeKey, makeKey, openControl };
 }

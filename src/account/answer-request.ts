@@ -3,9 +3,8 @@ import { findSession } from "#accounts/sessions.ts";
 import { html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
-import { framed } from "./components/frame.ts";
+import { wordPage } from "./components/frame.ts";
 import { exactTime } from "./components/relative.ts";
-import { wordPage } from "./components/word.ts";
 import { readCookie } from "./cookies.ts";
 import type { PageAnswer, PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
@@ -32,10 +31,10 @@ export async function answerRequest(
   } catch (error) {
     if (error instanceof StoreFault) {
       services.reportError(`${sent.method} ${sent.path}: ${error.message}`);
-      return refusal(error, wordPage("This cannot be done now", wordsFor(error)));
+      return refusal(error, wordPage(null, "This cannot be done now", wordsFor(error)));
     }
     services.reportError(`${sent.method} ${sent.path}: ${(error as Error).stack}`);
-    return page(wordPage("This went wrong", "It is logged. Try again in a moment."), 500);
+    return page(wordPage(null, "This went wrong", "It is logged. Try again in a moment."), 500);
   }
 }
 
@@ -69,6 +68,7 @@ async function receive(
 const notHere = (): Reply =>
   page(
     wordPage(
+      null,
       "Not at this address",
       "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.",
     ),
@@ -155,7 +155,7 @@ function tooManyPage(
     keys go on working.`;
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
-  const reply = page(wordPage(title, text, framed(request), next), 429);
+  const reply = page(wordPage(request, title, text, next), 429);
   return withHeader(reply, "retry-after", String(retryAfterSeconds));
 }
 
@@ -166,12 +166,12 @@ async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   } catch (fault) {
     // Without the frame, too: what is in it may be what cannot be read.
     if (!(fault instanceof DomainError) || fault instanceof StoreFault) throw fault;
-    return refusal(fault, wordPage("This could not be done", fault.message, framed(request)));
+    return refusal(fault, wordPage(request, "This could not be done", fault.message));
   }
 }
 
 const word = (request: AccountRequest, status: number, title: string, text: string): Reply =>
-  page(wordPage(title, text, framed(request)), status);
+  page(wordPage(request, title, text), status);
 
 /**
  * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch

@@ -1,6 +1,5 @@
 /** The two cookies of the account pages (RFC 6265bis): the session, and a browser somebody has signed in with before. */
-import { endSession } from "#accounts/sessions.ts";
-import type { SignedIn } from "#accounts/signed-in.ts";
+import { endSession, type OpenedSession } from "#accounts/sessions.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type Reply, seeOther, withHeader } from "./reply.ts";
 import type { AccountRequest } from "./request.ts";
@@ -42,7 +41,7 @@ const cookie = (name: CookieName, value: string, isSecure: boolean, maxAge: numb
 /** Sets both cookies, always with new values; whatever session the browser came with is ended. */
 export async function begin(
   request: AccountRequest,
-  signedIn: SignedIn,
+  signedIn: OpenedSession,
   path: string,
 ): Promise<Reply> {
   await endFormer(request);
@@ -60,7 +59,7 @@ async function endFormer({ signedIn, services, now }: AccountRequest): Promise<v
   if (signedIn === null) return;
   const { person, session } = signedIn;
   try {
-    await endSession(services.control, { person: person.id, id: session.id, now });
+    await endSession(services.control, { person: person.id, id: session, now });
   } catch (fault) {
     // A change of password has ended it already.
     if (!(fault instanceof DomainError && fault.kind === "not_found")) throw fault;

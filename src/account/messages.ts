@@ -69,23 +69,23 @@ export type FromAccountWorker =
   /** For the operator's log. */
   | { error: string };
 
+const copied = [
+  "dataDir",
+  "publicUrl",
+  "signUp",
+  "isDemo",
+  "smtpUrl",
+  "mailFrom",
+  "usageLogDays",
+  "auditDays",
+] as const satisfies (keyof Config)[];
+
 /** Settings of the account worker, copied to its thread. */
-export interface AccountWorkerSettings {
-  dataDir: string;
+export interface AccountWorkerSettings extends Pick<Config, (typeof copied)[number]> {
   /** The PostgreSQL with the accounts, how this process takes turns at connecting, and where the thread says how its pool is used; null for a file in `dataDir`. */
   database: { url: string; gateMemory: GateMemory; poolMemory: PoolMemory } | null;
-  /** Origin (and path) under which the public reaches the service; null if only the connection tells. */
-  publicUrl: string | null;
   /** Precedes `/account` in mailed links; never taken from a request. */
   linkBase: string;
-  signUp: "closed" | "invite" | "open";
-  /** Links are shown on the page itself and not mailed; a demo serves this machine only. */
-  isDemo: boolean;
-  smtpUrl: string | null;
-  mailFrom: string;
-  usageLogDays: number;
-  auditDays: number;
-  pageSizeMax: number;
 }
 
 /** @param port the service listens on. @param database as in the settings, where there is one. */
@@ -94,15 +94,10 @@ export const accountWorkerSettings = (
   port: number,
   database: AccountWorkerSettings["database"],
 ): AccountWorkerSettings => ({
-  dataDir: config.dataDir,
+  ...(Object.fromEntries(copied.map((name) => [name, config[name]])) as Pick<
+    Config,
+    (typeof copied)[number]
+  >),
   database,
-  publicUrl: config.publicUrl,
   linkBase: config.publicUrl ?? localUrl(config.host, port),
-  signUp: config.signUp,
-  isDemo: config.isDemo,
-  smtpUrl: config.smtpUrl,
-  mailFrom: config.mailFrom,
-  usageLogDays: config.usageLogDays,
-  auditDays: config.auditDays,
-  pageSizeMax: config.pageSizeMax,
 });

@@ -1,7 +1,6 @@
 /** Guards pages that show records: what is sent instead while none are published or the account is suspended. */
 import type { ReadModel } from "#search/read-model.ts";
-import { framed } from "./components/frame.ts";
-import { wordPage } from "./components/word.ts";
+import { wordPage } from "./components/frame.ts";
 import { page, type Reply, withHeader } from "./reply.ts";
 import type { MemberRequest } from "./request.ts";
 
@@ -20,9 +19,9 @@ const noRecordsSeconds = 5;
 
 function nothingPublished(request: MemberRequest): Reply {
   const markup = wordPage(
+    request,
     "No records yet",
     "Nothing has been published on this service. As soon as the operator imports records, they are here.",
-    framed(request),
   );
   return withHeader(page(markup, 503), "retry-after", String(noRecordsSeconds));
 }
@@ -30,9 +29,9 @@ function nothingPublished(request: MemberRequest): Reply {
 const suspended = (request: MemberRequest): Reply =>
   page(
     wordPage(
+      request,
       "This account is suspended",
       "Its keys and its pages show no records until the operator lifts that. Ask them why.",
-      framed(request),
     ),
     403,
   );

@@ -30,12 +30,12 @@ export const wordsFor = (fault: DomainError): string =>
 /** Does what a form asks for, or shows the form again with the error. @param again makes the whole page. */
 export async function orAgain(
   act: () => Promise<Reply>,
-  again: (fault: string) => string,
+  again: (fault: string) => string | Promise<string>,
 ): Promise<Reply> {
   try {
     return await act();
   } catch (fault) {
-    if (fault instanceof DomainError) return refusal(fault, again(wordsFor(fault)));
+    if (fault instanceof DomainError) return refusal(fault, await again(wordsFor(fault)));
     throw fault;
   }
 }

@@ -1,7 +1,7 @@
 /** One request to the account pages: who sends it, what it holds, and the services a page may need. */
 import type { Client } from "#accounts/client.ts";
 import type { Passwords } from "#accounts/passwords.ts";
-import type { Membership } from "#accounts/membership.ts";
+import type { Membership } from "#accounts/members.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
 import { isLoopback } from "#config.ts";
 import type { ReadModel } from "#search/read-model.ts";

@@ -1,5 +1,6 @@
 /** A path of the account pages: who may use it, and which function serves each method. */
-import type { Reply } from "./reply.ts";
+import { orAgain } from "./refusal-reply.ts";
+import { page, type Reply } from "./reply.ts";
 import type { MemberRequest, SignedInRequest, AccountRequest } from "./request.ts";
 
 /** Who may use a route, and the request its functions then get. */
@@ -41,6 +42,30 @@ export function route<A extends Access>(
   // answer-request.ts calls a function only with the request that `access` promises it.
   return { path, access, methods: methods as Methods, isBackground };
 }
+
+interface Form<R extends AccountRequest> {
+  /** Why it can be used by nobody, as a page. */
+  obstacle?(request: R): Reply | null;
+  /** The page with the form. @param fault what was wrong with what was sent. */
+  page(request: R, fault?: string): string | Promise<string>;
+  act(request: R): Promise<Reply>;
+}
+
+/** A page with one form: a GET shows it, and a POST does what it asks for, or shows it again with the error. */
+export const formRoute = <A extends Access>(
+  path: Route["path"],
+  access: A,
+  form: Form<RequestByAccess[A]>,
+): Route =>
+  route(path, access, {
+    GET: async (request) => form.obstacle?.(request) ?? page(await form.page(request)),
+    POST: async (request) =>
+      form.obstacle?.(request) ??
+      orAgain(
+        () => form.act(request),
+        (fault) => form.page(request, fault),
+      ),
+  });
 
 /** The first route that matches the path, and the text of its `{name}` segments. */
 export function findRoute(

@@ -1,6 +1,6 @@
 /** The account worker: a thread with the stores open that answers requests to `/account` concurrently, and mails notices. */
 import { parentPort, workerData } from "node:worker_threads";
-import { forgetOld } from "#accounts/forget-old.ts";
+import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";

@@ -1,21 +1,18 @@
 /** Accounts, which own keys and have quotas. Times are passed in as milliseconds and returned as ISO text. */
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely, Selectable, Transaction } from "kysely";
 import { quotaFault } from "#limits/policy.ts";
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import { cleanName, nameLengthMax } from "#store/check-name.ts";
-import type { AccountTable, ControlTables, Quotas } from "#store/control-tables.ts";
+import {
+  type AccountTable,
+  type ControlTables,
+  type Quotas,
+  quotasOf,
+} from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import {
-  type Account,
-  accountOf,
-  findAccount,
-  foldName,
-  requireOpenAccount,
-  requireOpenNumber,
-} from "./find-account.ts";
-import { requireOwner } from "./membership.ts";
+import { requireOwner } from "./members.ts";
 
 /** @throws DomainError `invalid` for a name or quota that cannot be used, `conflict` for a name that is taken. */
 export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
@@ -113,7 +110,7 @@ export async function update(
 const idShape = /^ac_[0-9a-z]{16}$/i;
 
 /** @throws DomainError `invalid`. */
-export function cleanAccountName(name: string): string {
+function cleanAccountName(name: string): string {
   const cleaned = cleanName("account", name);
   if (idShape.test(cleaned))
     throw new DomainError(
@@ -124,7 +121,7 @@ export function cleanAccountName(name: string): string {
 }
 
 /** @param own number of the account that may have the name already. @throws DomainError `conflict`. */
-export async function refuseTakenName(
+async function refuseTakenName(
   database: Kysely<ControlTables>,
   name: string,
   own?: number,
@@ -157,7 +154,7 @@ export function nameFromAddress(email: string): string {
   return idShape.test(local) ? `${local} account` : local;
 }
 
-export interface AccountOrder {
+interface AccountOrder {
   name: string;
   quotas: Partial<Quotas>;
   actor?: Actor;
@@ -200,7 +197,7 @@ async function nextNumber(transaction: Transaction<ControlTables>): Promise<numb
   return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
 }
 
-export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
+const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
   per_minute: minute,
   per_hour: hour,
   per_day: day,
@@ -212,4 +209,158 @@ export function checkQuotas(quotas: Partial<Quotas>): void {
     const fault = requests === null ? undefined : quotaFault(requests);
     if (fault !== undefined) throw new DomainError("invalid", `The quota per ${window} ${fault}.`);
   }
+}
+
+export interface Account {
+  number: number;
+  id: string;
+  name: string;
+  /** Its own quotas; null stands for what its plan says. */
+  quotas: Quotas;
+  plan: string | null;
+  suspendedAt: string | null;
+  closedAt: string | null;
+  createdAt: string;
+}
+
+/** As commands and a person's export of their data show it. */
+export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
+  id,
+  name,
+  limits: quotas,
+  plan,
+  suspended_at: suspendedAt,
+  created_at: createdAt,
+});
+
+/** The account with this id, or with this name in any letter case. */
+export async function findAccount(
+  database: Kysely<ControlTables>,
+  idOrName: string,
+): Promise<Account | undefined> {
+  const row = await database
+    .selectFrom("account")
+    .selectAll()
+    .where((where) =>
+      where.or([where("id", "=", idOrName), where("name_folded", "=", foldName(idOrName))]),
+    )
+    .executeTakeFirst();
+  return row && accountOf(row);
+}
+
+/** @throws DomainError `not_found`, naming what was asked for. */
+export async function requireAccount(
+  database: Kysely<ControlTables>,
+  idOrName: string,
+): Promise<Account> {
+  const account = await findAccount(database, idOrName);
+  if (account !== undefined) return account;
+  throw new DomainError(
+    "not_found",
+    `There is no account '${idOrName.slice(0, 100)}'. \`gp-records accounts list\` shows them all.`,
+  );
+}
+
+/** @throws DomainError `not_found`, or `conflict` for a closed account, which cannot be changed. */
+export async function requireOpenAccount(
+  database: Kysely<ControlTables>,
+  idOrName: string,
+): Promise<Account> {
+  const account = await requireAccount(database, idOrName);
+  refuseClosed(account);
+  return account;
+}
+
+/** The same by the account's number. */
+export async function requireOpenNumber(
+  database: Kysely<ControlTables>,
+  number: number,
+): Promise<Account> {
+  const account = accountOf(
+    await database
+      .selectFrom("account")
+      .selectAll()
+      .where("number", "=", number)
+      .executeTakeFirstOrThrow(),
+  );
+  refuseClosed(account);
+  return account;
+}
+
+function refuseClosed({ id, closedAt }: Account): void {
+  if (closedAt !== null)
+    throw new DomainError(
+      "conflict",
+      `The account ${id} was closed at ${closedAt}. Make a new one in its place.`,
+    );
+}
+
+/** The form in which two names may not be the same. */
+const foldName = (name: string) => name.normalize("NFC").trim().toLowerCase();
+
+const accountOf = (row: Selectable<AccountTable>): Account => ({
+  number: row.number,
+  id: row.id,
+  name: row.name,
+  quotas: quotasOf(row),
+  plan: row.plan,
+  suspendedAt: row.suspended_at,
+  closedAt: row.closed_at,
+  createdAt: row.created_at,
+});
+
+interface Closing {
+  /** Number. */
+  account: number;
+  actor: Actor;
+  now: number;
+}
+
+/** @throws DomainError `refused` for whoever is no owner, `conflict` where it is closed already. */
+export function closeAccount(control: ControlStore, closing: Closing): Promise<void> {
+  return control.write(async (transaction) => {
+    await requireOwner(transaction, closing.account, closing.actor);
+    await close(transaction, closing);
+  });
+}
+
+/** Part of a transaction. */
+export async function close(
+  transaction: Transaction<ControlTables>,
+  { account, actor, now }: Closing,
+): Promise<void> {
+  const { id } = await requireOpenNumber(transaction, account);
+  await revokeAll(transaction, { account, actor, now });
+  await closeRows(transaction, { account, id, at: new Date(now).toISOString() });
+  await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
+}
+
+/** Everything but the keys. */
+export async function closeRows(
+  transaction: Transaction<ControlTables>,
+  { account, id, at }: { account: number; id: string; at: string },
+): Promise<void> {
+  for (const table of ["member", "link", "notice"] as const)
+    await transaction.deleteFrom(table).where("account", "=", account).execute();
+  await transaction
+    .updateTable("account")
+    // Nobody can choose an id as a name, so the former name is free and no two closed accounts collide.
+    .set({ closed_at: at, name: id, name_folded: id, plan: null })
+    .where("number", "=", account)
+    .execute();
+}
+
+async function revokeAll(
+  transaction: Transaction<ControlTables>,
+  { account, actor, now }: Closing,
+): Promise<void> {
+  const revoked = await transaction
+    .updateTable("api_key")
+    .set({ revoked_at: new Date(now).toISOString() })
+    .where("account", "=", account)
+    .where("revoked_at", "is", null)
+    .returning("id")
+    .execute();
+  for (const { id: subject } of revoked)
+    await writeAudit(transaction, { actor, action: "key.revoked", account, subject, now });
 }

@@ -1,18 +1,17 @@
-/** Changes the password of a signed-in person who knows the present one. */
+/** Sets a new password for a person who knows the present one, or who follows a link to their address. */
 import type { Selectable, Transaction } from "kysely";
-import { writeAudit } from "#store/audit.ts";
+import { operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { type Address, readAddress } from "./addresses.ts";
 import type { Client } from "./client.ts";
-import { forgetBrowsers } from "./known-browsers.ts";
-import { useUpLinks } from "./one-time-links.ts";
+import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
-import { personOf, requirePersonRow } from "./people.ts";
-import { deleteSessions } from "./sessions.ts";
+import { findPerson, personOf, requirePerson, requirePersonRow } from "./people.ts";
+import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
-import { openSession, type SignedIn } from "./signed-in.ts";
-import { forgive } from "./throttle.ts";
+import { admit, forgive, networksOf } from "./throttle.ts";
 
 /**
  * Ends all sessions of the person, this one too; the browser continues with new tokens.
@@ -28,7 +27,7 @@ export function changePassword(
     client,
     now,
   }: { person: string; present: string; next: string; client: Client; now: number },
-): Promise<SignedIn> {
+): Promise<OpenedSession> {
   return passwords.inTurn(async (hasher) => {
     const known = await confirmInTurn(control, hasher, { person, password: present, now });
     checkPassword(next, known.email);
@@ -48,7 +47,7 @@ export function changePassword(
 }
 
 /** Ends all sessions, known browsers and reset links; only this browser is signed in again, with new tokens. */
-export async function setPassword(
+async function setPassword(
   transaction: Transaction<ControlTables>,
   {
     row,
@@ -56,7 +55,7 @@ export async function setPassword(
     client,
     now,
   }: { row: Selectable<PersonTable>; hashed: string; client: Client; now: number },
-): Promise<SignedIn> {
+): Promise<OpenedSession> {
   const { id: person, email_folded } = row;
   await transaction
     .updateTable("person")
@@ -71,4 +70,83 @@ export async function setPassword(
     { kind: "person", of: person },
   ]);
   return openSession(transaction, { person: personOf(row), client, now });
+}
+
+/** Stored in place of an address that nobody has proven. */
+const nobody: Address = { email: "", folded: "" };
+
+/**
+ * Does the same work for an unknown address, whose link is sent nowhere.
+ * @returns null where there is nobody to mail it to; the page must not say so.
+ * @throws DomainError `invalid` for what is no address, or TooOften.
+ */
+export async function requestReset(
+  control: ControlStore,
+  { address: text, client, now }: { address: string; client: Client; now: number },
+): Promise<MadeLink | null> {
+  const { folded } = readAddress(text);
+  return control.write(async (transaction) => {
+    const mail = { kind: "mail", of: folded } as const;
+    await admit(transaction, [mail, ...networksOf(client)], now);
+    const person = await findPerson(transaction, folded);
+    const address = person === undefined ? nobody : { email: person.email, folded };
+    const made = await makeLink(transaction, {
+      kind: "reset",
+      address,
+      person: person?.id ?? null,
+      now,
+    });
+    const entry = { actor: service, subject: person?.id ?? null, now };
+    await writeAudit(transaction, { ...entry, action: "person.reset_asked" });
+    return person === undefined ? null : made;
+  });
+}
+
+/** The link an operator hands out. @throws DomainError `not_found`. */
+export function makeResetLink(
+  control: ControlStore,
+  { address, now }: { address: string; now: number },
+): Promise<MadeLink> {
+  return control.write(async (transaction) => {
+    const { id: person, email } = await requirePerson(transaction, address);
+    const made = await makeLink(transaction, {
+      kind: "reset",
+      address: readAddress(email),
+      person,
+      now,
+    });
+    await writeAudit(transaction, {
+      actor: operator,
+      action: "person.reset_asked",
+      subject: person,
+      now,
+    });
+    return made;
+  });
+}
+
+/**
+ * Ends all sessions of the person and signs this browser in.
+ * @throws LinkFault, or DomainError `invalid` for the password, `not_found` for a person who is gone, `busy`.
+ */
+export async function completeReset(
+  control: ControlStore,
+  passwords: Passwords,
+  {
+    token,
+    password,
+    client,
+    now,
+  }: { token: string; password: string; client: Client; now: number },
+): Promise<OpenedSession> {
+  const { email } = await lookAtLink(control, token, now);
+  checkPassword(password, email);
+  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
+  return control.write(async (transaction) => {
+    const { person } = await useLink(transaction, { token, kind: "reset", now });
+    const row = await requirePersonRow(transaction, person ?? "");
+    const entry = { actor: row.id, subject: row.id, now };
+    await writeAudit(transaction, { ...entry, action: "person.password_reset" });
+    return setPassword(transaction, { row, hashed, client, now });
+  });
 }

@@ -3,9 +3,8 @@ import type { Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { close } from "./close-account.ts";
-import { deleteMember, listMembers } from "./members.ts";
-import { listMemberships, type Membership } from "./membership.ts";
+import { close } from "./accounts.ts";
+import { deleteMember, listMembers, listMemberships, type Membership } from "./members.ts";
 import { requirePersonRow } from "./people.ts";
 import { forgive } from "./throttle.ts";
 

@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { accountJson, requireOpenNumber } from "./find-account.ts";
-import { listMemberships, type Membership } from "./membership.ts";
+import { accountJson, requireOpenNumber } from "./accounts.ts";
+import { listMemberships, type Membership } from "./members.ts";
 import { personOf, requirePersonRow } from "./people.ts";
 
 /**

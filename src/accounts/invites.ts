@@ -5,13 +5,13 @@ import type { ControlTables, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { readAddress } from "./addresses.ts";
-import { requireOpenNumber } from "./find-account.ts";
-import { insertMember, requireOwner, roleOf } from "./membership.ts";
+import { requireOpenNumber } from "./accounts.ts";
+import { insertMember, requireOwner, roleOf } from "./members.ts";
 import { type Link, lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, type Person, refuseTaken } from "./people.ts";
 import { type Completion, settle } from "./sign-up.ts";
-import { openSession, type SignedIn } from "./signed-in.ts";
+import { openSession, type OpenedSession } from "./sessions.ts";
 
 interface InvitationOrder {
   /** Number; null for an account of their own, to which only the operator invites. */
@@ -127,7 +127,7 @@ interface Accepted {
   person: Person;
   /** Id of the account. */
   accountId: string;
-  signedIn: SignedIn | null;
+  signedIn: OpenedSession | null;
 }
 
 /** Whether whoever follows the link is to choose a password. */

@@ -1,10 +1,9 @@
-/** Members of an account and their roles. An account that has people never loses its last owner. */
+/** Who belongs to which account, and in which role. An account that has people never loses its last owner. */
 import type { Kysely, Transaction } from "kysely";
-import { type Actor, writeAudit } from "#store/audit.ts";
+import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { refuseLastOwner, requireOwner, roleOf } from "./membership.ts";
 
 export interface Member {
   /** Id. */
@@ -126,4 +125,107 @@ async function requireRole(
   const role = await roleOf(transaction, account, person);
   if (role !== undefined) return role;
   throw new DomainError("not_found", "The account has no such member.");
+}
+
+export interface Membership {
+  /** Of the account. */
+  number: number;
+  /** Of the account. */
+  id: string;
+  /** Of the account. */
+  name: string;
+  role: Role;
+  joinedAt: string;
+  suspendedAt: string | null;
+}
+
+/** The accounts a person belongs to, closed ones left out, in the order of joining. */
+export async function listMemberships(
+  database: Kysely<ControlTables>,
+  person: string,
+): Promise<Membership[]> {
+  const rows = await database
+    .selectFrom("member")
+    .innerJoin("account", "account.number", "member.account")
+    .select(["account.number", "account.id", "account.name", "account.suspended_at"])
+    .select(["member.role", "member.joined_at"])
+    .where("member.person", "=", person)
+    .where("account.closed_at", "is", null)
+    .orderBy("member.joined_at")
+    .orderBy("account.number")
+    .execute();
+  return rows.map(({ joined_at: joinedAt, suspended_at: suspendedAt, ...rest }) => ({
+    ...rest,
+    joinedAt,
+    suspendedAt,
+  }));
+}
+
+/** The role of a person in an account; undefined for no member. */
+export async function roleOf(
+  database: Kysely<ControlTables>,
+  account: number,
+  person: string,
+): Promise<Role | undefined> {
+  const row = await database
+    .selectFrom("member")
+    .select("role")
+    .where("account", "=", account)
+    .where("person", "=", person)
+    .executeTakeFirst();
+  return row?.role;
+}
+
+/** @throws DomainError `refused` for whoever is no member any more. */
+export async function requireMember(
+  database: Kysely<ControlTables>,
+  account: number,
+  person: Actor,
+): Promise<void> {
+  if (needsNoMembership(person) || (await roleOf(database, account, person)) !== undefined) return;
+  throw new DomainError("refused", "You are not a member of this account any more.");
+}
+
+/** @throws DomainError `refused`. */
+export async function requireOwner(
+  database: Kysely<ControlTables>,
+  account: number,
+  actor: Actor,
+): Promise<void> {
+  await requireMember(database, account, actor);
+  if (needsNoMembership(actor) || (await roleOf(database, account, actor)) === "owner") return;
+  throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
+}
+
+/** @throws DomainError `conflict` where the account would be left without an owner. */
+async function refuseLastOwner(
+  database: Kysely<ControlTables>,
+  account: number,
+  person: string,
+): Promise<void> {
+  const owners = await database
+    .selectFrom("member")
+    .select("person")
+    .where("account", "=", account)
+    .where("role", "=", "owner")
+    .execute();
+  if (owners.some((owner) => owner.person !== person)) return;
+  throw new DomainError(
+    "conflict",
+    "This is the only owner of the account. Make somebody else an owner first, or close the account.",
+  );
+}
+
+/** Commands and the service itself act without membership. */
+const needsNoMembership = (actor: Actor) => actor === operator || actor === service;
+
+/** Makes somebody a member of an account, as part of a transaction. */
+export async function insertMember(
+  transaction: Transaction<ControlTables>,
+  { account, person, role, now }: { account: number; person: string; role: Role; now: number },
+): Promise<void> {
+  const joined_at = new Date(now).toISOString();
+  await transaction.insertInto("member").values({ account, person, role, joined_at }).execute();
+  const entry = { actor: person, account, subject: person, detail: { role }, now };
+  await writeAudit(transaction, { ...entry, action: "member.joined" });
 }

@@ -32,17 +32,12 @@ export async function isNoticed(
   return (await found.executeTakeFirst()) !== undefined;
 }
 
-/** All of the kind where there is no subject. */
 export async function forgetNotices(
   transaction: Transaction<ControlTables>,
-  { account, kind, subject }: Omit<Notice, "subject"> & { subject?: string },
+  { account, kind, subject }: Notice,
 ): Promise<void> {
-  let query = transaction
-    .deleteFrom("notice")
-    .where("account", "=", account)
-    .where("kind", "=", kind);
-  if (subject !== undefined) query = query.where("subject", "=", subject);
-  await query.execute();
+  const query = transaction.deleteFrom("notice").where("account", "=", account);
+  await query.where("kind", "=", kind).where("subject", "=", subject).execute();
 }
 
 /** An account whose owners can be notified. */

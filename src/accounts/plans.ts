@@ -1,12 +1,11 @@
 /** Plans: named quotas that any number of accounts share; a change takes effect with the next request. */
 import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
-import { type Actor, operator, writeAudit } from "#store/audit.ts";
+import { operator, writeAudit } from "#store/audit.ts";
 import { type ControlTables, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { checkQuotas, update } from "./accounts.ts";
-import { type Account, requireOpenAccount } from "./find-account.ts";
+import { type Account, checkQuotas, requireOpenAccount, update } from "./accounts.ts";
 
 export interface Plan {
   name: string;
@@ -33,13 +32,11 @@ export async function setPlan(
     name,
     quotas,
     changes,
-    actor = operator,
     now,
   }: {
     name: string;
     quotas: Partial<Quotas>;
     changes?: Plan["changes"];
-    actor?: Actor;
     now: number;
   },
 ): Promise<Plan> {
@@ -69,7 +66,13 @@ export async function setPlan(
       limits: all,
       ...(mayReadChanges !== (present?.changes ?? null) && { changes: mayReadChanges }),
     };
-    await writeAudit(transaction, { actor, action: "plan.set", subject: name, detail, now });
+    await writeAudit(transaction, {
+      actor: operator,
+      action: "plan.set",
+      subject: name,
+      detail,
+      now,
+    });
     return (await findPlan(transaction, name))!;
   });
 }
@@ -89,7 +92,7 @@ export async function listPlans(database: Kysely<ControlTables>): Promise<Plan[]
 /** @throws DomainError `not_found`, or `conflict` for a plan that accounts are on. */
 export async function removePlan(
   control: ControlStore,
-  { name, actor = operator, now }: { name: string; actor?: Actor; now: number },
+  { name, now }: { name: string; now: number },
 ): Promise<void> {
   await control.write(async (transaction) => {
     const { accounts } = await requirePlan(transaction, name);
@@ -99,19 +102,14 @@ export async function removePlan(
         `${accounts} ${accounts === 1 ? "account is" : "accounts are"} on the plan '${name}'. Put them on another one first: gp-records accounts plan ACCOUNT PLAN`,
       );
     await transaction.deleteFrom("plan").where("name", "=", name).execute();
-    await writeAudit(transaction, { actor, action: "plan.removed", subject: name, now });
+    await writeAudit(transaction, { actor: operator, action: "plan.removed", subject: name, now });
   });
 }
 
 /** @param plan null for none. @throws DomainError `not_found`, or `conflict` for a closed account. */
 export function putOnPlan(
   control: ControlStore,
-  {
-    idOrName,
-    plan,
-    actor = operator,
-    now,
-  }: { idOrName: string; plan: string | null; actor?: Actor; now: number },
+  { idOrName, plan, now }: { idOrName: string; plan: string | null; now: number },
 ): Promise<Account> {
   return control.write(async (transaction) => {
     const account = await requireOpenAccount(transaction, idOrName);
@@ -119,7 +117,7 @@ export function putOnPlan(
     if (account.plan === plan) return account;
     const { number, id: subject } = account;
     const detail = { former: account.plan, plan };
-    const entry = { actor, account: number, subject, detail, now };
+    const entry = { actor: operator, account: number, subject, detail, now };
     await writeAudit(transaction, { ...entry, action: "account.plan_changed" });
     return update(transaction, number, { plan });
   });

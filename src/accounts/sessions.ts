@@ -1,22 +1,24 @@
-/** Sessions of signed-in people: found by the token of a cookie, and ended by time or by request. */
+/** Sessions of signed-in people and the browsers they are known by: opened with new tokens, found by the token of a cookie, and ended. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
-import { digestToken } from "#store/random-text.ts";
+import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { listMemberships, type Membership } from "./membership.ts";
+import { browserOf, type Client, networkOf } from "./client.ts";
+import { listMemberships, type Membership } from "./members.ts";
 import { findPersonById, type Person } from "./people.ts";
+import { forgetThrottles } from "./throttle.ts";
 
-export const sessionMilliseconds = 7 * dayMilliseconds;
-export const idleMilliseconds = 12 * hourMilliseconds;
+const sessionMilliseconds = 7 * dayMilliseconds;
+const idleMilliseconds = 12 * hourMilliseconds;
 const seenMilliseconds = minuteMilliseconds;
 
 /** The sender of a request, and what they may look at. */
 export interface SignedIn {
-  /** `endsAt` is when it ends at the latest. */
-  session: { id: string; createdAt: string; endsAt: string };
+  /** Id. */
+  session: string;
   person: Person;
   /** Oldest membership first. */
   accounts: Membership[];
@@ -42,8 +44,7 @@ export async function findSession(
   if (now - Date.parse(row.seen_at) >= seenMilliseconds) await markSeen(control, row.id, now);
   const accounts = await listMemberships(database, person.id);
   const account = accounts.find(({ number }) => number === row.account) ?? accounts[0] ?? null;
-  const session = { id: row.id, createdAt: row.created_at, endsAt: row.ends_at };
-  return { session, person, accounts, account };
+  return { session: row.id, person, accounts, account };
 }
 
 interface ListedSession {
@@ -51,7 +52,6 @@ interface ListedSession {
   createdAt: string;
   /** To the minute. */
   seenAt: string;
-  endsAt: string;
   network: string;
   browser: string;
 }
@@ -71,11 +71,10 @@ export async function listSessions(
     .execute();
   return rows
     .filter((row) => !hasEnded(row, now))
-    .map(({ id, created_at, seen_at, ends_at, network, browser }) => ({
+    .map(({ id, created_at, seen_at, network, browser }) => ({
       id,
       createdAt: created_at,
       seenAt: seen_at,
-      endsAt: ends_at,
       network,
       browser,
     }));
@@ -103,10 +102,10 @@ export async function endSession(
 /** @returns how many there were. */
 export function endAllSessions(
   control: ControlStore,
-  { person, exceptId, now }: { person: string; exceptId?: string; now: number },
+  { person, now }: { person: string; now: number },
 ): Promise<number> {
   return control.write(async (transaction) => {
-    const ended = await deleteSessions(transaction, person, exceptId);
+    const ended = await deleteSessions(transaction, person);
     for (const id of ended)
       await writeAudit(transaction, {
         actor: person,
@@ -122,10 +121,9 @@ export function endAllSessions(
 export async function deleteSessions(
   transaction: Transaction<ControlTables>,
   person: string,
-  exceptId = "",
 ): Promise<string[]> {
   const query = transaction.deleteFrom("session").where("person", "=", person);
-  const rows = await query.where("id", "!=", exceptId).returning("id").execute();
+  const rows = await query.returning("id").execute();
   return rows.map(({ id }) => id);
 }
 
@@ -159,3 +157,116 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
 /** By its age, or after a long time without a request. */
 const hasEnded = ({ ends_at, seen_at }: Selectable<SessionTable>, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
+
+/** The only object that ever holds the two tokens: each belongs in a cookie and nowhere else. */
+export interface OpenedSession {
+  sessionToken: string;
+  /** For a cookie that lasts 180 days. */
+  browserToken: string;
+  person: Person;
+  /** Id of the session. */
+  session: string;
+  endsAt: string;
+}
+
+/** @param account number of the one to look at first; the oldest membership if left out. */
+export async function openSession(
+  transaction: Transaction<ControlTables>,
+  {
+    person,
+    client,
+    account,
+    now,
+  }: { person: Person; client: Client; account?: number; now: number },
+): Promise<OpenedSession> {
+  await forgetOldRows(transaction, now);
+  const sessionToken = makeToken();
+  const [oldest] = account === undefined ? await listMemberships(transaction, person.id) : [];
+  const row = {
+    digest: digestToken(sessionToken),
+    id: makeId("se"),
+    person: person.id,
+    account: account ?? oldest?.number ?? null,
+    created_at: new Date(now).toISOString(),
+    seen_at: new Date(now).toISOString(),
+    ends_at: new Date(now + sessionMilliseconds).toISOString(),
+    network: networkOf(client),
+    browser: browserOf(client),
+  };
+  await transaction.insertInto("session").values(row).execute();
+  const token = client.browserToken;
+  const browserToken = await rememberBrowser(transaction, { token, person: person.id, now });
+  return { sessionToken, browserToken, person, session: row.id, endsAt: row.ends_at };
+}
+
+const knownBrowserMilliseconds = 180 * dayMilliseconds;
+
+export async function isKnownBrowser(
+  database: Kysely<ControlTables>,
+  { token, person, now }: { token: string | null; person: string; now: number },
+): Promise<boolean> {
+  if (token === null) return false;
+  const row = await database
+    .selectFrom("known_browser")
+    .select("person")
+    .where("digest", "=", digestToken(token))
+    .where("person", "=", person)
+    .where("seen_at", ">", new Date(now - knownBrowserMilliseconds).toISOString())
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * The value for the browser's cookie: the present one if this person has signed in with it before, else a new one. A value
+ * planted by somebody else is never reused.
+ */
+async function rememberBrowser(
+  transaction: Transaction<ControlTables>,
+  { token, person, now }: { token: string | null; person: string; now: number },
+): Promise<string> {
+  const seen_at = new Date(now).toISOString();
+  if (token !== null && (await isKnownBrowser(transaction, { token, person, now }))) {
+    const present = transaction.updateTable("known_browser").set({ seen_at });
+    await present.where("digest", "=", digestToken(token)).execute();
+    return token;
+  }
+  const fresh = makeToken();
+  const row = { digest: digestToken(fresh), person, seen_at };
+  await transaction.insertInto("known_browser").values(row).execute();
+  return fresh;
+}
+
+/** Deletes all known browsers of a person. */
+export async function forgetBrowsers(
+  transaction: Transaction<ControlTables>,
+  person: string,
+): Promise<void> {
+  await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
+}
+
+/** How long a link is kept after its end, so that an operator can see why it was refused. */
+const endedLinkMilliseconds = 7 * dayMilliseconds;
+
+/** To be called from time to time; every sign-in does it too. */
+export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
+  control.write((transaction) => forgetOldRows(transaction, now));
+
+/** Part of a transaction. */
+async function forgetOldRows(transaction: Transaction<ControlTables>, now: number): Promise<void> {
+  const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
+  await transaction
+    .deleteFrom("session")
+    .where((row) =>
+      row.or([row("ends_at", "<=", before(0)), row("seen_at", "<=", before(idleMilliseconds))]),
+    )
+    .execute();
+  await transaction
+    .deleteFrom("link")
+    .where("expires_at", "<=", before(endedLinkMilliseconds))
+    .execute();
+  await transaction
+    .deleteFrom("known_browser")
+    .where("seen_at", "<=", before(knownBrowserMilliseconds))
+    .execute();
+  await forgetThrottles(transaction, now);
+}

@@ -6,10 +6,9 @@ import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { foldAddress } from "./addresses.ts";
 import type { Client } from "./client.ts";
-import { isKnownBrowser } from "./known-browsers.ts";
+import { isKnownBrowser, openSession, type OpenedSession } from "./sessions.ts";
 import type { Hasher, Passwords, Trust } from "./passwords.ts";
 import { personOf, personRow, requirePersonRow } from "./people.ts";
-import { openSession, type SignedIn } from "./signed-in.ts";
 import { admit, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
 
 type PersonRow = Selectable<PersonTable>;
@@ -29,7 +28,7 @@ export async function signIn(
   control: ControlStore,
   passwords: Passwords,
   { address, password, client, now }: Attempt,
-): Promise<SignedIn> {
+): Promise<OpenedSession> {
   const nearest = await nearestRow(control.database, foldAddress(address));
   const row = nearest?.email_folded === foldAddress(address) ? nearest : undefined;
   const sender = await senderOf(control.database, row, { address, client, now });

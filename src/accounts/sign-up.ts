@@ -1,12 +1,12 @@
 /** Signing up: a person asks for a link to their address, follows it, chooses a password and gets an account. */
 import type { Transaction } from "kysely";
-import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
+import { operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { readAddress } from "./addresses.ts";
 import type { Client } from "./client.ts";
-import { insertMember } from "./membership.ts";
+import { insertMember } from "./members.ts";
 import {
   type Link,
   lookAtLink,
@@ -17,7 +17,7 @@ import {
 } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, refuseTaken } from "./people.ts";
-import { openSession, type SignedIn } from "./signed-in.ts";
+import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
 
 /**
@@ -45,13 +45,18 @@ export async function requestSignUp(
 /** The link an operator hands out. @throws DomainError `invalid`, or `conflict` for an address that has an account. */
 export async function makeSignUpLink(
   control: ControlStore,
-  { address: text, actor = operator, now }: { address: string; actor?: Actor; now: number },
+  { address: text, now }: { address: string; now: number },
 ): Promise<MadeLink> {
   const address = readAddress(text);
   return control.write(async (transaction) => {
     await refuseTaken(transaction, address.folded);
     const made = await makeLink(transaction, { kind: "sign-up", address, now });
-    await writeAudit(transaction, { actor, action: "person.sign_up_asked", subject: made.id, now });
+    await writeAudit(transaction, {
+      actor: operator,
+      action: "person.sign_up_asked",
+      subject: made.id,
+      now,
+    });
     return made;
   });
 }
@@ -74,7 +79,7 @@ export async function completeSignUp(
   control: ControlStore,
   passwords: Passwords,
   { token, password, accountName, client, now }: Completion,
-): Promise<SignedIn & { accountId: string }> {
+): Promise<OpenedSession & { accountId: string }> {
   const { email } = await lookAtLink(control, token, now);
   checkPassword(password, email);
   const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
@@ -94,7 +99,7 @@ export async function settle(
     client,
     now,
   }: { link: Link; hashed: string | null } & Omit<Completion, "token" | "password">,
-): Promise<SignedIn & { accountId: string }> {
+): Promise<OpenedSession & { accountId: string }> {
   const address = { email, folded };
   const person = await insertPerson(transaction, { address, password: hashed, now });
   const { id: actor } = person;

@@ -1,6 +1,6 @@
 /** What ended after a backup was made, which a restore would otherwise bring back: keys, accounts, people and their rights. */
 import type { Transaction } from "kysely";
-import { closeRows } from "#accounts/close-account.ts";
+import { closeRows } from "#accounts/accounts.ts";
 import { deleteRows } from "#accounts/delete-person.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";

@@ -1,17 +1,19 @@
 /** `gp-records accounts`: who may use the service, and how much; and links for an operator to hand out where no mail is sent. */
 import {
+  accountJson,
   createAccount,
   listAccounts,
+  requireAccount,
+  requireOpenAccount,
   resumeAccount,
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { accountJson, requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
 import { invite, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
-import { makeResetLink } from "#accounts/reset-password.ts";
+import { makeResetLink } from "#accounts/change-password.ts";
 import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";

@@ -1,5 +1,5 @@
 /** `gp-records audit`: who changed what. */
-import { requireAccount } from "#accounts/find-account.ts";
+import { requireAccount } from "#accounts/accounts.ts";
 import { listAudit } from "#accounts/list-audit.ts";
 import { auditActions } from "#store/audit.ts";
 import { choice, command, family, flag, option } from "./command.ts";

@@ -1,8 +1,7 @@
 /** What `serve --demo` adds to `serve`: its settings, invented records, and a key for the person at this machine. */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createAccount } from "#accounts/accounts.ts";
-import { findAccount } from "#accounts/find-account.ts";
+import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
 import type { DemoSize } from "#demo/invent.ts";

@@ -1,5 +1,5 @@
 /** `gp-records keys`: makes, shows, ends and replaces API keys. */
-import { requireAccount, requireOpenAccount } from "#accounts/find-account.ts";
+import { requireAccount, requireOpenAccount } from "#accounts/accounts.ts";
 import { type IssuedKey, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { overlapDefault, rotateKey } from "#keys/rotate-key.ts";
 import { readLastUse } from "#usage/recording.ts";

@@ -1,5 +1,5 @@
 /** `gp-records requests`: looks into the request log. */
-import { requireAccount } from "#accounts/find-account.ts";
+import { requireAccount } from "#accounts/accounts.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { requestColumns } from "#usage/columns.ts";
 import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";

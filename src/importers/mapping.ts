@@ -94,7 +94,7 @@ export const Condition = Type.Object(
 
 export type Condition = Static<typeof Condition>;
 
-/** One record a row. read-mapping.ts and mapping-schema.ts describe `id` and `fields`, which depend on the kind. */
+/** One record a row. read-mapping.ts and packaging/mapping-schema.ts describe `id` and `fields`, which depend on the kind. */
 export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),

@@ -83,50 +83,21 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
 }
 
-const markBytes = 2;
-const unitBytes = 2;
-const lineEnds = /\n/g;
-const firstLoneSurrogate = /\p{Surrogate}/u;
-
 /**
  * Converts a stream from UTF-16 to UTF-8.
  * @param chunks little-endian, without the byte order mark.
- * @throws ImportFault with the line and byte of the first fault: a lost byte shifts everything after it.
+ * @throws ImportFault for half a character, as one lost byte shifts everything after it.
  */
 export async function* utf8OfUtf16(
   file: string,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void> {
-  let line = 1;
-  let offset = markBytes;
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const whole = bytes.length - unfinishedBytes(bytes);
-    rest = bytes.subarray(whole);
-    const text = bytes.toString("utf16le", 0, whole);
-    if (!text.isWellFormed()) refuse(text.search(firstLoneSurrogate), text);
-    line += text.match(lineEnds)?.length ?? 0;
-    offset += whole;
-    yield Buffer.from(text);
+  const decoder = new TextDecoder("utf-16le", { fatal: true, ignoreBOM: true });
+  try {
+    for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+    yield Buffer.from(decoder.decode());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error;
+    throw new ImportFault(file, null, "is not UTF-16; it is damaged or cut off");
   }
-  if (rest.length > 0) refuse(0, "");
-
-  function refuse(at: number, text: string): never {
-    const lineOfFault = line + (text.slice(0, at).match(lineEnds)?.length ?? 0);
-    const byte = offset + at * unitBytes + 1;
-    throw new ImportFault(
-      file,
-      lineOfFault,
-      `is not UTF-16 at byte ${byte} of the file; it is damaged or cut off`,
-    );
-  }
-}
-
-/** Bytes at the end that are only part of a character: half a unit, or the first of two surrogates. */
-function unfinishedBytes(bytes: Buffer): number {
-  const odd = bytes.length % unitBytes;
-  const last = bytes.length - odd - unitBytes;
-  const isHighSurrogate = last >= 0 && (bytes.readUInt16LE(last) & 0xfc00) === 0xd800;
-  return odd + (isHighSurrogate ? unitBytes : 0);
 }

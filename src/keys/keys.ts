@@ -1,6 +1,6 @@
 /** Issues, lists and revokes keys in the control store. Times are passed in as milliseconds since 1970 and returned as ISO text. */
 import type { Transaction } from "kysely";
-import { requireOpenNumber } from "#accounts/find-account.ts";
+import { requireOpenNumber } from "#accounts/accounts.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import { cleanName } from "#store/check-name.ts";

@@ -1,6 +1,6 @@
 /** What members do with the keys of their own accounts, within caps; keys of other accounts are out of reach. */
 import type { Selectable, Transaction } from "kysely";
-import { requireMember } from "#accounts/membership.ts";
+import { requireMember } from "#accounts/members.ts";
 import { writeAudit } from "#store/audit.ts";
 import { cleanName } from "#store/check-name.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";

@@ -1,5 +1,4 @@
-/** One call of the API as code to paste: for a shell, TypeScript and Python; and as a request of a Bruno collection. */
-import type { Operation } from "#operations/operation.ts";
+/** One call of the API as code to paste: for a shell, TypeScript and Python. */
 
 interface Call {
   /** Origin (and path) of the service, without a slash at the end. */
@@ -48,32 +47,3 @@ const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** A JSON string literal is also one in TypeScript and in Python. */
 const literal = (text: string): string => JSON.stringify(text);
-
-/**
- * The example of an operation as a file of a Bruno collection (https://docs.usebruno.com), whose environment has the
- * variables `baseUrl` and `apiKey`.
- * @param place of the request among the others, from 1.
- */
-export function brunoRequest({ name, path, example }: Operation, place: number): string {
-  const pairs = Object.entries(example);
-  return `meta {
-  name: ${name}
-  type: http
-  seq: ${place}
-}
-
-get {
-  url: {{baseUrl}}${path}?${new URLSearchParams(pairs).toString()}
-  body: none
-  auth: none
-}
-
-params:query {
-${pairs.map(([parameter, value]) => `  ${parameter}: ${value}`).join("\n")}
-}
-
-headers {
-  x-api-key: {{apiKey}}
-}
-`;
-}

@@ -5,7 +5,13 @@ import {
   type ParameterName,
   parametersOf,
 } from "#operations/operation.ts";
-import { type MemberSchema, membersOf, valuesOf } from "#records/value-lists.ts";
+import {
+  type MemberSchema,
+  membersOf,
+  type ValueList,
+  valueLists,
+  valuesOf,
+} from "#records/value-lists.ts";
 import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
 import { exampleTarget } from "./example-query.ts";
 import { exampleRecords } from "./example-records.ts";
@@ -14,7 +20,6 @@ import { isNullable, typeWords } from "./member-type.ts";
 import { parameterMeanings, parameterNeed, parameterRule } from "./parameter-words.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
-import { anchorOf } from "./value-lists.ts";
 
 interface OperationFacts {
   pageSizeMax: number;
@@ -69,11 +74,18 @@ const memberTable = (label: string, record: Operation["record"]): Html =>
     ]),
   });
 
+/** Fragment of the address of a closed list in the vocabulary. @param values all of the list. */
+export const anchorOf = (values: readonly string[]): string => {
+  const isWhole = (list: ValueList) =>
+    list.values.map(({ value }) => value).join() === values.join();
+  return `values-${valueLists.find(isWhole)!.members[0]}`;
+};
+
 /** Closed lists are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
-  const link = html`<a href="#${anchorOf(values)}">${values.length} values</a>`;
+  const link = html`<a href="/docs/vocabulary#${anchorOf(values)}">${values.length} values</a>`;
   return html`${schema.items === undefined ? "one" : "list"} of ${link}`;
 }
 

@@ -1,39 +1,28 @@
-/** The page at `/docs/samples`: the example of each operation as a shell, TypeScript, Python and Bruno send it. */
+/** The page at `/docs/samples`: the example of each operation as a shell, TypeScript and Python send it. */
 import { operations } from "#operations/index.ts";
 import type { Operation } from "#operations/operation.ts";
-import { brunoRequest, callLines } from "./call-lines.ts";
+import { callLines } from "./call-lines.ts";
 import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
 import { docsLayout } from "./docs-frame.ts";
 import { exampleTarget } from "./example-query.ts";
-import { bodyText, html, type Html } from "./html.ts";
+import { html, type Html } from "./html.ts";
 
 export const samplesPage = (publicUrl: string | null): string =>
   docsLayout({
     title: "Samples",
-    description: "Requests to the gp-records API from a shell, TypeScript, Python and Bruno.",
+    description: "Requests to the gp-records API from a shell, TypeScript and Python.",
     path: "/docs/samples",
-    contents: [
-      ...operations.map(({ name }) => [name, name]),
-      ["bruno", "The Bruno collection"],
-      ["copy", "A copy of everything"],
-    ].map(([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `),
+    contents: [...operations.map(({ name }) => [name, name]), ["copy", "A copy of everything"]].map(
+      ([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `,
+    ),
     main: html`<h1>How do I call it from a program?</h1>
       <p class="lede">
-        Each operation with curl, in TypeScript, in Python and as a Bruno request. The programs need
-        nothing installed and read your key from the environment variable
-        <code>GP_RECORDS_KEY</code>; a key in code ends up where others see it.
+        Each operation with curl, in TypeScript and in Python. The programs need nothing installed
+        and read your key from the environment variable <code>GP_RECORDS_KEY</code>; a key in code
+        ends up where others see it. <a href="/openapi.json">openapi.json</a> makes a collection in
+        programs that send requests.
       </p>
-      ${operations.map((operation, i) => section(operation, i + 1, publicUrl))}
-      <section>
-        <h2 id="bruno">The Bruno collection</h2>
-        <p>
-          Save each request as a file beside <code>bruno.json</code>. Its environment sets
-          <code>baseUrl</code>, the address of this service, and <code>apiKey</code>, your key, as a
-          secret.
-        </p>
-        ${copyBlock("The file bruno.json", bodyText(collection))}
-      </section>
-      ${copySection()}`,
+      ${operations.map((operation) => section(operation, publicUrl))} ${copySection()}`,
   });
 
 const copySection = (): Html =>
@@ -60,15 +49,7 @@ const copySection = (): Html =>
     <p><a href="/openapi.json">openapi.json</a> describes what they answer.</p>
   </section>`;
 
-/** What marks a folder as a collection. */
-export const collection = `{
-  "version": "1",
-  "name": "gp-records",
-  "type": "collection"
-}
-`;
-
-function section(operation: Operation, place: number, publicUrl: string | null): Html {
+function section(operation: Operation, publicUrl: string | null): Html {
   const { name, path, summary } = operation;
   const { curl, typescript, python } = callLines({
     base: publicUrl ?? unknownOrigin,
@@ -78,7 +59,6 @@ function section(operation: Operation, place: number, publicUrl: string | null):
     ["curl", withOrigin(curl)],
     ["TypeScript", withOrigin(typescript)],
     ["Python", withOrigin(python)],
-    ["Bruno", bodyText(brunoRequest(operation, place))],
   ] as const;
   return html`<section>
     <h2 id="${name}"><code>GET ${path}</code></h2>

@@ -4,11 +4,10 @@ import { apiVersion } from "#operations/versions.ts";
 import { type ValueList, valueLists } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
 import { docsLayout } from "./docs-frame.ts";
-import { tryForm } from "./docs-operation.ts";
+import { anchorOf, tryForm } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
-import { anchorOf } from "./value-lists.ts";
 
 /** The open values stand in records, which need a key, so a page that anybody may read has none of them. */
 export const vocabularyPage = (publicUrl: string | null): string =>

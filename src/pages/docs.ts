@@ -14,7 +14,6 @@ import {
 } from "./docs-guide.ts";
 import { operationSection } from "./docs-operation.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { valueListTable } from "./value-lists.ts";
 import type { KeyFacts } from "./way-to-key.ts";
 
 export interface DocsFacts extends KeyFacts {
@@ -53,16 +52,7 @@ export const docsPage = ({
         ${operations.map((operation) => operationSection(operation, { pageSizeMax, publicUrl }))}
       </section>
       ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
-      ${formatSection(formats)} ${errorSection()}
-      <section>
-        <h2 id="values">Closed lists of values</h2>
-        <p>
-          These members take no other value; a minor version may add some. What each value means
-          stands in the <a href="/docs/vocabulary">vocabulary</a>.
-        </p>
-        ${valueListTable()}
-      </section>
-      ${versionSection()}`,
+      ${formatSection(formats)} ${errorSection()} ${versionSection()}`,
   });
 
 const sections = [
@@ -74,7 +64,6 @@ const sections = [
   ["quota", "Quota"],
   ["formats", "Formats and caching"],
   ["errors", "Errors"],
-  ["values", "Values"],
   ["versions", "Versions"],
 ] as const;
 

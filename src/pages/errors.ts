@@ -23,7 +23,7 @@ import { layout } from "./layout.ts";
 import { isNullable, typeWords } from "./member-type.ts";
 import { faultMeanings, problemAdvice, problemExplanations } from "./problem-explanations.ts";
 import { codes, prose } from "./prose.ts";
-import { table } from "./table.ts";
+import { factList, table } from "./table.ts";
 
 export const errorsPage = (): string =>
   docsLayout({
@@ -63,16 +63,10 @@ export function errorPage(code: ProblemCode): string {
       <p class="lede">HTTP status ${status}, code <code>${code}</code></p>
       <p>${prose(problemExplanations[code])}</p>
       <h2>What to do</h2>
-      <dl class="facts">
-        <div>
-          <dt>Send the same request again?</dt>
-          <dd>${prose(again)}</dd>
-        </div>
-        <div>
-          <dt>Did it count against the quota?</dt>
-          <dd>${prose(counted)}</dd>
-        </div>
-      </dl>
+      ${factList([
+        ["Send the same request again?", prose(again)],
+        ["Did it count against the quota?", prose(counted)],
+      ])}
       ${code === "invalid-parameters" && faultCodes()}
       <h2>Example</h2>
       ${jsonBlock(`Example of ${code}`, exampleProblemBody(code))}

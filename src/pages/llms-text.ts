@@ -38,7 +38,7 @@ ${operations
 ## Docs
 
 - [Reference](${at("/docs.md")}): authentication, operations, every member of a record, matching, paging, quota, formats
-- [Samples](${at("/docs/samples.md")}): each operation with curl, in TypeScript, in Python and for Bruno, and how to keep a copy of everything
+- [Samples](${at("/docs/samples.md")}): each operation with curl, in TypeScript and in Python, and how to keep a copy of everything
 - [Vocabulary](${at("/docs/vocabulary.md")}): the values of closed lists, and how to list tags, themes and markets
 - [MCP](${at("/docs/mcp.md")}): the same as tools, for programs that speak the Model Context Protocol
 - [Errors](${at("/errors.md")}): every error code, each with a page of its own

@@ -49,3 +49,22 @@ function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html |
 
 const cellOf = (cell: Part, attributes: Html | null): Html =>
   attributes === null ? html`<td>${cell}</td>` : html`<td ${attributes}>${cell}</td>`;
+
+/** Terms with what they are; what is not known is left out. @param style a class besides `facts`. */
+export const factList = (
+  facts: readonly (readonly [term: string, what: Part])[],
+  style: "known" | "key-facts" | null = null,
+): Html =>
+  html`<dl class="facts ${style}">
+    ${facts.map(
+      ([term, what]) =>
+        isSaid(what) &&
+        html`<div>
+          <dt>${term}</dt>
+          <dd>${what}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
+const isSaid = (what: Part): boolean =>
+  what !== null && what !== undefined && what !== false && what !== "";

@@ -39,7 +39,6 @@ test("an account worker mails due notices without a request, and closes once the
     mailFrom: "records@example.org",
     usageLogDays: 14,
     auditDays: 0,
-    pageSizeMax: 100,
   } as const;
   const accountWorker = openAccountWorker({
     settings: () => settings,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
 import { routes } from "#account/screens/index.ts";
-import { makeResetLink } from "#accounts/reset-password.ts";
+import { makeResetLink } from "#accounts/change-password.ts";
 import { openControl } from "#store/stores.ts";
 import { browser } from "../support/browser.ts";
 import { keysIn } from "../support/key-forms.ts";
@@ -69,7 +69,7 @@ async function resetLink({ dataDir, clock }: TestService) {
   const control = await openControl(dataDir);
   try {
     const now = clock.now();
-    const { token } = await makeResetLink(control, { address: email, actor: "operator", now });
+    const { token } = await makeResetLink(control, { address: email, now });
     const { person } = await control.database
       .selectFrom("member")
       .select("person")

@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import pg from "pg";
 import { createAccount } from "#accounts/accounts.ts";
 import { readAddress } from "#accounts/addresses.ts";
-import { insertMember } from "#accounts/membership.ts";
+import { insertMember } from "#accounts/members.ts";
 import { insertPerson } from "#accounts/people.ts";
 import { issueKey } from "#keys/keys.ts";
 import { openJobLocks } from "#store/job-locks.ts";

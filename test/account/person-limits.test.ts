@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test as testOnce } from "node:test";
 import { openPersonLimiter, type PersonRequest } from "#account/person-limits.ts";
-import { insertMember } from "#accounts/membership.ts";
+import { insertMember } from "#accounts/members.ts";
 import { requirePerson } from "#accounts/people.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { randomFrom } from "../support/limits-random.ts";

@@ -72,7 +72,7 @@ test("if sign-up is closed or by invitation, nobody can sign up by themselves an
     assert.deepEqual(worker.messages, []);
     assert.doesNotMatch((await worker.get("/account/sign-in")).body, /href="\/account\/sign-up"/);
     const { control } = worker;
-    const made = await makeSignUpLink(control, { address: email, actor: "operator", now: noon });
+    const made = await makeSignUpLink(control, { address: email, now: noon });
     const fields = { token: made.token, password: goodPassword };
     assert.equal((await worker.post("/account/link", fields)).status, 303);
   }

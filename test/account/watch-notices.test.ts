@@ -4,7 +4,7 @@ import type { Mail } from "#account/mail-templates.ts";
 import { watchNotices } from "#account/watch-notices.ts";
 import { suspendAccount } from "#accounts/accounts.ts";
 import { readAddress } from "#accounts/addresses.ts";
-import { insertMember } from "#accounts/membership.ts";
+import { insertMember } from "#accounts/members.ts";
 import { insertPerson } from "#accounts/people.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import {
   createAccount,
+  findAccount,
   listAccounts,
+  requireAccount,
   resumeAccount,
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { findAccount, requireAccount } from "#accounts/find-account.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { openControl } from "#store/stores.ts";

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { completeAddressChange, requestAddressChange } from "#accounts/change-address.ts";
-import { changePassword } from "#accounts/change-password.ts";
+import {
+  changePassword,
+  completeReset,
+  makeResetLink,
+  requestReset,
+} from "#accounts/change-password.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
-import { completeReset, makeResetLink, requestReset } from "#accounts/reset-password.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";

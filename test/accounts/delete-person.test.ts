@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAccount, setQuotas } from "#accounts/accounts.ts";
-import { closeAccount } from "#accounts/close-account.ts";
+import { closeAccount, createAccount, findAccount, setQuotas } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/delete-person.ts";
 import { exportPerson } from "#accounts/export-person.ts";
-import { findAccount } from "#accounts/find-account.ts";
 import { listAudit } from "#accounts/list-audit.ts";
-import { listMembers } from "#accounts/members.ts";
-import { insertMember } from "#accounts/membership.ts";
+import { insertMember, listMembers } from "#accounts/members.ts";
 import { noticeOnce } from "#accounts/notices.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { issueKey, listKeys } from "#keys/keys.ts";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { renameAccount } from "#accounts/accounts.ts";
-import { closeAccount } from "#accounts/close-account.ts";
+import { closeAccount, renameAccount } from "#accounts/accounts.ts";
 import {
   acceptInvitation,
   invite,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { setQuotas } from "#accounts/accounts.ts";
-import { closeAccount } from "#accounts/close-account.ts";
+import { closeAccount, setQuotas } from "#accounts/accounts.ts";
 import { listPlans, putOnPlan, quotasInForce, removePlan, setPlan } from "#accounts/plans.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { controlWithAccount, noon, openKeys } from "../support/control.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { listMembers } from "#accounts/members.ts";
-import { completeReset } from "#accounts/reset-password.ts";
+import { completeReset } from "#accounts/change-password.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
 import { outcomeOfScript } from "../support/command-line.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { acceptInvitation } from "#accounts/invites.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import { completeReset } from "#accounts/reset-password.ts";
+import { completeReset } from "#accounts/change-password.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import type { ControlStore } from "#store/stores.ts";

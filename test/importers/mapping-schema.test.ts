@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Compile } from "typebox/compile";
-import { mappingSchema } from "#importers/mapping-schema.ts";
+import { mappingSchema } from "../../packaging/mapping-schema.ts";
 
 const folder = new URL("../../examples/mappings/", import.meta.url);
 const published = JSON.parse(readFileSync(new URL("mapping.schema.json", folder), "utf8"));
 
 test("the published schema of mappings is the one the importer goes by", () => {
-  const write = `import { mappingSchema } from "#importers/mapping-schema.ts"; console.log(JSON.stringify(mappingSchema(), null, 2))`;
+  const write = `import { mappingSchema } from "./packaging/mapping-schema.ts"; console.log(JSON.stringify(mappingSchema(), null, 2))`;
   assert.deepEqual(
     published,
     mappingSchema(),

@@ -17,17 +17,16 @@ test("every character comes out whole, wherever the chunks are cut", async () =>
   for (let size = 1; size <= bytes.length; size++) assert.equal(await textOf(bytes, size), text);
 });
 
-const damaged: [what: string, bytes: Buffer, line: number, byte: number][] = [
-  ["half a pair", Buffer.from("ab\nc\uD834d", "utf16le"), 2, 11],
-  ["the second half alone", Buffer.from("\uDD1E", "utf16le"), 1, 3],
-  ["half a pair at the end", Buffer.from("a\n\uD834", "utf16le"), 2, 7],
-  ["half a character at the end", Buffer.from("a\nb", "utf16le").subarray(0, 5), 2, 7],
+const damaged: [what: string, bytes: Buffer][] = [
+  ["half a pair", Buffer.from("ab\nc\uD834d", "utf16le")],
+  ["the second half alone", Buffer.from("\uDD1E", "utf16le")],
+  ["half a pair at the end", Buffer.from("a\n\uD834", "utf16le")],
+  ["half a character at the end", Buffer.from("a\nb", "utf16le").subarray(0, 5)],
 ];
-for (const [what, bytes, line, byte] of damaged)
-  test(`${what} refuses the file with line and byte, never another character`, async () => {
+for (const [what, bytes] of damaged)
+  test(`${what} refuses the file, and is never another character`, async () => {
     for (const size of [1, 2, 3, 100]) {
-      const fault = await faultOf(textOf(bytes, size));
-      assert.equal(fault.line, line);
-      assert.match(fault.message, new RegExp(`a\\.csv:${line}: is not UTF-16 at byte ${byte} of`));
+      const { message } = await faultOf(textOf(bytes, size));
+      assert.equal(message, "a.csv: is not UTF-16; it is damaged or cut off");
     }
   });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { leaveAccount } from "#accounts/members.ts";
-import { insertMember } from "#accounts/membership.ts";
+import { insertMember, leaveAccount } from "#accounts/members.ts";
 import { createdADayMax, liveKeysMax } from "#keys/caps.ts";
 import { listKeys } from "#keys/keys.ts";
 import { createOwnKey, newForm, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";

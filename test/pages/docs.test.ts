@@ -5,6 +5,7 @@ import { hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleTarget } from "#pages/example-query.ts";
 import { exampleRecords } from "#pages/example-records.ts";
@@ -61,11 +62,25 @@ test("every member of every record is in its table, which says which may be null
   }
 });
 
-test("every closed list of values is on the page once", () => {
+test("every closed list stands in the vocabulary once, where the members that take it link to", () => {
   assert.equal(valueLists.length, Object.keys(closedLists).length);
-  for (const { values } of valueLists) {
-    const words = values.map(({ value }) => value).join(", ");
-    assert.equal(page.split(`>${words}<`).length, 2, words);
+  const vocabulary = vocabularyPage(null);
+  const linked = new Set(
+    Array.from(page.matchAll(/"\/docs\/vocabulary#([^"]+)"/g), ([, to]) => to!),
+  );
+  assert.ok(linked.size > 5);
+  for (const to of linked) assert.equal(vocabulary.split(`<h3 id="${to}">`).length, 2, to);
+  for (const { members, values } of valueLists) {
+    const section = vocabulary.slice(vocabulary.indexOf(`<h3 id="values-${members[0]}">`));
+    const table = section.slice(0, section.indexOf("</table>"));
+    const shown = Array.from(
+      table.matchAll(/<th scope="row"><code>(.*?)<\/code>/g),
+      ([, one]) => one,
+    );
+    assert.deepEqual(
+      shown,
+      values.map(({ value }) => value),
+    );
   }
 });
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { chownSync, readFileSync } from "node:fs";
-import { createAccount, listAccounts } from "#accounts/accounts.ts";
+import { createAccount, findAccount, listAccounts } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
-import { findAccount } from "#accounts/find-account.ts";
 import { findPerson } from "#accounts/people.ts";
 import { writeAudit } from "#store/audit.ts";
 import { connectPostgres, openGate, placeName } from "#store/postgres.ts";

@@ -71,7 +71,6 @@ export async function openInsideWorker(
       mailFrom: "records@example.org",
       usageLogDays: 14,
       auditDays: 0,
-      pageSizeMax: 100,
       ...settings,
     } as const,
     control,

@@ -1,6 +1,6 @@
 /** What is stored of somebody who signed in to a service of a test. */
 import { requirePerson } from "#accounts/people.ts";
-import { listMemberships, type Membership } from "#accounts/membership.ts";
+import { listMemberships, type Membership } from "#accounts/members.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import type { TestService } from "./service.ts";
 

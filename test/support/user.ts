@@ -106,7 +106,7 @@ async function makePerson(
   const control = await openControl(place.dataDir, place);
   try {
     const now = clock.now();
-    const { token } = await makeSignUpLink(control, { address: email, actor: "operator", now });
+    const { token } = await makeSignUpLink(control, { address: email, now });
     const client = { address: "127.0.0.1", userAgent: "", browserToken: null };
     const passwords = openPasswords({ memoryKiB: 8, passes: 1 });
     const order = { token, password: testPassword, accountName, client, now };

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as onFile } from "node:test";
-import { findAccount } from "#accounts/find-account.ts";
+import { findAccount } from "#accounts/accounts.ts";
 import { usageFile } from "#store/files.ts";
 import { openControl } from "#store/stores.ts";
 import { openRecording, readLastUse } from "#usage/recording.ts";

@@ -1,24 +1,12 @@
 /** The layout of every account page: who is signed in, the account, and the navigation. */
 import type { AccountRequest } from "#account/request.ts";
+import type { SignedIn } from "#accounts/sessions.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Part } from "#pages/html.ts";
 import { current, layout, type Side } from "#pages/layout.ts";
 
-/** Who looks at which page of which account. */
-export interface Frame {
-  /** Path of the page. */
-  path: string;
-  email: string;
-  /** The current one; null for a person in none. */
-  account: { id: string; name: string; role: "owner" | "member" } | null;
-  /** All accounts of the person. */
-  accounts: readonly { id: string; name: string }[];
-}
-
 interface AccountPage {
   title: string;
-  /** Null for somebody who is not signed in. */
-  frame: Frame | null;
   scripts?: readonly AssetName[];
   /** Holds the one `h1`. */
   main: Part;
@@ -49,31 +37,37 @@ const groups: readonly Group[] = [
   },
 ];
 
-export function accountPage({ title, frame, scripts = [], main }: AccountPage): string {
+/** @param request null for a page that shows nothing of whoever is signed in. */
+export function accountPage(
+  request: AccountRequest | null,
+  { title, scripts = [], main }: AccountPage,
+): string {
+  const signedIn = request?.signedIn ?? null;
+  const path = signedIn === null ? "/account" : request!.path;
   return layout({
     title,
     description: "Keys, usage and records of your account.",
-    path: frame?.path ?? "/account",
+    path,
     styles: ["account.css"],
     scripts,
-    isNarrow: frame === null,
-    ...(frame !== null && { side: sideOf(frame, title) }),
+    isNarrow: signedIn === null,
+    ...(signedIn !== null && { side: sideOf(signedIn, path, title) }),
     main,
   });
 }
 
 /** @param title of the page, for one that is in no group. */
-function sideOf(frame: Frame, title: string): Side {
-  const { path, email, account } = frame;
+function sideOf(signedIn: SignedIn, path: string, title: string): Side {
+  const { person, account } = signedIn;
   const shown = groups.flatMap(({ links }) => links).find((link) => current(link.path, path));
   return {
     name: "Account",
     label: shown?.label ?? title,
     links: html`${groups.map(({ label, links }) => group(label, links, path))}
       <p class="muted name">
-        ${account !== null && html`${account.name}<br />`}${email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
+        ${account !== null && html`${account.name}<br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
       </p>
-      ${switcher(frame)}
+      ${switcher(signedIn)}
       <form method="post" action="/account/sign-out">
         <button class="quiet">Sign out</button>
       </form>`,
@@ -89,7 +83,7 @@ const group = (name: string, links: Group["links"], shown: string): Part =>
     </ul>`;
 
 /** For a person with several accounts. */
-const switcher = ({ accounts, account }: Frame): Part =>
+const switcher = ({ accounts, account }: SignedIn): Part =>
   accounts.length > 1 &&
   html`<form method="post" action="/account/switch">
     <label class="unseen" for="switch">Account</label>
@@ -102,14 +96,16 @@ const switcher = ({ accounts, account }: Frame): Part =>
     <button class="quiet">Switch</button>
   </form>`;
 
-/** Null for somebody who is not signed in. */
-export function framed({ signedIn, path }: AccountRequest): Frame | null {
-  if (signedIn === null) return null;
-  const { person, account, accounts } = signedIn;
-  return {
-    path,
-    email: person.email,
-    account: account === null ? null : { id: account.id, name: account.name, role: account.role },
-    accounts: accounts.map(({ id, name }) => ({ id, name })),
-  };
-}
+/** A page with a single message: what was done, or why it was not. @param next the link below the message. */
+export const wordPage = (
+  request: AccountRequest | null,
+  title: string,
+  text: Part,
+  next: { href: string; label: string } = { href: "/account", label: "To your account" },
+): string =>
+  accountPage(request, {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${text}</p>
+      <p><a class="button" href="${next.href}">${next.label}</a></p>`,
+  });

@@ -3,41 +3,35 @@ import type { Mail } from "#account/mail-templates.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { accountPage, type Frame } from "./frame.ts";
+import { accountPage } from "./frame.ts";
 
-interface Mailed {
-  email: string;
-  /** Only in a demo, which sends no mail. */
-  demoLink: string | null;
-  frame: Frame | null;
-}
-
-export const mailedPage = ({ email, demoLink, frame }: Mailed): string =>
-  demoLink === null ? onItsWay(email, frame) : demoPage(email, demoLink, frame);
-
-const onItsWay = (email: string, frame: Frame | null): string =>
-  accountPage({
-    title: "Look into your mail",
-    frame,
-    main: html`<h1>Look into your mail</h1>
-      <p>A message to <strong class="name">${email}</strong> is on its way. Its link works once.</p>
-      <p class="muted">
-        If nothing comes within a few minutes, look among unwanted mail, and whether the address is
-        written as it should be.
-      </p>`,
-  });
-
-const demoPage = (email: string, link: string, frame: Frame | null): string =>
-  accountPage({
-    title: "One more step",
-    frame,
-    main: html`<h1>One more step</h1>
-      <p>
-        Outside the demo this link would be mailed to <strong class="name">${email}</strong>. The
-        demo sends no mail, so here it is. It works once.
-      </p>
-      <p><a class="button" href="${link}">Open the link</a></p>`,
-  });
+/** @param demoLink only in a demo, which sends no mail. */
+export const mailedPage = (
+  request: AccountRequest | null,
+  email: string,
+  demoLink: string | null,
+): string =>
+  demoLink === null
+    ? accountPage(request, {
+        title: "Look into your mail",
+        main: html`<h1>Look into your mail</h1>
+          <p>
+            A message to <strong class="name">${email}</strong> is on its way. Its link works once.
+          </p>
+          <p class="muted">
+            If nothing comes within a few minutes, look among unwanted mail, and whether the address
+            is written as it should be.
+          </p>`,
+      })
+    : accountPage(request, {
+        title: "One more step",
+        main: html`<h1>One more step</h1>
+          <p>
+            Outside the demo this link would be mailed to <strong class="name">${email}</strong>.
+            The demo sends no mail, so here it is. It works once.
+          </p>
+          <p><a class="button" href="${demoLink}">Open the link</a></p>`,
+      });
 
 /** @param link null outside a demo. */
 export const demoNote = (link: string | null): Part =>
@@ -50,10 +44,9 @@ export const demoNote = (link: string | null): Part =>
   </div>`;
 
 /** Instead of a form whose link could not be mailed. @param title of the page with the form. */
-export const noMailPage = (title: string, frame: Frame | null = null): string =>
-  accountPage({
+export const noMailPage = (title: string, request: AccountRequest | null = null): string =>
+  accountPage(request, {
     title,
-    frame,
     main: html`<h1>${title}</h1>
       ${noMailNote}`,
   });

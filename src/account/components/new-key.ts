@@ -9,9 +9,8 @@ import { exampleTarget } from "#pages/example-query.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { callLines } from "#pages/call-lines.ts";
-import { accountPage, type Frame, framed } from "./frame.ts";
+import { accountPage, wordPage } from "./frame.ts";
 import { exactTime, relativeTime } from "./relative.ts";
-import { wordPage } from "./word.ts";
 
 const formShape = /^[\w-]{16,64}$/;
 
@@ -22,62 +21,37 @@ export function oneTimeValue({ form }: MemberRequest): string {
   throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 
-/** The response to the POST itself: after a redirect the key would have to be stored. */
-export function shownOnce(
-  request: MemberRequest,
-  { id, key, name, expiresAt }: IssuedKey,
-  old?: { id: string; expiresAt: string },
-): Reply {
-  const { own, now } = request;
-  const target = exampleTarget(operations[0]!);
-  const replaced = old === undefined ? {} : { old };
-  const frame = framed(request);
-  const view = { frame, id, key, name, expiresAt, ...replaced, base: own.base, target, now };
-  return page(newKeyPage(view));
-}
-
 /** The response to a form that is sent again, by a reload or after going back. */
 export const shownBefore = (request: MemberRequest, id: string): Reply =>
   page(
     wordPage(
+      request,
       "This key was made already",
       "It was shown once, and nobody can show it again. If it is lost, rotate it.",
-      framed(request),
       { href: `/account/keys/${id}`, label: "To the key" },
     ),
     409,
   );
 
-interface NewKeyView {
-  frame: Frame | null;
-  id: string;
-  key: string;
-  name: string;
-  expiresAt: string | null;
-  /** The key that it replaces. */
-  old?: { id: string; expiresAt: string };
-  /** Origin (and path) of the service. */
-  base: string;
-  /** Path and query of a request to try. */
-  target: string;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
-function newKeyPage(view: NewKeyView): string {
-  const { frame, key, base, target } = view;
+/**
+ * The response to the POST itself: after a redirect the key would have to be stored.
+ * @param oldExpiresAt when the key that it replaces ends.
+ */
+export function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: string): Reply {
+  const { id, key } = issued;
+  const { base } = request.own;
+  const target = exampleTarget(operations[0]!);
   const lines = callLines({ base, target, key });
-  return accountPage({
+  const markup = accountPage(request, {
     title: "Your new key",
-    frame,
     scripts: ["account.js"],
     main: html`<h1>Your new key</h1>
       <p>
         Copy it now: it is shown this once and stored nowhere. If you lose it,
-        <a href="/account/keys/${view.id}">rotate it</a>.
+        <a href="/account/keys/${id}">rotate it</a>.
       </p>
       <div data-once>
-        ${copyBlock("The whole key", key)} ${lifeOf(view)}
+        ${copyBlock("The whole key", key)} ${lifeOf(issued, oldExpiresAt, request.now)}
         <h2>Try it</h2>
         ${copyBlock("Request with curl", lines.curl)}
         <h2>Keep it beside your program</h2>
@@ -104,15 +78,16 @@ function newKeyPage(view: NewKeyView): string {
       ${copyBlock("Request in Python", lines.python)}
       <p><a class="button" href="/account/keys">To all keys</a></p>`,
   });
+  return page(markup);
 }
 
-function lifeOf({ name, expiresAt, old, now }: NewKeyView): Html {
+function lifeOf({ name, expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
   const end: Part =
     expiresAt === null
       ? "does not expire"
       : html`expires ${relativeTime(expiresAt, now)} (${exactTime(expiresAt)})`;
   return html`<p>The key <strong>${name}</strong> ${end}.</p>
-    ${old !== undefined && oldLife(old.expiresAt, now)}`;
+    ${old !== undefined && oldLife(old, now)}`;
 }
 
 const oldLife = (expiresAt: string, now: number): Html =>

@@ -18,10 +18,10 @@ import {
   type Unknown,
   unknownNote,
 } from "#account/components/browse-links.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
-import { type GpRow, gpTable } from "#account/components/gp-table.ts";
-import { signalList, type SignalView } from "#account/components/signal-list.ts";
-import { wordPage } from "#account/components/word.ts";
+import { accountPage, wordPage } from "#account/components/frame.ts";
+import { cutText } from "#account/components/fitting.ts";
+import { money, place, valueLabels } from "#account/components/record-words.ts";
+import { gpHref, signalList, type SignalView } from "#account/components/signal-list.ts";
 import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
@@ -29,6 +29,8 @@ import { route, type Route } from "#account/route.ts";
 import { parameterBounds } from "#operations/operation.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+import { dayElement } from "#pages/times.ts";
 import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
@@ -61,7 +63,7 @@ const showChosen =
     } catch (fault) {
       if (!(fault instanceof Problem)) throw fault;
       const again = { href: "/account/browse", label: "Browse everything" };
-      return page(wordPage("This cannot be chosen", fault.message, framed(request), again), 400);
+      return page(wordPage(request, "This cannot be chosen", fault.message, again), 400);
     }
   };
 
@@ -73,31 +75,44 @@ function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
       ? model.selectGps(chosen, { limit, offset })
       : known.gps.select(chosen, order, { limit, offset });
   const beside = selectSignals(known, chosen, { limit: signalsBeside, offset: 0 });
-  return browsePage({
-    frame: framed(request),
+  const rows = gpRows(model, known, positions);
+  return browsePage(request, {
+    title: "Browse GPs",
+    heading: html`${counted(total, "GP")}${namedIn(chosen)}`,
+    path: browsePaths.gps,
     chosen,
     facets: gpFacets(known, chosen),
-    total,
-    rows: gpRows(model, known, positions),
-    limit,
     unknown: unknownIn(model, chosen, misses),
-    signals: signalViews(model, known, beside.positions),
-    signalsTotal: beside.total,
+    records: html`${total > 0 && gpSection(chosen, total, rows)}
+    ${total + beside.total > 0 && signalSection(chosen, signalViews(model, known, beside.positions), beside.total)}`,
+    none: total === 0 && "No GP is all of that. Take one value away to see more.",
   });
 }
 
 function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
   const known = browse(model.parts);
-  const found = selectSignals(known, chosen, { limit, offset: chosen.offset });
+  const path = browsePaths.signals;
+  const { offset } = chosen;
+  const found = selectSignals(known, chosen, { limit, offset });
+  const { total } = found;
+  const shown = signalViews(model, known, found.positions);
   const { misses } = known.gps.select({ ...chosen, market: [] }, "name", { limit: 0, offset: 0 });
-  return browseSignalsPage({
-    frame: framed(request),
+  return browsePage(request, {
+    title: "Browse signals",
+    heading: html`${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}`,
+    path,
     chosen,
     facets: signalFacets(known, found, chosen),
-    total: found.total,
-    signals: signalViews(model, known, found.positions),
-    limit,
     unknown: unknownIn(model, chosen, misses),
+    note: html`<p>
+      Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
+      <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
+        >The GPs instead</a
+      >
+    </p>`,
+    records: html`${total > 0 && signalList("Signals", shown)}
+    ${pageSteps(path, chosen, shown.length, total)}`,
+    none: total === 0 && "No signal is all of that. Take one value away to see more.",
   });
 }
 
@@ -153,40 +168,35 @@ const unknownIn = (model: ReadModel, chosen: Chosen, misses: readonly Miss[]): U
   });
 
 interface BrowseView {
-  frame: Frame | null;
+  title: string;
+  heading: Html;
+  path: string;
   chosen: Chosen;
   facets: readonly FacetView[];
-  total: number;
-  rows: readonly GpRow[];
-  limit: number;
   unknown: readonly Unknown[];
-  /** The newest few; `signalsTotal` counts all. */
-  signals: readonly (SignalView & Pick<Signal, "gps">)[];
-  signalsTotal: number;
+  note?: Html;
+  records: Html;
+  /** In place of records that there are none of. */
+  none: string | false;
 }
 
-function browsePage(view: BrowseView): string {
-  const path = browsePaths.gps;
-  const { frame, chosen, facets, total, unknown } = view;
-  return accountPage({
-    title: "Browse GPs",
-    frame,
+const browsePage = (request: MemberRequest, view: BrowseView): string =>
+  accountPage(request, {
+    title: view.title,
     scripts: ["suggest.js"],
-    main: html`<h1>${counted(total, "GP")}${namedIn(chosen)}</h1>
-      ${nameField(path, chosen)} ${choiceLine(path, chosen)}
-      ${unknown.map((miss) => unknownNote(path, miss))}
+    main: html`<h1>${view.heading}</h1>
+      ${nameField(view.path, view.chosen)} ${choiceLine(view.path, view.chosen)}
+      ${view.unknown.map((miss) => unknownNote(view.path, miss))} ${view.note}
       <div class="browse">
-        ${facetList(path, chosen, facets)}
+        ${facetList(view.path, view.chosen, view.facets)}
         <div class="records">
-          ${total > 0 && gpSection(view)}
-          ${total === 0 && unknown.length === 0 && html`<p>No GP is all of that. Take one value away to see more.</p>`}
-          ${total + view.signalsTotal > 0 && signalSection(view)}
+          ${view.unknown.length === 0 && view.none !== false && html`<p>${view.none}</p>`}
+          ${view.records}
         </div>
       </div>`,
   });
-}
 
-function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
+function gpSection(chosen: Chosen, total: number, rows: readonly GpRow[]): Html {
   const href = (changed: Partial<Chosen>) =>
     browseHref(browsePaths.gps, { ...chosen, offset: 0, ...changed });
   const offered = orders.filter(
@@ -198,19 +208,60 @@ function gpSection({ chosen, total, rows, limit }: BrowseView): Html {
       Order:
       ${offered.map((order, i) => [i > 0 && " · ", html`<a href="${href({ order })}">${orderWords[order]}</a>`])}
     </p>
-    ${gpTable(rows, chosen)}
-    ${pageSteps({
-      offset: chosen.offset,
-      shown: rows.length,
-      total,
-      limit,
-      href: (offset) => href({ offset }),
-    })}
+    ${gpTable(rows, chosen)} ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
     <p>
       Their principals:
       <a class="mono" href="/docs#fetch-principals">/fetch-principals?${callQuery(chosen)}</a>
     </p>
   </section>`;
+}
+
+interface GpRow {
+  gp: Gp;
+  /** The short names of its markets. */
+  markets: readonly string[];
+  /** Day of its newest signal; null without any. */
+  latest: string | null;
+  signals: number;
+}
+
+const shownMax = { markets: 2, kinds: 3 } as const;
+const nameLengthMax = 100;
+const notKnown = "–";
+
+const gpTable = (rows: readonly GpRow[], chosen: Chosen): Html =>
+  table({
+    label: "GPs",
+    columns: [
+      "Name",
+      "Markets",
+      "Invests in",
+      { label: "Assets", isNumber: true },
+      "Latest signal",
+    ],
+    rows: rows.map((row) => cellsOf(row, chosen)),
+  });
+
+const cellsOf = ({ gp, markets, latest, signals }: GpRow, chosen: Chosen): Part[] => [
+  html`<a href="${gpHref(gp.id)}">${cutText(gp.name, nameLengthMax)}</a>
+    <span class="muted">${place(gp.hq_city, gp.hq_state, gp.hq_country)}</span>`,
+  fewOf(chosenFirst(markets, chosen.market)),
+  valueLabels(
+    chosenFirst([...gp.strategies, ...gp.property_types], chosen.tag).slice(0, shownMax.kinds),
+  ),
+  money(gp.aum_usd) || notKnown,
+  latest === null
+    ? notKnown
+    : html`${dayElement(latest)} <span class="muted">${counted(signals, "signal")}</span>`,
+];
+
+const chosenFirst = (values: readonly string[], chosen: readonly string[]): string[] =>
+  values.toSorted((a, b) => Number(chosen.includes(b)) - Number(chosen.includes(a)));
+
+function fewOf(markets: readonly string[]): string {
+  const shown = markets.slice(0, shownMax.markets).map((one) => cutText(one, nameLengthMax));
+  const more = markets.length - shown.length;
+  return shown.join("; ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 const orderWords: Readonly<Record<Order, string>> = {
@@ -220,7 +271,12 @@ const orderWords: Readonly<Record<Order, string>> = {
 };
 const orders = Object.keys(orderWords) as Order[];
 
-const signalSection = ({ chosen, signals, signalsTotal }: BrowseView): Html =>
+/** @param signals the newest few of `total`. */
+const signalSection = (
+  chosen: Chosen,
+  signals: Parameters<typeof signalList>[1],
+  total: number,
+): Html =>
   html`<section>
     <h2>Latest signals${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}</h2>
     ${
@@ -229,75 +285,21 @@ const signalSection = ({ chosen, signals, signalsTotal }: BrowseView): Html =>
         : html`${signalList("Latest signals", signals)}
             <p>
               <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
-                >All ${counted(signalsTotal, "signal")}, by type and market</a
+                >All ${counted(total, "signal")}, by type and market</a
               >
             </p>`
     }
   </section>`;
 
-interface BrowseSignalsView {
-  frame: Frame | null;
-  chosen: Chosen;
-  facets: readonly FacetView[];
-  total: number;
-  signals: BrowseView["signals"];
-  limit: number;
-  unknown: BrowseView["unknown"];
-}
-
-function browseSignalsPage(view: BrowseSignalsView): string {
-  const { frame, chosen, facets, total, signals, limit, unknown } = view;
-  const path = browsePaths.signals;
-  return accountPage({
-    title: "Browse signals",
-    frame,
-    scripts: ["suggest.js"],
-    main: html`<h1>
-        ${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}
-      </h1>
-      ${nameField(path, chosen)} ${choiceLine(path, chosen)}
-      ${unknown.map((miss) => unknownNote(path, miss))}
-      <p>
-        Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
-        <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
-          >The GPs instead</a
-        >
-      </p>
-      <div class="browse">
-        ${facetList(path, chosen, facets)}
-        <div>
-          ${total > 0 && signalList("Signals", signals)}
-          ${total === 0 && unknown.length === 0 && html`<p>No signal is all of that. Take one value away to see more.</p>`}
-          ${pageSteps({
-            offset: chosen.offset,
-            shown: signals.length,
-            total,
-            limit,
-            href: (offset) => browseHref(path, { ...chosen, offset }),
-          })}
-        </div>
-      </div>`,
-  });
-}
-
-interface Steps {
-  offset: number;
-  /** How many are on this page. */
-  shown: number;
-  total: number;
-  limit: number;
-  /** The URL of the page that begins there. */
-  href(offset: number): string;
-}
-
-/** The links between the pages of a list; nothing if it has only one page. */
-const pageSteps = ({ offset, shown, total, limit, href }: Steps): Part =>
-  total > limit &&
-  html`<nav class="steps" aria-label="Pages">
+/** The links between the pages of a list; nothing if it has only one page. @param shown how many are on this page. */
+function pageSteps(path: string, chosen: Chosen, shown: number, total: number): Part {
+  if (total <= limit) return null;
+  const { offset } = chosen;
+  const href = (at: number) => browseHref(path, { ...chosen, offset: at });
+  const span = shown === 0 ? "None" : `${grouped(offset + 1)} to ${grouped(offset + shown)}`;
+  return html`<nav class="steps" aria-label="Pages">
     ${offset > 0 && html`<a href="${href(Math.max(0, offset - limit))}" rel="prev">Back</a>`}
-    <span>${shownWords(offset, shown)} of ${grouped(total)}</span>
+    <span>${span} of ${grouped(total)}</span>
     ${shown > 0 && offset + shown < total && html`<a href="${href(offset + limit)}" rel="next">Next</a>`}
   </nav>`;
-
-const shownWords = (offset: number, shown: number): string =>
-  shown === 0 ? "None" : `${grouped(offset + 1)} to ${grouped(offset + shown)}`;
+}

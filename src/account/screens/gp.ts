@@ -6,14 +6,7 @@ import {
   nothingChosen,
 } from "#account/components/browse-links.ts";
 import { cutText, fitting, listText } from "#account/components/fitting.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
-import {
-  peopleSection,
-  projectsSection,
-  type ShownProjects,
-  timelineSection,
-  type ShownGp,
-} from "#account/components/gp-lists.ts";
+import { accountPage, wordPage } from "#account/components/frame.ts";
 import {
   hostOf,
   money,
@@ -21,9 +14,9 @@ import {
   place,
   provenanceWords,
   valueLabel,
+  valueLabels,
 } from "#account/components/record-words.ts";
-import { byPoints } from "#account/components/signal-list.ts";
-import { wordPage } from "#account/components/word.ts";
+import { byPoints, signalItem, timeline } from "#account/components/signal-list.ts";
 import { readRecords } from "#account/read-records.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
@@ -33,9 +26,10 @@ import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted } from "#pages/prose.ts";
+import { counted, grouped } from "#pages/prose.ts";
+import { factList, table, type TableContent } from "#pages/table.ts";
 import { dayElement, timeElement } from "#pages/times.ts";
-import type { ExternalIds } from "#records/common.ts";
+import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Project } from "#records/project.ts";
 import { browse } from "#search/browse.ts";
@@ -57,17 +51,11 @@ function showGp(request: MemberRequest, model: ReadModel): Reply {
   const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
   const { nameOfMarket } = browse(model.parts);
   const titles = [...gp!.markets, ...[...gp!.signals, ...projects].map(({ market }) => market)];
-  return page(
-    gpPage({
-      frame: framed(request),
-      gp: gp!,
-      projects,
-      projectsTotal: pagination.total,
-      marketNames: Object.fromEntries(
-        titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(title)]),
-      ),
-    }),
+  const marketNames = Object.fromEntries(
+    titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(title)]),
   );
+  const shown = { gp: gp!, projects, projectsTotal: pagination.total, marketNames };
+  return page(accountPage(request, { title: gp!.name, main: gpMain(shown) }));
 }
 
 interface Body<R> {
@@ -84,44 +72,36 @@ const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: numbe
 const unknown = (request: MemberRequest): Reply =>
   page(
     wordPage(
+      request,
       "There is no such GP",
       "Perhaps its records are no longer published, or the address was cut off.",
-      framed(request),
       { href: "/account/browse", label: "Browse GPs" },
     ),
     404,
   );
 
-interface GpView extends ShownProjects {
-  frame: Frame | null;
-}
-
 const descriptionLengthMax = 1000;
 /** Bytes of markup of all lists, of people and of projects; signals, which are most, get the rest. */
 const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
 
-function gpPage(view: GpView): string {
-  const { frame, gp } = view;
-  const people = peopleSection(gp, bytesMax.people);
+function gpMain(view: ShownGp): Html {
+  const { gp } = view;
+  const people = peopleSection(view, bytesMax.people);
   const projects = projectsSection(view, bytesMax.projects);
   const used = people.markup.length + projects.markup.length;
-  return accountPage({
-    title: gp.name,
-    frame,
-    main: html`<div class="records">
-      <h1>${gp.name}</h1>
-      <p class="lede">${byPoints(inShort(view))}</p>
-      ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
-      ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
-      <p class="muted">
-        Last changed ${timeElement(gp.updated_at)}. Its id, which finds it alone as
-        <code>gp_name</code>: <code>${gp.id}</code>
-      </p>
-    </div>`,
-  });
+  return html`<div class="records">
+    <h1>${gp.name}</h1>
+    <p class="lede">${byPoints(inShort(view))}</p>
+    ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
+    ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
+    <p class="muted">
+      Last changed ${timeElement(gp.updated_at)}. Its id, which finds it alone as
+      <code>gp_name</code>: <code>${gp.id}</code>
+    </p>
+  </div>`;
 }
 
-const inShort = ({ gp, projectsTotal }: GpView): Part[] => [
+const inShort = ({ gp, projectsTotal }: ShownGp): Part[] => [
   place(gp.hq_city, gp.hq_state, gp.hq_country),
   gp.aum_usd !== null && `${money(gp.aum_usd)} under management`,
   html`<a href="#timeline">${counted(gp.signals_total, "signal")}</a>`,
@@ -149,20 +129,8 @@ function gpFacts({ gp, marketNames }: ShownGp): Html {
     ["Former ids", listText(gp.former_ids)],
     ["Source", [provenanceWords(gp.provenance), sourceLink(gp.provenance.url)]],
   ];
-  return html`<dl class="facts known">
-    ${facts.map(
-      ([term, what]) =>
-        isSaid(what) &&
-        html`<div>
-          <dt>${term}</dt>
-          <dd>${what}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  return factList(facts, "known");
 }
-
-const isSaid = (what: Part): boolean =>
-  what !== null && what !== undefined && what !== false && what !== "";
 
 const linkBytesMax = 2000;
 
@@ -209,3 +177,187 @@ const elsewhere = (ids: ExternalIds): string =>
   );
 
 const sourceLink = (url: string | null): Part => url !== null && [", ", outside(url, hostOf(url))];
+
+interface ShownGp {
+  /** As the operations serve it: at most 100 principals and signals, and how many there are. */
+  gp: Gp;
+  /** At most 100. */
+  projects: readonly Project[];
+  projectsTotal: number;
+  /** Title of each market → its short name. */
+  marketNames: Readonly<Record<string, string>>;
+}
+
+const projectsSection = (
+  { gp, projects, projectsTotal, marketNames }: ShownGp,
+  bytesMax: number,
+): Html =>
+  section({
+    heading: "Projects",
+    anchor: "projects",
+    none: "No project of it is known.",
+    operation: "fetch-projects",
+    gp: gp.id,
+    records: projects,
+    total: projectsTotal,
+    bytesMax,
+    piece: (project, note) => [...projectCells(project, marketNames), note],
+    list: (rows) => table(filledColumns({ label: "Projects", columns: projectColumns, rows })),
+  });
+
+const projectColumns = [
+  "Name",
+  "What it is",
+  "State",
+  "Where",
+  "Size",
+  { label: "More", isPlain: true },
+];
+
+const projectCells = (project: Project, marketNames: ShownGp["marketNames"]): Part[] => [
+  project.name,
+  `${valueLabel(project.type)}, ${valueLabel(project.property_type).toLowerCase()}`,
+  valueLabel(project.status),
+  place(project.city, project.state, project.country) ||
+    (project.market !== null && marketNames[project.market]),
+  sizeOf(project),
+];
+
+const sizeOf = ({ units, square_feet, total_amount_usd }: Project): string =>
+  [
+    units === null ? "" : `${grouped(units)} units`,
+    square_feet === null ? "" : `${grouped(square_feet)} sq ft`,
+    money(total_amount_usd),
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
+
+const peopleSection = ({ gp }: ShownGp, bytesMax: number): Html =>
+  section({
+    heading: "People",
+    anchor: "people",
+    none: "Nobody of it is known.",
+    operation: "fetch-principals",
+    gp: gp.id,
+    records: gp.principals,
+    total: gp.principals_total,
+    bytesMax,
+    piece: personCells,
+    list: (rows) => table(filledColumns({ label: "People", columns: personColumns, rows })),
+  });
+
+const personColumns = ["Name", "What they are", "Where", "Since", { label: "More", isPlain: true }];
+
+const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
+  person.name,
+  person.title ?? valueLabels(person.roles),
+  place(person.city, person.state, person.country),
+  person.start_date !== null && dayElement(person.start_date),
+  byPoints([
+    person.email !== null && mailLink(person.email),
+    person.linkedin_url !== null && outside(person.linkedin_url, "LinkedIn"),
+    note,
+  ]),
+];
+
+/** An address without characters that mean more in a `mailto:` link, such as a subject (RFC 6068). */
+const plainAddress = /^[^\s@?&%]+@[^\s@?&%]+$/;
+
+const mailLink = (email: string): Html =>
+  plainAddress.test(email) ? html`<a href="mailto:${email}">${email}</a>` : html`${email}`;
+
+/** Its signals, newest first. */
+const timelineSection = ({ gp, marketNames }: ShownGp, bytesMax: number): Html =>
+  section({
+    heading: "Timeline",
+    anchor: "timeline",
+    none: "No signal of it is known.",
+    operation: "fetch-signals",
+    gp: gp.id,
+    records: gp.signals,
+    total: gp.signals_total,
+    bytesMax,
+    piece: (signal, note) => {
+      const marketName = signal.market === null ? null : marketNames[signal.market]!;
+      return signalItem({ ...signal, marketName }, [note]);
+    },
+    list: (items) => timeline("Timeline", items),
+  });
+
+interface Section<R extends Sourced, P extends Part> {
+  heading: string;
+  anchor: string;
+  /** In place of records that there are none of. */
+  none: string;
+  operation: "fetch-principals" | "fetch-signals" | "fetch-projects";
+  /** Id of the GP. */
+  gp: string;
+  records: readonly R[];
+  total: number;
+  /** Bytes of markup of all pieces. */
+  bytesMax: number;
+  /** @param note how the source of the record differs from that of most. */
+  piece(record: R, note: Part): P;
+  list(pieces: readonly P[]): Html;
+}
+
+/** A page size that every operation accepts. */
+const limit = "100";
+
+/** As many records as fit, what most of them come from, and the request for the others. */
+function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
+  const { records, total, operation } = shown;
+  const common = commonProvenance(records);
+  const pieces = fitting(
+    records.map((record) => shown.piece(record, provenanceNote(record, common))),
+    shown.bytesMax,
+  );
+  const offset = String(pieces.length);
+  const query = new URLSearchParams({ gp_name: shown.gp, limit, offset }).toString();
+  return html`<section>
+    <h2 id="${shown.anchor}">${shown.heading}</h2>
+    ${common !== undefined && html`<p class="muted">Unless a line says otherwise: from ${common}.</p>`}
+    ${total === 0 ? html`<p>${shown.none}</p>` : shown.list(pieces)}
+    ${
+      pieces.length < total &&
+      html`<p>
+        The first ${grouped(pieces.length)} of ${grouped(total)}. The others:
+        <a class="mono" href="/docs#${operation}">/${operation}?${query}</a>
+      </p>`
+    }
+  </section>`;
+}
+
+/** Leaves out columns without a value. */
+function filledColumns({ label, columns, rows }: TableContent): TableContent {
+  const isFilled = columns.map((_, i) => rows.some((row) => !isEmpty(row[i])));
+  return {
+    label,
+    columns: columns.filter((_, i) => isFilled[i]),
+    rows: rows.map((row) => row.filter((_, i) => isFilled[i])),
+  };
+}
+
+const isEmpty = (cell: Part): boolean => html`${cell}`.markup === "";
+
+interface Sourced {
+  provenance: Provenance;
+}
+
+/** The provenance most of them share, which is then stated once; undefined without records. */
+function commonProvenance(records: readonly Sourced[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { provenance } of records) {
+    const words = provenanceWords(provenance);
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/** How the provenance of one record differs, and a link to its source. */
+function provenanceNote({ provenance }: Sourced, common: string | undefined): Part {
+  const words = provenanceWords(provenance);
+  const said = words === common ? null : `from ${words}`;
+  if (provenance.url === null) return said;
+  return [said, said !== null && ", ", outside(provenance.url, "source")];
+}

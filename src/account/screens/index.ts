@@ -3,12 +3,10 @@ import type { Route } from "#account/route.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { credentialRoutes } from "./credentials.ts";
-import { forgotRoutes } from "./forgot.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keyRoutes } from "./key.ts";
 import { keysRoutes } from "./keys.ts";
 import { linkRoutes } from "./link.ts";
-import { oneMemberRoutes } from "./member.ts";
 import { memberRoutes } from "./members.ts";
 import { noticesRoutes } from "./notices.ts";
 import { requestsRoutes } from "./requests.ts";
@@ -30,12 +28,10 @@ export const routes: readonly Route[] = [
   ...noticesRoutes,
   ...signInRoutes,
   ...signUpRoutes,
-  ...forgotRoutes,
   ...linkRoutes,
   ...sessionRoutes,
   ...settingsRoutes,
   ...credentialRoutes,
   ...accountDeletionRoutes,
   ...memberRoutes,
-  ...oneMemberRoutes,
 ];

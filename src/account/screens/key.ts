@@ -1,6 +1,6 @@
 /** One key: shown, renamed, rotated, revoked. */
 import { choice, doneNote, faultNote, field, hidden } from "#account/components/form-fields.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import {
   type KeyView,
   lastUseWords,
@@ -20,6 +20,7 @@ import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-key
 import { overlapDefault, overlaps } from "#keys/rotate-key.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
+import { factList } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 
 export const keyRoutes: readonly Route[] = [
@@ -30,26 +31,11 @@ export const keyRoutes: readonly Route[] = [
 ];
 
 async function showKey(request: MemberRequest): Promise<Reply> {
-  return page(await keyMarkup(request));
+  return page(await keyPage(request));
 }
 
 const idOf = ({ names }: MemberRequest): string => names["id"]!;
 const own = (request: MemberRequest) => ({ ...ownKeys(request), id: idOf(request) });
-
-async function keyMarkup(request: MemberRequest, fault?: string): Promise<string> {
-  const { query, now } = request;
-  const key = await readKeyView(request, idOf(request));
-  return keyPage({
-    frame: framed(request),
-    key,
-    madeBy: key.madeBy === null ? "the operator" : await addressOf(request, key.madeBy),
-    replacedBy: key.replacedBy === null ? null : await readKeyView(request, key.replacedBy),
-    form: newForm(),
-    done: query.get("done"),
-    fault,
-    now,
-  });
-}
 
 async function addressOf({ services, account }: MemberRequest, person: string): Promise<string> {
   const members = await listMembers(services.control.database, account.number);
@@ -75,7 +61,7 @@ async function rotate(request: MemberRequest): Promise<Reply> {
   });
   if ("repeatedId" in rotated) return shownBefore(request, rotated.repeatedId);
   const { issued, oldExpiresAt } = rotated.rotation;
-  return shownOnce(request, issued, { id: idOf(request), expiresAt: oldExpiresAt });
+  return shownOnce(request, issued, oldExpiresAt);
 }
 
 /** Shows an error on the page of the key, unless there is no such key. */
@@ -85,23 +71,9 @@ function orAbovePage(act: Serve<MemberRequest>): Serve<MemberRequest> {
       return await act(request);
     } catch (fault) {
       if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
-      return refusal(fault, await keyMarkup(request, fault.message));
+      return refusal(fault, await keyPage(request, fault.message));
     }
   };
-}
-
-interface OneKeyView {
-  frame: Frame | null;
-  key: KeyView;
-  madeBy: string;
-  /** The key that a rotation made in its place. */
-  replacedBy: { id: string; name: string } | null;
-  /** One-time value of the form that rotates. */
-  form: string;
-  done: string | null;
-  fault?: string | undefined;
-  /** Milliseconds since 1970. */
-  now: number;
 }
 
 const overlapChoices = overlaps.map(({ milliseconds, words }) => ({
@@ -114,45 +86,35 @@ const sentences = {
   revoked: "The key is revoked: it is refused from the next request on.",
 };
 
-function keyPage(view: OneKeyView): string {
-  const { frame, key, now } = view;
-  return accountPage({
-    title: `Key ${key.name}`,
-    frame,
-    main: html`<h1 class="name">${key.name}</h1>
-      ${doneNote(sentences, view.done)} ${faultNote(view.fault)} ${facts(view)}
-      <p>
-        <a href="/account/requests?key=${key.id}">Its requests</a> ·
-        <a href="/account/keys">All keys</a>
-      </p>
-      ${isLive(key) && [renameForm(key), rotateForm(view), revokeForm(key, now)]}`,
-  });
-}
-
-function facts({ key, madeBy, replacedBy, now }: OneKeyView): Html {
-  const lines: (readonly [string, Part] | null)[] = [
+async function keyPage(request: MemberRequest, fault?: string): Promise<string> {
+  const { query, now } = request;
+  const key = await readKeyView(request, idOf(request));
+  const madeBy = key.madeBy === null ? "the operator" : await addressOf(request, key.madeBy);
+  const replacedBy = key.replacedBy === null ? null : await readKeyView(request, key.replacedBy);
+  const facts: (readonly [string, Part])[] = [
     ["State", stateWords(key, now)],
     ["Begins with", html`<code>${key.hint}…</code>`],
     ["Id", html`<code>${key.id}</code>`],
     ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy}`],
     ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
-    replacedBy && [
+    [
       "Replaced by",
-      html`<a class="name" href="/account/keys/${replacedBy.id}">${replacedBy.name}</a>`,
+      replacedBy &&
+        html`<a class="name" href="/account/keys/${replacedBy.id}">${replacedBy.name}</a>`,
     ],
     ["Last used", lastUseWords(key, now)],
     ["Requests today", grouped(key.requestsToday)],
   ];
-  return html`<dl class="facts key-facts">
-    ${lines.map(
-      (line) =>
-        line &&
-        html`<div>
-          <dt>${line[0]}</dt>
-          <dd>${line[1]}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  return accountPage(request, {
+    title: `Key ${key.name}`,
+    main: html`<h1 class="name">${key.name}</h1>
+      ${doneNote(sentences, query.get("done"))} ${faultNote(fault)} ${factList(facts, "key-facts")}
+      <p>
+        <a href="/account/requests?key=${key.id}">Its requests</a> ·
+        <a href="/account/keys">All keys</a>
+      </p>
+      ${isLive(key) && [renameForm(key), rotateForm(key), revokeForm(key, now)]}`,
+  });
 }
 
 const actionForm = (key: KeyView, what: "rename" | "rotate" | "revoke", content: Part): Html =>
@@ -168,8 +130,8 @@ const renameForm = (key: KeyView): Html =>
     )}`;
 
 /** A rotated key cannot be rotated again; its successor can. */
-function rotateForm({ key, replacedBy, form }: OneKeyView): Part {
-  if (replacedBy !== null) return null;
+function rotateForm(key: KeyView): Part {
+  if (key.replacedBy !== null) return null;
   return html`<h2>Rotate</h2>
     <p>
       A new key of the same name and the same length of life, shown once on the next page. Both
@@ -178,7 +140,7 @@ function rotateForm({ key, replacedBy, form }: OneKeyView): Part {
     ${actionForm(
       key,
       "rotate",
-      html`${hidden("form", form)}
+      html`${hidden("form", newForm())}
         ${choice("overlap", "This key ends", overlapChoices, String(overlapDefault))}
         <button class="quiet">Rotate key</button>`,
     )}`;

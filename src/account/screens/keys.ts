@@ -1,6 +1,6 @@
 /** All keys of an account, and the form that makes one. */
 import { choice, faultNote, field, hidden } from "#account/components/form-fields.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import {
   type KeyView,
   lastUseWords,
@@ -17,7 +17,7 @@ import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { liveKeysMax } from "#keys/caps.ts";
-import { isLive } from "#keys/keys.ts";
+import { isLive, type ListedKey } from "#keys/keys.ts";
 import { createOwnKey, newForm } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
@@ -29,29 +29,7 @@ export const keysRoutes: readonly Route[] = [
 ];
 
 async function showKeys(request: MemberRequest): Promise<Reply> {
-  return page(await keysMarkup(request, emptyKeyForm));
-}
-
-const endedShown = 20;
-
-async function keysMarkup(request: MemberRequest, typed: KeyForm, fault?: string): Promise<string> {
-  const keys = await listOwn(request);
-  const live = keys.filter(isLive);
-  const ended = keys.filter((key) => !isLive(key));
-  const endedFrom = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
-  return keysPage({
-    frame: framed(request),
-    live: await withUse(request, live),
-    ended: await withUse(request, ended.slice(endedFrom, endedFrom + endedShown)),
-    endedFrom,
-    endedCount: ended.length,
-    form: newForm(),
-    typed,
-    liveMax: liveKeysMax,
-    isFull: live.filter(({ replacedBy }) => replacedBy === null).length >= liveKeysMax,
-    fault,
-    now: request.now,
-  });
+  return page(await keysPage(request, emptyKeyForm));
 }
 
 async function createKey(request: MemberRequest): Promise<Reply> {
@@ -73,7 +51,7 @@ async function createKey(request: MemberRequest): Promise<Reply> {
       : shownBefore(request, made.repeatedId);
   } catch (fault) {
     if (!(fault instanceof DomainError)) throw fault;
-    return refusal(fault, await keysMarkup(request, typed, fault.message));
+    return refusal(fault, await keysPage(request, typed, fault.message));
   }
 }
 
@@ -86,25 +64,6 @@ interface KeyForm {
   lastDay: string;
 }
 
-interface KeysView {
-  frame: Frame | null;
-  /** Keys that are neither revoked nor expired, newest first. */
-  live: readonly KeyView[];
-  /** A page of the others, after `endedFrom` newer ones. */
-  ended: readonly KeyView[];
-  endedFrom: number;
-  endedCount: number;
-  /** One-time value of the form. */
-  form: string;
-  typed: KeyForm;
-  liveMax: number;
-  /** The account has that many already. */
-  isFull: boolean;
-  fault?: string | undefined;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
 const expiries = [
   { value: "30", label: "in 30 days" },
   { value: "90", label: "in 90 days" },
@@ -115,15 +74,24 @@ const expiries = [
 
 const emptyKeyForm: KeyForm = { name: "", expiry: "90", lastDay: "" };
 
-function keysPage(view: KeysView): string {
-  const { live, now, frame } = view;
-  return accountPage({
+async function keysPage(request: MemberRequest, typed: KeyForm, fault?: string): Promise<string> {
+  const { now } = request;
+  const keys = await listOwn(request);
+  const live = await withUse(request, keys.filter(isLive));
+  const isFull = live.filter(({ replacedBy }) => replacedBy === null).length >= liveKeysMax;
+  const ended = keys.filter((key) => !isLive(key));
+  return accountPage(request, {
     title: "Keys",
-    frame,
     main: html`<h1>${headline(live.length)}</h1>
       ${live.length > 0 ? liveTable(live, now) : firstWords}
       <h2 id="new">Create a key</h2>
-      ${faultNote(view.fault)} ${newKeyForm(view)} ${endedKeys(view)}`,
+      ${faultNote(fault)}
+      ${
+        isFull
+          ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
+          : newKeyForm(typed)
+      }
+      ${await endedKeys(request, ended)}`,
   });
 }
 
@@ -165,10 +133,9 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     ]),
   });
 
-function newKeyForm({ form, typed, liveMax, isFull }: KeysView): Html {
-  if (isFull) return html`<p>An account may have ${liveMax} keys that work. Revoke one first.</p>`;
-  return html`<form class="form" method="post" action="/account/keys">
-    ${hidden("form", form)}
+const newKeyForm = (typed: KeyForm): Html =>
+  html`<form class="form" method="post" action="/account/keys">
+    ${hidden("form", newForm())}
     ${field({
       name: "name",
       label: "Name",
@@ -190,15 +157,19 @@ function newKeyForm({ form, typed, liveMax, isFull }: KeysView): Html {
     <p class="muted">The whole key is shown once, on the next page. Have a safe place ready.</p>
     <button>Create key</button>
   </form>`;
-}
 
-function endedKeys({ ended, endedFrom, endedCount, now }: KeysView): Part {
-  if (ended.length === 0) return null;
-  const next = endedFrom + ended.length;
+const endedShown = 20;
+
+/** A page of the keys that are expired or revoked, newest first. */
+async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
+  const from = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
+  const shown = await withUse(request, ended.slice(from, from + endedShown));
+  if (shown.length === 0) return null;
+  const next = from + shown.length;
   return html`<h2>Keys that have ended</h2>
-    <details ${endedFrom > 0 && html`open`}>
-      <summary>${grouped(endedCount)} expired or revoked</summary>
-      ${keyTable("Keys that have ended", ended, now)}
-      ${next < endedCount && html`<p><a href="/account/keys?ended=${next}">Older ones</a></p>`}
+    <details ${from > 0 && html`open`}>
+      <summary>${grouped(ended.length)} expired or revoked</summary>
+      ${keyTable("Keys that have ended", shown, request.now)}
+      ${next < ended.length && html`<p><a href="/account/keys?ended=${next}">Older ones</a></p>`}
     </details>`;
 }

@@ -8,10 +8,10 @@ import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { completeAddressChange } from "#accounts/change-address.ts";
-import { requireOpenNumber } from "#accounts/find-account.ts";
+import { requireOpenNumber } from "#accounts/accounts.ts";
 import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
 import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
-import { completeReset } from "#accounts/reset-password.ts";
+import { completeReset } from "#accounts/change-password.ts";
 import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -24,7 +24,7 @@ function show(request: AccountRequest): Promise<Reply> {
   return unlessDead(request, async () => {
     const token = request.query.get("token") ?? "";
     const link = await lookAtLink(request.services.control, token, request.now);
-    return page(linkPage(await viewOf(request, link, token)));
+    return page(await linkPage(request, link, token));
   });
 }
 
@@ -32,10 +32,9 @@ function follow(request: AccountRequest): Promise<Reply> {
   return unlessDead(request, async () => {
     const token = request.form.get("token") ?? "";
     const link = await lookAtLink(request.services.control, token, request.now);
-    const view = await viewOf(request, link, token);
     return orAgain(
       () => complete[link.kind](request, token),
-      (fault) => linkPage({ ...view, typedName: request.form.get("account") ?? "", fault }),
+      (fault) => linkPage(request, link, token, fault),
     );
   });
 }
@@ -48,20 +47,6 @@ async function unlessDead(request: AccountRequest, act: () => Promise<Reply>): P
     const maySignUp = request.services.settings.signUp === "open";
     return page(deadLinkPage(fault.message, maySignUp), 404);
   }
-}
-
-async function viewOf({ services }: AccountRequest, link: Link, token: string): Promise<LinkView> {
-  const { database } = services.control;
-  const { kind, email, account } = link;
-  const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
-  return {
-    kind,
-    token,
-    email,
-    accountName: account === null ? null : (await requireOpenNumber(database, account)).name,
-    asksPassword: isNew || kind === "reset",
-    asksName: isNew && account === null,
-  };
 }
 
 /** The fields of the form, for kinds of links that ask for a password. */
@@ -85,7 +70,7 @@ const complete: Record<Link["kind"], (request: AccountRequest, token: string) =>
     const { person, accountId, signedIn } = accepted;
     if (signedIn !== null) return begin(request, signedIn, "/account/keys");
     if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
-    const session = request.signedIn.session.id;
+    const session = request.signedIn.session;
     await switchAccount(control, { person: person.id, session, accountId });
     return seeOther("/account/keys");
   },
@@ -106,44 +91,37 @@ const complete: Record<Link["kind"], (request: AccountRequest, token: string) =>
   },
 };
 
-interface LinkView {
-  kind: Link["kind"];
-  token: string;
-  email: string;
-  /** For an invitation to an existing account. */
-  accountName: string | null;
-  /** A new person, or a new password. */
-  asksPassword: boolean;
-  /** A new account. */
-  asksName: boolean;
-  /** The name typed for it. */
-  typedName?: string;
-  fault?: string | undefined;
-}
-
-function linkPage(view: LinkView): string {
-  const { title, explained, button } = wordsOf(view);
-  return accountPage({
+async function linkPage(
+  { services, form }: AccountRequest,
+  link: Link,
+  token: string,
+  fault?: string,
+): Promise<string> {
+  const { database } = services.control;
+  const { kind, email, account } = link;
+  const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
+  const asksPassword = isNew || kind === "reset";
+  const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
+  const { title, explained, button } = wordsOf(link, accountName, asksPassword);
+  return accountPage(null, {
     title,
-    frame: null,
     main: html`<h1 class="name">${title}</h1>
       <p>${explained}</p>
-      ${faultNote(view.fault)}
+      ${faultNote(fault)}
       <form class="form" method="post" action="/account/link">
-        ${hidden("token", view.token)} ${view.asksPassword && passwordFields(view.email)}
-        ${view.asksName && nameField(view.typedName)}
+        ${hidden("token", token)} ${asksPassword && passwordFields(email)}
+        ${isNew && account === null && nameField(form.get("account"))}
         <button>${button}</button>
       </form>`,
   });
 }
 
-interface Words {
-  title: string;
-  explained: Part;
-  button: string;
-}
-
-function wordsOf({ kind, email, accountName, asksPassword }: LinkView): Words {
+/** @param accountName of an invitation to an account that is there. */
+function wordsOf(
+  { kind, email }: Link,
+  accountName: string | null,
+  asksPassword: boolean,
+): { title: string; explained: Part; button: string } {
   const who = html`<strong class="name">${email}</strong>`;
   const choosing = html`You sign in with ${who} and the password that you choose here.`;
   if (kind === "sign-up")
@@ -174,11 +152,11 @@ export const passwordFields = (email: string, name = "password"): Html =>
   html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
     ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
 
-const nameField = (typed: string | undefined): Html =>
+const nameField = (typed: string | null): Html =>
   field({
     name: "account",
     label: "Name of the account",
-    value: typed,
+    value: typed ?? undefined,
     hint: "optional; your company or team",
     isOptional: true,
     lengthMax: 100,
@@ -186,9 +164,8 @@ const nameField = (typed: string | undefined): Html =>
 
 /** For a link that was used, has expired or never existed: the page does not tell which. */
 const deadLinkPage = (fault: string, maySignUp: boolean): string =>
-  accountPage({
+  accountPage(null, {
     title: "This link does nothing any more",
-    frame: null,
     main: html`<h1>This link does nothing any more</h1>
       <p>${fault}</p>
       <ul>

@@ -1,6 +1,13 @@
-/** Members of the account and invitations to it: lists them, invites, withdraws. */
-import { choice, doneNote, faultNote, field, hidden } from "#account/components/form-fields.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+/** Members of the account and invitations to it: lists and invites them; for owners also one member's role and removal. */
+import {
+  choice,
+  doneNote,
+  faultNote,
+  field,
+  hidden,
+  passwordField,
+} from "#account/components/form-fields.ts";
+import { accountPage } from "#account/components/frame.ts";
 import { canMail, demoNote, linkOf, mail, noMailNote } from "#account/components/mailed.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { invitationMail } from "#account/mail-templates.ts";
@@ -10,7 +17,15 @@ import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
 import { listAudit } from "#accounts/list-audit.ts";
-import { listMembers } from "#accounts/members.ts";
+import {
+  changeRole,
+  listMembers,
+  type Member,
+  passOwnership,
+  removeMember,
+} from "#accounts/members.ts";
+import { confirmPassword } from "#accounts/sign-in.ts";
+import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -18,45 +33,40 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
-  route("/account/members", "member", { GET: show }),
+  route("/account/members", "member", { GET: async (request) => page(await membersPage(request)) }),
   route("/account/members/invite", "owner", { POST: postInvitation }),
   route("/account/members/withdraw", "owner", { POST: withdraw }),
+  route("/account/members/role", "owner", {
+    POST: changing("role", (request) =>
+      changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
+    ),
+  }),
+  route("/account/members/remove", "owner", {
+    POST: changing("removed", (request) =>
+      removeMember(request.services.control, changeOf(request)),
+    ),
+  }),
+  route("/account/members/pass", "owner", { POST: changing("passed", pass) }),
+  route("/account/members/{person}", "owner", {
+    GET: async (request) => page(await memberPage(request, request.names["person"]!)),
+  }),
 ];
 
 /** For each account: mail to strangers that contains a name of the account's choosing invites abuse. */
 const invitationsADayMax = 50;
 
-async function show(request: MemberRequest): Promise<Reply> {
-  return page(membersPage(await viewOf(request)));
-}
-
-async function viewOf(request: MemberRequest): Promise<MembersView> {
-  const { services, account, signedIn, query, now } = request;
-  const { database } = services.control;
-  const isOwner = account.role === "owner";
-  return {
-    frame: framed(request)!,
-    own: signedIn.person.id,
-    members: await listMembers(database, account.number),
-    invitations: isOwner ? await listInvitations(database, account.number, now) : [],
-    obstacle: obstacleOf(request),
-    done: query.get("done"),
-    now,
-  };
-}
-
-function obstacleOf(request: MemberRequest): MembersView["obstacle"] {
-  if (request.services.settings.signUp === "closed") return "closed";
-  return canMail(request) ? null : "no mail";
+/** Why owners cannot invite here, if they cannot. */
+function obstacleOf(request: MemberRequest): Html | null {
+  if (request.services.settings.signUp === "closed")
+    return html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`;
+  return canMail(request) ? null : noMailNote;
 }
 
 async function postInvitation(request: MemberRequest): Promise<Reply> {
-  const view = await viewOf(request);
-  if (view.obstacle !== null) return page(membersPage(view), 403);
-  const typed = { email: typedAddress(request), role: roleOf(request) };
+  if (obstacleOf(request) !== null) return page(await membersPage(request), 403);
   return orAgain(
     () => sendInvitation(request),
-    (fault) => membersPage({ ...view, typed, fault }),
+    (fault) => membersPage(request, { fault }),
   );
 }
 
@@ -74,7 +84,7 @@ async function sendInvitation(request: MemberRequest): Promise<Reply> {
   const message = invitationMail({ ...link, accountName: made.accountName });
   const demoLink = mail(request, message, link.url);
   if (demoLink === null) return seeOther("/account/members?done=invited");
-  return page(membersPage({ ...(await viewOf(request)), demoLink, done: "invited" }));
+  return page(await membersPage({ ...request, form: new URLSearchParams() }, { demoLink }));
 }
 
 async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {
@@ -92,7 +102,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
 }
 
 /** Anything but `owner` is taken as the lesser role. */
-export const roleOf = ({ form }: MemberRequest): "owner" | "member" =>
+const roleOf = ({ form }: MemberRequest): "owner" | "member" =>
   form.get("role") === "owner" ? "owner" : "member";
 
 async function withdraw({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
@@ -105,39 +115,6 @@ async function withdraw({ services, account, signedIn, form, now }: MemberReques
   return seeOther("/account/members?done=withdrawn");
 }
 
-export interface MemberView {
-  person: string;
-  email: string;
-  role: "owner" | "member";
-  joinedAt: string;
-}
-
-interface InvitationView {
-  id: string;
-  email: string;
-  role: "owner" | "member";
-  createdAt: string;
-  expiresAt: string;
-}
-
-interface MembersView {
-  frame: Frame;
-  /** Id of the person who looks at the page. */
-  own: string;
-  /** In the order of joining. */
-  members: readonly MemberView[];
-  /** Oldest first; empty unless the person is an owner. */
-  invitations: readonly InvitationView[];
-  /** Why owners cannot invite, if they cannot. */
-  obstacle: "closed" | "no mail" | null;
-  typed?: { email: string; role: string };
-  fault?: string | undefined;
-  demoLink?: string | null;
-  done: string | null;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
 const sentences = {
   invited: "The invitation is on its way.",
   withdrawn: "The invitation is withdrawn: its link does nothing any more.",
@@ -146,45 +123,59 @@ const sentences = {
   passed: "The account has its new owner, and you are a member.",
 };
 
-export const roles = [
+const roles = [
   { value: "member", label: "member: keys and usage" },
   { value: "owner", label: "owner: members and account, too" },
 ] as const;
 
-function membersPage(view: MembersView): string {
-  const { frame, members } = view;
-  const isOwner = frame.account?.role === "owner";
-  return accountPage({
+/** @param demoLink of an invitation that was just sent, in a demo. */
+async function membersPage(
+  request: MemberRequest,
+  { fault, demoLink = null }: { fault?: string; demoLink?: string | null } = {},
+): Promise<string> {
+  const { services, account, query } = request;
+  const members = await listMembers(services.control.database, account.number);
+  const done = demoLink === null ? query.get("done") : "invited";
+  return accountPage(request, {
     title: "Members",
-    frame,
     main: html`<h1>
         ${members.length === 1 ? "You are the only member" : `${members.length} members`}
       </h1>
-      ${doneNote(sentences, view.done)} ${memberTable(view, isOwner)}
-      ${isOwner ? [invitationPart(view), inviting(view)] : html`<p>Owners invite and remove members.</p>`}`,
+      ${doneNote(sentences, done)} ${memberTable(request, members)}
+      ${
+        account.role === "owner"
+          ? html`${await invitationPart(request)}
+              <h2>Invite somebody</h2>
+              ${demoNote(demoLink)} ${faultNote(fault)}
+              ${obstacleOf(request) ?? inviteForm(request)}`
+          : html`<p>Owners invite and remove members.</p>`
+      }`,
   });
 }
 
-const memberTable = ({ members, own, now }: MembersView, isOwner: boolean): Html =>
+const memberTable = ({ account, signedIn, now }: MemberRequest, members: readonly Member[]): Html =>
   table({
     label: "Members",
     columns: [
       "Address",
       "Role",
       "Joined",
-      ...(isOwner ? [{ label: "Action", isPlain: true }] : []),
+      ...(account.role === "owner" ? [{ label: "Action", isPlain: true }] : []),
     ],
     rows: members.map(({ person, email, role, joinedAt }) => [
-      html`<span class="name">${email}</span>${person === own && " (you)"}`,
+      html`<span class="name">${email}</span>${person === signedIn.person.id && " (you)"}`,
       role,
       relativeTime(joinedAt, now),
-      ...(isOwner ? [html`<a href="/account/members/${person}">Change</a>`] : []),
+      ...(account.role === "owner" ? [html`<a href="/account/members/${person}">Change</a>`] : []),
     ]),
   });
 
-const invitationPart = ({ invitations, now }: MembersView): Part =>
-  invitations.length > 0 &&
-  html`<h2>Invited</h2>
+/** Oldest first. */
+async function invitationPart({ services, account, now }: MemberRequest): Promise<Part> {
+  const { database } = services.control;
+  const invitations = await listInvitations(database, account.number, now);
+  if (invitations.length === 0) return null;
+  return html`<h2>Invited</h2>
     ${table({
       label: "Invitations that nobody has followed yet",
       columns: ["Address", "Role", "Invited", "Ends", { label: "Action", isPlain: true }],
@@ -198,20 +189,106 @@ const invitationPart = ({ invitations, now }: MembersView): Part =>
         </form>`,
       ]),
     })}`;
+}
 
-const inviting = ({ obstacle, typed, fault, demoLink = null }: MembersView): Html =>
-  html`<h2>Invite somebody</h2>
-    ${demoNote(demoLink)} ${faultNote(fault)}
-    ${obstacle === null ? inviteForm(typed) : obstacleNote(obstacle)}`;
-
-const inviteForm = (typed: MembersView["typed"]): Html =>
+const inviteForm = (request: MemberRequest): Html =>
   html`<form class="form" method="post" action="/account/members/invite">
-    ${field({ name: "email", label: "E-mail address", type: "email", value: typed?.email, hint: "gets a link that works for 7 days" })}
-    ${choice("role", "Role", roles, typed?.role ?? "member")}
+    ${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
+    ${choice("role", "Role", roles, roleOf(request))}
     <button>Invite</button>
   </form>`;
 
-const obstacleNote = (obstacle: "closed" | "no mail"): Html =>
-  obstacle === "closed"
-    ? html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`
-    : noMailNote;
+/** Who is to be changed, in which account, by whom. */
+const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
+  account: account.number,
+  person: form.get("person") ?? "",
+  actor: signedIn.person.id,
+  now,
+});
+
+/** Makes the change, or shows the page of the member again with the error. */
+function changing(done: string, act: (request: MemberRequest) => Promise<void>) {
+  return (request: MemberRequest): Promise<Reply> =>
+    orAgain(
+      async () => {
+        await act(request);
+        return seeOther(`/account/members?done=${done}`);
+      },
+      (fault) => memberPage(request, changeOf(request).person, fault),
+    );
+}
+
+async function pass(request: MemberRequest): Promise<void> {
+  const { control, passwords } = request.services;
+  const { account, person: to, actor: from, now } = changeOf(request);
+  const password = request.form.get("password") ?? "";
+  await confirmPassword(control, passwords, { person: from, password, now });
+  await passOwnership(control, { account, from, to, now });
+}
+
+/** @throws DomainError `not_found`. */
+async function memberPage(request: MemberRequest, person: string, fault?: string): Promise<string> {
+  const { services, account, signedIn, now } = request;
+  const members = await listMembers(services.control.database, account.number);
+  const member = members.find((one) => one.person === person);
+  if (member === undefined) throw new DomainError("not_found", "The account has no such member.");
+  const keys = await listKeys(services.control, { accountNumber: account.number, now });
+  const own = keys.filter((key) => key.madeBy === person && isLive(key));
+  const isOwn = person === signedIn.person.id;
+  return accountPage(request, {
+    title: member.email,
+    main: html`<h1 class="name">${member.email}</h1>
+      <p>
+        ${member.role === "owner" ? "Owner" : "Member"} of the account, joined
+        ${relativeTime(member.joinedAt, now)}${isOwn && ". This is you"}.
+        <a href="/account/members">All members</a>
+      </p>
+      ${faultNote(fault)} ${roleForm(member)}
+      ${isOwn ? leaveNote : [removeForm(member, own.length), passForm(member)]}`,
+  });
+}
+
+const formOf = (action: string, { person }: Member, content: Part): Html =>
+  html`<form class="form" method="post" action="/account/members/${action}">
+    ${hidden("person", person)} ${content}
+  </form>`;
+
+const roleForm = (member: Member): Html =>
+  html`<h2>Change role</h2>
+    ${formOf(
+      "role",
+      member,
+      html`${choice("role", "Role", roles, member.role)}<button class="quiet">Change role</button>`,
+    )}`;
+
+const leaveNote: Html = html`<h2>Leave</h2>
+  <p><a href="/account/settings/leave">Leave the account</a></p>`;
+
+/** @param keys how many of those that they made still work. */
+const removeForm = (member: Member, keys: number): Html =>
+  html`<h2>Remove</h2>
+    <details>
+      <summary>Take this member out of the account</summary>
+      <p>They no longer see its keys and its usage, from their next click on. ${keysNote(keys)}</p>
+      ${formOf("remove", member, html`<button class="danger">Remove member</button>`)}
+    </details>`;
+
+const keysNote = (keys: number): string =>
+  keys === 0
+    ? "No key that works was made by them."
+    : `${keys === 1 ? "One key" : `${keys} keys`} that they made and may still know would go on working: rotate what they should not use.`;
+
+const passForm = (member: Member): Html =>
+  html`<h2>Pass the account on</h2>
+    <details>
+      <summary>Make them the owner in your place</summary>
+      <p>
+        They become an owner and you a member: you could not invite, remove or close any more, and
+        only they could undo it.
+      </p>
+      ${formOf(
+        "pass",
+        member,
+        html`${passwordField("Your password")} <button class="danger">Pass account on</button>`,
+      )}
+    </details>`;

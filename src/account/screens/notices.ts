@@ -1,5 +1,5 @@
 /** Notices: what needs somebody's attention now, and what happened in the account in the last 30 days. */
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import { readGauges } from "#account/components/gauges.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { page, type Reply } from "#account/reply.ts";
@@ -27,70 +27,72 @@ const activityShown = 50;
 async function showNotices(request: MemberRequest): Promise<Reply> {
   const { services, account, now } = request;
   const keys = await listKeys(services.control, { accountNumber: account.number, now });
-  return page(
-    noticesPage({
-      frame: framed(request),
-      needs: [
-        ...suspension(request),
-        ...keys.flatMap((key) => keyNeeds(key, now)),
-        ...(await quotaNeeds(request)),
-      ],
-      activity: await readActivity(request, keys),
-      now,
-    }),
-  );
+  const needs = [
+    suspension(request),
+    ...keys.map((key) => keyNeed(key, now)),
+    await quotaNeed(request),
+  ].filter((need) => need !== null);
+  const activity = await readActivity(request, keys);
+  const markup = accountPage(request, {
+    title: "Notices",
+    main: html`<h1>${headline(needs.length)}</h1>
+      ${
+        needs.length > 0 &&
+        html`<ul class="needs">
+          ${needs.map((need) => html`<li>${need}</li>`)}
+        </ul>`
+      }
+      <h2>In the last 30 days</h2>
+      ${activity.length > 0 ? activityTable(activity, now) : html`<p>Nothing happened.</p>`}
+      <p class="muted">
+        Where the service sends mail, owners get a message 14 and 3 days before a key expires, and
+        when 80 % of the quota of a day is used.
+      </p>`,
+  });
+  return page(markup);
 }
 
-const suspension = ({ account: { suspendedAt } }: MemberRequest): Need[] =>
-  suspendedAt === null ? [] : [{ what: "suspended", since: suspendedAt }];
+function suspension({ account: { suspendedAt }, now }: MemberRequest): Html | null {
+  if (suspendedAt === null) return null;
+  return html`The account is suspended since ${relativeTime(suspendedAt, now)}: all its keys are
+  refused. Ask the operator.`;
+}
 
 /** A rotated key needs nothing. */
-function keyNeeds(key: ListedKey, now: number): Need[] {
+function keyNeed(key: ListedKey, now: number): Html | null {
   const { expiresAt: at, state, replacedBy } = key;
-  if (at === null || replacedBy !== null) return [];
+  if (at === null || replacedBy !== null) return null;
   if (state === "expired")
-    return now - Date.parse(at) < expiredMilliseconds ? [{ what: "key-expired", key, at }] : [];
-  return dueNotice(key, now) === null ? [] : [{ what: "key-expires", key, at }];
+    return now - Date.parse(at) >= expiredMilliseconds
+      ? null
+      : html`The key ${keyLink(key)} expired ${relativeTime(at, now)} and is refused.
+          <a href="/account/keys#new">Create another</a>`;
+  return dueNotice(key, now) === null
+    ? null
+    : html`The key ${keyLink(key)} <span class="expires">expires ${relativeTime(at, now)}</span>.
+        Rotate it before that.`;
 }
 
-async function quotaNeeds({ services, account }: MemberRequest): Promise<Need[]> {
+async function quotaNeed({ services, account }: MemberRequest): Promise<Html | null> {
   const gauges = await readGauges(services, account.number);
   const { used, quota } = gauges.find(({ name }) => name === "day")!;
-  return isQuotaNear({ used, quota })
-    ? [{ what: "quota-near", percent: Math.floor((100 * used) / quota) }]
-    : [];
+  if (!isQuotaNear({ used, quota })) return null;
+  return html`${Math.floor((100 * used) / quota)} % of the quota of 24 hours are used.
+    <a href="/account/usage">By which keys</a>`;
 }
 
-interface KeyName {
-  id: string;
-  name: string;
-}
-
-/** Something that needs an action. */
-type Need =
-  | { what: "suspended"; since: string }
-  | { what: "key-expires"; key: KeyName; at: string }
-  | { what: "key-expired"; key: KeyName; at: string }
-  | { what: "quota-near"; percent: number };
+const keyLink = ({ id, name }: ListedKey): Html =>
+  html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
 interface Activity {
   at: string;
   /** One of `activityWords`. */
   action: string;
-  key: KeyName | null;
+  key: ListedKey | null;
   /** More about it, such as the browser of a sign-in. */
   detail: string | null;
   /** Who did it. */
   by: string;
-}
-
-interface NoticesView {
-  frame: Frame | null;
-  needs: readonly Need[];
-  /** Newest first. */
-  activity: readonly Activity[];
-  /** Milliseconds since 1970. */
-  now: number;
 }
 
 /** The actions of the audit log that are shown. */
@@ -110,51 +112,9 @@ const activityWords: Readonly<Record<string, string>> = {
   "person.signed_in": "You signed in",
 };
 
-function noticesPage({ frame, needs, activity, now }: NoticesView): string {
-  return accountPage({
-    title: "Notices",
-    frame,
-    main: html`<h1>${headline(needs.length)}</h1>
-      ${
-        needs.length > 0 &&
-        html`<ul class="needs">
-          ${needs.map((need) => needItem(need, now))}
-        </ul>`
-      }
-      <h2>In the last 30 days</h2>
-      ${activity.length > 0 ? activityTable(activity, now) : html`<p>Nothing happened.</p>`}
-      <p class="muted">
-        Where the service sends mail, owners get a message 14 and 3 days before a key expires, and
-        when 80 % of the quota of a day is used.
-      </p>`,
-  });
-}
-
 function headline(count: number): string {
   if (count === 0) return "Nothing needs you now";
   return count === 1 ? "One thing needs you" : `${count} things need you`;
-}
-
-const keyLink = ({ id, name }: KeyName): Html =>
-  html`<a class="name" href="/account/keys/${id}">${name}</a>`;
-
-const needItem = (need: Need, now: number): Html => html`<li>${needWords(need, now)}</li>`;
-
-function needWords(need: Need, now: number): Html {
-  switch (need.what) {
-    case "suspended":
-      return html`The account is suspended since ${relativeTime(need.since, now)}: all its keys are
-      refused. Ask the operator.`;
-    case "key-expires":
-      return html`The key ${keyLink(need.key)}
-        <span class="expires">expires ${relativeTime(need.at, now)}</span>. Rotate it before that.`;
-    case "key-expired":
-      return html`The key ${keyLink(need.key)} expired ${relativeTime(need.at, now)} and is refused.
-        <a href="/account/keys#new">Create another</a>`;
-    case "quota-near":
-      return html`${need.percent} % of the quota of 24 hours are used.
-        <a href="/account/usage">By which keys</a>`;
-  }
 }
 
 const activityTable = (activity: readonly Activity[], now: number): Html =>

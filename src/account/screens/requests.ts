@@ -1,13 +1,13 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
 import { choice, type Choice, faultNote, field } from "#account/components/form-fields.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import { listOwn } from "#account/components/key-views.ts";
 import { exactTime } from "#account/components/relative.ts";
 import { download, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import { isLive } from "#keys/keys.ts";
+import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
@@ -35,46 +35,41 @@ const csvRowsMax = 10_000;
 const keysOffered = 60;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
-  const reading = readFilter(request.query, readNames);
-  const isOff = request.services.settings.usageLogDays === 0;
-  if (isOff || reading.fault !== undefined)
-    return page(await markup(request, reading, { requests: [], next: null }), isOff ? 200 : 400);
-  const found = await readRequests(request.services.usage, {
-    account: request.account.number,
-    filter: reading.filter,
-    limit: rowsOfPage,
-    after: request.query.get("after") ?? undefined,
-  });
-  return page(await markup(request, reading, found));
-}
-
-async function markup(
-  request: MemberRequest,
-  { typed, fault }: FilterReading,
-  { requests, next }: { requests: readonly LoggedRequest[]; next: string | null },
-): Promise<string> {
+  const { services, account, query } = request;
+  if (services.settings.usageLogDays === 0)
+    return page(accountPage(request, { title: "Requests", main: switchedOff }));
+  const { filter, typed, fault } = readFilter(query);
+  const { requests, next } =
+    fault === undefined
+      ? await readRequests(services.usage, {
+          account: account.number,
+          filter,
+          limit: rowsOfPage,
+          after: query.get("after") ?? undefined,
+        })
+      : { requests: [], next: null };
   const keys = await listOwn(request);
   const offered = [...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
   const names = new Map(offered.map(({ id, name }) => [id, name]));
-  return requestsPage({
-    frame: framed(request),
-    logDays: request.services.settings.usageLogDays,
+  const nameOf = (key: string) => shortName(names.get(key) ?? key);
+  const isFiltered = Object.keys(typed).length > 0;
+  const filters = filterForm(
     typed,
-    fault,
-    keys: offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
-    operations: readNames,
-    rows: requests.map((logged) => rowOf(logged, names)),
-    olderHref: next === null ? null : hrefOf("/account/requests", typed, next),
-    csvHref: hrefOf("/account/requests.csv", typed),
-    csvRowsMax,
+    offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
+  );
+  const log = html`${faultNote(fault)}
+    <details ${isFiltered && html`open`}>
+      <summary>Filter, or find one by its id</summary>
+      ${filters}
+    </details>
+    ${requests.length > 0 ? foundRequests(typed, requestTable(requests, nameOf), next) : fault === undefined && nothing}`;
+  const markup = accountPage(request, {
+    title: "Requests",
+    main: html`<h1>Requests of the last ${services.settings.usageLogDays} days</h1>
+      ${requests.length === 0 && !isFiltered ? noneYet : log}`,
   });
+  return page(markup, fault === undefined ? 200 : 400);
 }
-
-const rowOf = (request: LoggedRequest, names: ReadonlyMap<string, string>): RequestRow => ({
-  ...request,
-  keyHref: `/account/keys/${request.key}`,
-  keyName: names.get(request.key) ?? request.key,
-});
 
 function hrefOf(path: string, typed: FilterReading["typed"], after?: string): string {
   const query = new URLSearchParams();
@@ -88,7 +83,7 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
 
 /** A filter with an error gets the page instead: a file of the wrong requests would look right. */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
-  const { filter, fault } = readFilter(request.query, readNames);
+  const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
   const lines = [byteOrderMark + csvHeading(requestColumns)];
@@ -99,39 +94,6 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
   return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
 }
 
-interface RequestRow extends Omit<LoggedRequest, "account" | "key"> {
-  /** The page of the key. */
-  keyHref: string;
-  keyName: string;
-}
-
-export interface RequestsView {
-  frame: Frame | null;
-  /** How long requests are kept; 0 if the log is switched off. */
-  logDays: number;
-  typed: FilterReading["typed"];
-  fault?: string | undefined;
-  keys: readonly { id: string; name: string }[];
-  operations: readonly string[];
-  rows: readonly RequestRow[];
-  /** Address of the next page; null on the last one. */
-  olderHref: string | null;
-  csvHref: string;
-  csvRowsMax: number;
-}
-
-export function requestsPage(view: RequestsView): string {
-  const { frame, logDays } = view;
-  return accountPage({
-    title: "Requests",
-    frame,
-    main:
-      logDays === 0
-        ? switchedOff
-        : [html`<h1>Requests of the last ${logDays} days</h1>`, log(view)],
-  });
-}
-
 const switchedOff = html`<h1>No log of requests</h1>
   <p>
     The operator of this service keeps no requests by themselves: the setting
@@ -139,22 +101,14 @@ const switchedOff = html`<h1>No log of requests</h1>
     <a href="/account/usage">usage</a>.
   </p>`;
 
-function log(view: RequestsView): Html {
-  const { fault, rows, typed } = view;
-  const isFiltered = Object.keys(typed).length > 0;
-  if (rows.length === 0 && !isFiltered)
-    return html`<p>No request yet. Send one with <a href="/account/keys">a key of yours</a>.</p>`;
-  return html`${faultNote(fault)}
-    <details ${isFiltered && html`open`}>
-      <summary>Filter, or find one by its id</summary>
-      ${filterForm(view)}
-    </details>
-    ${rows.length > 0 ? foundRequests(view) : fault === undefined && nothing}`;
-}
+const noneYet = html`<p>
+  No request yet. Send one with <a href="/account/keys">a key of yours</a>.
+</p>`;
 
 const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
 
-function filterForm({ typed, keys, operations }: RequestsView): Html {
+/** @param keys those that are offered. */
+function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
   const any = { value: "", label: "all" };
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
     choice(name, label, [any, ...choices], typed[name] ?? "");
@@ -168,7 +122,7 @@ function filterForm({ typed, keys, operations }: RequestsView): Html {
         "Key",
         keys.map(({ id, name }) => ({ value: id, label: shortName(name) })),
       )}
-      ${pick("operation", "Operation", plain(operations))}
+      ${pick("operation", "Operation", plain(readNames))}
       ${pick("status", "Status", plain(statusClasses))} ${time("from", "From (UTC)")}
       ${time("to", "To (UTC)")}
       ${field({ name: "id", label: "Request id", value: typed.id, isOptional: true, lengthMax: 64 })}
@@ -177,20 +131,19 @@ function filterForm({ typed, keys, operations }: RequestsView): Html {
   </form>`;
 }
 
-const foundRequests = (view: RequestsView): Html =>
-  html`${requestTable(view.rows)}
+/** @param next where the next page begins; null on the last one. */
+const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string | null): Html =>
+  html`${rows}
     <p>
-      ${view.olderHref !== null && html`<a class="button" href="${view.olderHref}">Older requests</a>`}
+      ${next !== null && html`<a class="button" href="${hrefOf("/account/requests", typed, next)}">Older requests</a>`}
     </p>
     <p>
-      <a href="${view.csvHref}">Download as CSV</a>
-      <span class="muted"
-        >what the filter shows, the newest ${grouped(view.csvRowsMax)} at most</span
-      >
+      <a href="${hrefOf("/account/requests.csv", typed)}">Download as CSV</a>
+      <span class="muted">what the filter shows, the newest ${grouped(csvRowsMax)} at most</span>
     </p>`;
 
 /** Two lines in each cell, so that a row fits a narrow screen. */
-const requestTable = (rows: readonly RequestRow[]): Html =>
+const requestTable = (requests: readonly LoggedRequest[], nameOf: (key: string) => string): Html =>
   table({
     label: "Requests, newest first",
     columns: [
@@ -200,20 +153,20 @@ const requestTable = (rows: readonly RequestRow[]): Html =>
       { label: "ms", isNumber: true },
       { label: "Bytes", isNumber: true },
     ],
-    rows: rows.map((row) => [
-      html`<time datetime="${row.at}">${exactTime(row.at).slice(0, -4)}</time><br />
-        <code class="long">${row.requestId}</code>`,
-      html`${row.operation}<br />
-        <a class="name" href="${row.keyHref}">${shortName(row.keyName)}</a>
-        ${row.query !== null && html`<br /><code class="long">${row.query}</code>`}`,
-      html`${row.status}<br />${becauseOf(row)}`,
-      row.milliseconds.toFixed(1),
-      grouped(row.bytes),
+    rows: requests.map((one) => [
+      html`<time datetime="${one.at}">${exactTime(one.at).slice(0, -4)}</time><br />
+        <code class="long">${one.requestId}</code>`,
+      html`${one.operation}<br />
+        <a class="name" href="/account/keys/${one.key}">${nameOf(one.key)}</a>
+        ${one.query !== null && html`<br /><code class="long">${one.query}</code>`}`,
+      html`${one.status}<br />${becauseOf(one)}`,
+      one.milliseconds.toFixed(1),
+      grouped(one.bytes),
     ]),
   });
 
 /** What explains the status: the problem, or the dataset of the response. */
-const becauseOf = ({ problem, dataset }: RequestRow): Part =>
+const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
   problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
 
 /** A code from an older version may have no page any more. */
@@ -242,8 +195,7 @@ interface FilterReading {
 
 const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** @param known names under which requests are recorded. */
-export function readFilter(query: URLSearchParams, known: readonly string[]): FilterReading {
+export function readFilter(query: URLSearchParams): FilterReading {
   const typed: FilterReading["typed"] = {};
   for (const name of filterNames) {
     const value = query.get(name)?.trim() ?? "";
@@ -253,18 +205,18 @@ export function readFilter(query: URLSearchParams, known: readonly string[]): Fi
   const since = from === undefined ? undefined : momentOf(from);
   const until = to === undefined ? undefined : endOf(to);
   const statusClass = statusClasses.find((one) => one === status);
-  const fault = faultOf(typed, known, since, until);
+  const fault = faultOf(typed, since, until);
   const filter = { key, operation, statusClass, requestId: id, since, until };
   return fault === undefined ? { filter, typed } : { filter, typed, fault };
 }
 
 function faultOf(
   { operation, status, id }: FilterReading["typed"],
-  known: readonly string[],
   since: number | undefined,
   until: number | undefined,
 ): string | undefined {
-  if (operation !== undefined && !known.includes(operation)) return "There is no such operation.";
+  if (operation !== undefined && !(readNames as readonly string[]).includes(operation))
+    return "There is no such operation.";
   if (status !== undefined && !statusClasses.includes(status as StatusClass))
     return "A status is one of 2xx, 3xx, 4xx and 5xx.";
   if (Number.isNaN(since) || Number.isNaN(until))

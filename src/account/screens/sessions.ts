@@ -1,6 +1,6 @@
 /** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
 import { doneNote, hidden } from "#account/components/form-fields.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { signedOut } from "#account/cookies.ts";
 import { page, type Reply, seeOther } from "#account/reply.ts";
@@ -17,19 +17,12 @@ export const sessionRoutes: readonly Route[] = [
   route("/account/switch", "person", { POST: switchTo }),
 ];
 
-async function show(request: SignedInRequest): Promise<Reply> {
-  const { services, signedIn, query, now } = request;
-  const listed = await listSessions(services.control.database, signedIn.person.id, now);
-  const sessions = listed.map((one) => ({ ...one, isOwn: one.id === signedIn.session.id }));
-  return page(sessionsPage({ frame: framed(request), sessions, done: query.get("done"), now }));
-}
-
 async function end(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, form, now } = request;
   const { session, person } = signedIn;
   const id = form.get("session") ?? "";
-  await endSession(services.control, { person: person.id, id, own: session.id, now });
-  return id === session.id
+  await endSession(services.control, { person: person.id, id, own: session, now });
+  return id === session
     ? signedOut(request, "/account/sign-in?done=out")
     : seeOther("/account/sessions?done=ended");
 }
@@ -40,7 +33,7 @@ async function signOut(request: AccountRequest): Promise<Reply> {
   if (signedIn !== null)
     await endSession(services.control, {
       person: signedIn.person.id,
-      id: signedIn.session.id,
+      id: signedIn.session,
       now,
     });
   return signedOut(request, "/account/sign-in?done=out");
@@ -55,41 +48,22 @@ async function signOutEverywhere(request: SignedInRequest): Promise<Reply> {
 async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<Reply> {
   const accountId = form.get("account") ?? "";
   const { person, session } = signedIn;
-  await switchAccount(services.control, { person: person.id, session: session.id, accountId });
+  await switchAccount(services.control, { person: person.id, session, accountId });
   return seeOther("/account/keys");
-}
-
-interface SessionView {
-  id: string;
-  createdAt: string;
-  seenAt: string;
-  network: string;
-  /** Such as `Firefox on Linux`. */
-  browser: string;
-  /** The browser of this request. */
-  isOwn: boolean;
-}
-
-interface SessionsView {
-  frame: Frame | null;
-  /** Last seen first. */
-  sessions: readonly SessionView[];
-  done: string | null;
-  /** Milliseconds since 1970. */
-  now: number;
 }
 
 const sentences = { ended: "That browser is signed out." };
 
-function sessionsPage({ frame, sessions, done, now }: SessionsView): string {
+async function show(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, query, now } = request;
+  const sessions = await listSessions(services.control.database, signedIn.person.id, now);
   const count = sessions.length;
-  return accountPage({
+  const markup = accountPage(request, {
     title: "Signed-in browsers",
-    frame,
     main: html`<h1>
         You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}
       </h1>
-      ${doneNote(sentences, done)}
+      ${doneNote(sentences, query.get("done"))}
       ${table({
         label: "Signed-in browsers",
         columns: [
@@ -104,7 +78,7 @@ function sessionsPage({ frame, sessions, done, now }: SessionsView): string {
           html`<span class="mono">${session.network}</span>`,
           relativeTime(session.createdAt, now),
           relativeTime(session.seenAt, now),
-          session.isOwn ? "this browser" : endForm(session.id),
+          session.id === signedIn.session ? "this browser" : endForm(session.id),
         ]),
       })}
       <p>
@@ -116,6 +90,7 @@ function sessionsPage({ frame, sessions, done, now }: SessionsView): string {
         <button class="danger">Sign out everywhere</button>
       </form>`,
   });
+  return page(markup);
 }
 
 const endForm = (id: string): Html =>

@@ -1,6 +1,6 @@
 /** Settings: the person, the account's name, the download of all data, and the ways to leave. */
 import { doneNote, faultNote, field } from "#account/components/form-fields.ts";
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import { relativeTime } from "#account/components/relative.ts";
 import { orAgain } from "#account/refusal-reply.ts";
 import { download, page, type Reply, seeOther } from "#account/reply.ts";
@@ -8,8 +8,9 @@ import type { MemberRequest, SignedInRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { renameAccount } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
-import type { Membership } from "#accounts/membership.ts";
+import type { Membership } from "#accounts/members.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
 
@@ -20,20 +21,8 @@ export const settingsRoutes: readonly Route[] = [
 ];
 
 function show(request: SignedInRequest): Reply {
-  return page(markup(request));
+  return page(settingsPage(request));
 }
-
-const markup = (
-  request: SignedInRequest,
-  typed: { typedName?: string; fault?: string } = {},
-): string =>
-  settingsPage({
-    frame: framed(request)!,
-    createdAt: request.signedIn.person.createdAt,
-    done: request.query.get("done"),
-    now: request.now,
-    ...typed,
-  });
 
 function rename(request: MemberRequest): Promise<Reply> {
   const { services, account, signedIn, form, now } = request;
@@ -44,7 +33,7 @@ function rename(request: MemberRequest): Promise<Reply> {
       await renameAccount(services.control, order);
       return seeOther("/account/settings?done=name");
     },
-    (fault) => markup(request, { typedName: name.slice(0, 200), fault }),
+    (fault) => settingsPage(request, fault),
   );
 }
 
@@ -78,18 +67,6 @@ async function usageOf(
   return { account: id, days };
 }
 
-interface SettingsView {
-  frame: Frame;
-  /** Of the person. */
-  createdAt: string;
-  done: string | null;
-  /** What was typed for the name of the account, and what is wrong with it. */
-  typedName?: string;
-  fault?: string | undefined;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
 const sentences = {
   name: "The account has its new name.",
   password: "Your password is changed, and every other browser is signed out.",
@@ -98,20 +75,31 @@ const sentences = {
   closed: "The account is closed, and its keys are refused.",
 };
 
-function settingsPage(view: SettingsView): string {
-  const { frame, createdAt, done, now } = view;
-  return accountPage({
+/** @param fault what is wrong with the name that was sent for the account. */
+function settingsPage(request: SignedInRequest, fault?: string): string {
+  const { signedIn, query, now } = request;
+  const { person, account } = signedIn;
+  return accountPage(request, {
     title: "Settings",
-    frame,
     main: html`<h1>Settings</h1>
-      ${doneNote(sentences, done)}
+      ${doneNote(sentences, query.get("done"))}
       <h2>You</h2>
-      <dl class="facts">
-        ${fact("Address", html`<span class="name">${frame.email}</span>`, "/account/settings/address", "Change address")}
-        ${fact("Password", "chosen by you", "/account/settings/password", "Change password")}
-        ${fact("Signed up", relativeTime(createdAt, now), "/account/sessions", "Signed-in browsers")}
-      </dl>
-      ${frame.account !== null && accountPart(view, frame.account)}
+      ${factList([
+        [
+          "Address",
+          linked(
+            html`<span class="name">${person.email}</span>`,
+            "/account/settings/address",
+            "Change address",
+          ),
+        ],
+        ["Password", linked("chosen by you", "/account/settings/password", "Change password")],
+        [
+          "Signed up",
+          linked(relativeTime(person.createdAt, now), "/account/sessions", "Signed-in browsers"),
+        ],
+      ])}
+      ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200), fault)}
       <h2>Your data</h2>
       <p>
         Everything that is kept about you and your accounts, in one JSON file without your keys.
@@ -124,17 +112,14 @@ function settingsPage(view: SettingsView): string {
   });
 }
 
-const fact = (name: string, what: Part, path: string, label: string): Html =>
-  html`<div>
-    <dt>${name}</dt>
-    <dd>${what} · <a href="${path}">${label}</a></dd>
-  </div>`;
+const linked = (what: Part, path: string, label: string): Html =>
+  html`${what} · <a href="${path}">${label}</a>`;
 
 function accountPart(
-  { typedName, fault }: SettingsView,
-  account: NonNullable<Frame["account"]>,
+  { name, id, role }: Membership,
+  typedName: string | undefined,
+  fault: string | undefined,
 ): Html {
-  const { name, id, role } = account;
   const isOwner = role === "owner";
   return html`<h2 class="name">The account ${name}</h2>
     <p>

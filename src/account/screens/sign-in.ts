@@ -24,8 +24,9 @@ export const signInRoutes: readonly Route[] = [
 /** No e-mail address is longer (RFC 5321 §4.5.3.1), so no more of it is shown again. */
 const addressLengthMax = 254;
 
-export const typedAddress = ({ form }: AccountRequest): string =>
-  (form.get("email") ?? "").slice(0, addressLengthMax);
+/** Undefined before anything was sent. */
+export const typedAddress = ({ form }: AccountRequest): string | undefined =>
+  form.get("email")?.slice(0, addressLengthMax);
 
 function start({ signedIn }: AccountRequest): Reply {
   return seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
@@ -57,7 +58,7 @@ interface SignIn {
   /** Path of the account page to show afterwards. */
   next: string;
   signUp: "closed" | "invite" | "open";
-  email?: string;
+  email?: string | undefined;
   fault?: string;
   done?: string | null;
 }
@@ -71,9 +72,8 @@ const sentences = {
 };
 
 export const signInPage = ({ next, signUp, email, fault, done = null }: SignIn): string =>
-  accountPage({
+  accountPage(null, {
     title: "Sign in",
-    frame: null,
     main: html`<h1>Sign in</h1>
       ${doneNote(sentences, done)} ${faultNote(fault)}
       <form class="form" method="post" action="/account/sign-in">

@@ -1,97 +1,87 @@
-/** Signing up: asks for an address and mails a link to it. */
+/** Signing up, and forgotten passwords: both ask for an address and mail a link to it. */
 import { emailField, faultNote } from "#account/components/form-fields.ts";
-import { accountPage } from "#account/components/frame.ts";
+import { accountPage, wordPage } from "#account/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#account/components/mailed.ts";
-import { wordPage } from "#account/components/word.ts";
-import { knownMail, signUpMail } from "#account/mail-templates.ts";
-import { orAgain } from "#account/refusal-reply.ts";
+import { knownMail, resetMail, signUpMail } from "#account/mail-templates.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
-import { type Route, route } from "#account/route.ts";
+import { formRoute, type Route } from "#account/route.ts";
+import { readAddress } from "#accounts/addresses.ts";
+import { requestReset } from "#accounts/change-password.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html } from "#pages/html.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const signUpRoutes: readonly Route[] = [
-  route("/account/sign-up", "anyone", { GET: show, POST: take }),
+  formRoute("/account/sign-up", "anyone", {
+    obstacle: noSignUp,
+    page: (request, fault) => asking(request, signUpWords, fault),
+    act: signUp,
+  }),
+  formRoute("/account/forgot", "anyone", {
+    obstacle: (request) =>
+      canMail(request) ? null : page(noMailPage("Choose a new password"), 403),
+    page: (request, fault) => asking(request, forgotWords, fault),
+    act: sendReset,
+  }),
 ];
 
 /** Why nobody can sign up by themselves here, as a page. */
-function obstacle(request: AccountRequest): Reply | null {
+function noSignUp(request: AccountRequest): Reply | null {
   const { signUp } = request.services.settings;
   if (signUp !== "open") {
     const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
     const next = { href: "/account/sign-in", label: "Sign in" };
-    return page(wordPage("Sign up by invitation", text, null, next), 403);
+    return page(wordPage(null, "Sign up by invitation", text, next), 403);
   }
   return canMail(request) ? null : page(noMailPage("Sign up"), 403);
 }
 
-function show(request: AccountRequest): Reply {
-  return obstacle(request) ?? page(signUpPage());
-}
-
-function take(request: AccountRequest): Reply | Promise<Reply> {
-  const inTheWay = obstacle(request);
-  if (inTheWay !== null) return inTheWay;
-  const email = typedAddress(request);
-  return orAgain(
-    () => ask(request),
-    (fault) => signUpPage({ email, fault }),
-  );
-}
-
 /** The page is the same for everybody: only the mail tells whether the address is known. */
-async function ask(request: AccountRequest): Promise<Reply> {
+async function signUp(request: AccountRequest): Promise<Reply> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
   const made = await requestSignUp(services.control, { address, client, now });
   const link = linkOf(request, made);
   const message = made.isKnown ? knownMail(link) : signUpMail(link);
-  const demoLink = mail(request, message, link.url);
-  return page(mailedPage({ email: made.email, demoLink, frame: null }));
+  return page(mailedPage(null, made.email, mail(request, message, link.url)));
 }
 
-interface AskAddress {
-  email?: string;
-  fault?: string;
+/** The page shows the address as typed, not as stored: that would reveal that it is stored. */
+async function sendReset(request: AccountRequest): Promise<Reply> {
+  const { services, form, client, now } = request;
+  const address = form.get("email") ?? "";
+  const made = await requestReset(services.control, { address, client, now });
+  const link = made === null ? null : linkOf(request, made);
+  const demoLink = link === null ? null : mail(request, resetMail(link), link.url);
+  return page(mailedPage(null, readAddress(address).email, demoLink));
 }
 
-const signUpPage = (view: AskAddress = {}): string =>
-  asking({
-    ...view,
-    title: "Sign up",
-    action: "/account/sign-up",
-    explained: html`We mail you a link. Open it, choose a password, and your account is ready.`,
-    after: html`<p>Signed up already? <a href="/account/sign-in">Sign in</a></p>`,
-  });
+const signUpWords = {
+  title: "Sign up",
+  explained: html`We mail you a link. Open it, choose a password, and your account is ready.`,
+  after: html`<p>Signed up already? <a href="/account/sign-in">Sign in</a></p>`,
+};
 
-export const forgotPage = (view: AskAddress = {}): string =>
-  asking({
-    ...view,
-    title: "Choose a new password",
-    action: "/account/forgot",
-    explained: html`We mail a link to the address you sign in with. The new password signs you out
-    in every other browser.`,
-    after: html`<p><a href="/account/sign-in">Back to signing in</a></p>`,
-  });
+const forgotWords = {
+  title: "Choose a new password",
+  explained: html`We mail a link to the address you sign in with. The new password signs you out in
+  every other browser.`,
+  after: html`<p><a href="/account/sign-in">Back to signing in</a></p>`,
+};
 
-interface Asking extends AskAddress {
-  title: string;
-  action: string;
-  explained: Html;
-  after: Part;
-}
-
-const asking = ({ title, action, explained, after, email, fault }: Asking): string =>
-  accountPage({
+const asking = (
+  request: AccountRequest,
+  { title, explained, after }: { title: string; explained: Html; after: Html },
+  fault: string | undefined,
+): string =>
+  accountPage(null, {
     title,
-    frame: null,
     main: html`<h1>${title}</h1>
       <p>${explained}</p>
       ${faultNote(fault)}
-      <form class="form" method="post" action="${action}">
-        ${emailField(email)}
+      <form class="form" method="post" action="${request.path}">
+        ${emailField(typedAddress(request))}
         <button>Mail me a link</button>
       </form>
       ${after}`,

@@ -1,11 +1,11 @@
 /** The usage of an account: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
-import { accountPage, type Frame, framed } from "#account/components/frame.ts";
+import { accountPage } from "#account/components/frame.ts";
 import { gauges, type GaugeView, gaugeWords, readGauges } from "#account/components/gauges.ts";
 import { plot, type PlotBar, plotPatterns } from "#account/components/plot.ts";
 import { json, page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
-import { type Account, findAccount } from "#accounts/find-account.ts";
+import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -32,8 +32,9 @@ const daysShown = 30;
 const rowsMax = 40;
 
 async function showUsage(request: MemberRequest): Promise<Reply> {
-  const { services, account, now } = request;
-  const { number } = account;
+  const { services, now } = request;
+  const { id, number } = request.account;
+  const { database } = services.control;
   const days = await readBars(services.usage, {
     account: number,
     unit: "day",
@@ -41,25 +42,25 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
     now,
   });
   const span = { account: number, since: Date.parse(days[0]!.at), until: now + dayMilliseconds };
-  return page(
-    usagePage({
-      frame: framed(request),
-      plan: planWords(
-        (await findAccount(services.control.database, account.id))!,
-        await mayReadChanges(services.control.database, account.number),
-      ),
-      gauges: await readGauges(services, number),
-      hours: await readBars(services.usage, {
-        account: number,
-        unit: "hour",
-        count: hoursShown,
-        now,
-      }),
-      days,
-      byKey: await keyRows(request, span),
-      byOperation: await operationRows(request, span),
-    }),
-  );
+  const account = (await findAccount(database, id))!;
+  const plan = planWords(account, await mayReadChanges(database, number));
+  const views = await readGauges(services, number);
+  const hours = await readBars(services.usage, {
+    account: number,
+    unit: "hour",
+    count: hoursShown,
+    now,
+  });
+  const markup = accountPage(request, {
+    title: "Usage",
+    scripts: ["account.js"],
+    main: html`<h1>${headline(views)}</h1>
+      <p>${plan}</p>
+      ${gauges(views)} ${whatCounts} ${plotPatterns} ${hourPlot(hours)}
+      ${isUsed(days) && dayPlot(days)} ${rowsTable("By key", "Key", await keyRows(request, span))}
+      ${rowsTable("By operation", "Operation", await operationRows(request, span))}`,
+  });
+  return page(markup);
 }
 
 function planWords({ plan, quotas }: Account, mayRead: boolean): string {
@@ -93,37 +94,11 @@ async function showGauges({ services, account }: MemberRequest): Promise<Reply> 
   return json(views.map((view) => ({ name: view.name, ...gaugeWords(view) })));
 }
 
-interface UsageView {
-  frame: Frame | null;
-  /** Which plan sets the quota. */
-  plan: string;
-  gauges: readonly GaugeView[];
-  /** Oldest first; the last one is not over. */
-  hours: readonly Bar[];
-  days: readonly Bar[];
-  /** The last 30 days, most requests first. */
-  byKey: readonly UsageRow[];
-  byOperation: readonly UsageRow[];
-}
-
 interface UsageRow {
   name: string;
   /** Leads to the requests themselves. */
   href: string;
   totals: Totals;
-}
-
-function usagePage(view: UsageView): string {
-  return accountPage({
-    title: "Usage",
-    frame: view.frame,
-    scripts: ["account.js"],
-    main: html`<h1>${headline(view.gauges)}</h1>
-      <p>${view.plan}</p>
-      ${gauges(view.gauges)} ${whatCounts} ${plotPatterns} ${hourPlot(view.hours)}
-      ${isUsed(view.days) && dayPlot(view.days)} ${rowsTable("By key", "Key", view.byKey)}
-      ${rowsTable("By operation", "Operation", view.byOperation)}`,
-  });
 }
 
 const whatCounts = html`<p class="muted">

@@ -1,14 +1,14 @@
 /** The JSON Schema of mapping files, with the fields of each kind of record, for editors and other tools. */
 import { canonicalSchemas } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { type Field, fieldsOf } from "./mapping-fields.ts";
-import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
+import { type Field, fieldsOf } from "#importers/mapping-fields.ts";
+import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "#importers/mapping.ts";
 
 const condition = { anyOf: [{ type: "string", minLength: 1 }, Condition] };
 const source = { anyOf: [{ type: "string", minLength: 1 }, { $ref: "#/$defs/source" }] };
 const sources = { anyOf: [...source.anyOf, { type: "array", items: source }] };
 
-/** Published as examples/mappings/mapping.schema.json; a test compares the two. */
+/** Published as examples/mappings/mapping.schema.json; a test compares the two, and says how to write it anew. */
 export function mappingSchema(): unknown {
   return JSON.parse(
     JSON.stringify({
