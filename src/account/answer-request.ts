@@ -2,11 +2,12 @@
 import { findSession } from "#accounts/sessions.ts";
 import { html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
+import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { wordPage } from "./components/frame.ts";
 import { exactTime } from "./components/relative.ts";
 import { readCookie } from "./cookies.ts";
-import type { PageAnswer, PageRequest } from "./messages.ts";
+import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
 import { refusal, wordsFor } from "./refusal-reply.ts";
 import { page, type Reply, unauthorized, withHeader } from "./reply.ts";
@@ -92,6 +93,14 @@ async function serve(
   if (request.method === "POST") {
     if (!isSameOrigin(sent, request.own.origin))
       return word(request, 403, "This form came from elsewhere", "Nothing was changed.");
+    const { "content-type": type = "" } = sent.headers;
+    if (type.split(";")[0]!.trim().toLowerCase() !== formType)
+      return word(
+        request,
+        415,
+        problemKinds["unsupported-media-type"].title,
+        `Nothing was changed. Send ${formType}, as a form does.`,
+      );
   }
   const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
   if (refused !== null) return refused;

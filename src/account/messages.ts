@@ -29,6 +29,7 @@ export interface PageRequest {
 
 /** The only headers the account worker reads. */
 export const pageRequestHeaders = [
+  "content-type",
   "cookie",
   "host",
   "origin",

@@ -1,6 +1,6 @@
 /** Passes every request to `/account` on to the account worker, and sends what it returns. */
 import { formType, type PageHeader, pageRequestHeaders } from "#account/messages.ts";
-import { bodyBytesMax, bodyTypeFault } from "./bodies.ts";
+import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { clientAddress } from "./client-address.ts";
 import { headerLines } from "#gateway/headers.ts";
 import { pageHeaders } from "./common-headers.ts";
@@ -21,6 +21,9 @@ const accountHeaders =
 /** Two years, the least that preload lists accept (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
+/** RFC 9110 §8.3.1; or none. */
+const mediaType = /^(?:[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+)?$/;
+
 export function accountRoutes(http: HttpDependencies): Route[] {
   const { publicUrl, trustedProxies } = http.config;
   const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
@@ -32,8 +35,9 @@ export function accountRoutes(http: HttpDependencies): Route[] {
     body: { type: formType, bytesMax: bodyBytesMax },
     async handle(exchange) {
       const { request, target, body } = exchange;
-      const otherType = request.method === "POST" ? bodyTypeFault(exchange) : null;
-      if (otherType !== null) throw otherType;
+      // Whether a form may come from elsewhere is asked before its type, by the worker; what is no media type is no form.
+      if (request.method === "POST" && !mediaType.test(sentType(exchange)))
+        throw otherType(exchange);
       const answer = await http.accountWorker({
         path: sentPath(target),
         query: queryText(exchange),

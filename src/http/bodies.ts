@@ -15,11 +15,13 @@ export const bodyTooLarge = (maximum = bodyBytesMax) =>
     maximum,
   });
 
-/** Returns why a body is refused that is not of the type its path reads, or null where it is. */
-export function bodyTypeFault({ request, route }: Exchange): Problem | null {
+/** Returns the media type of a body without its parameters; empty where none was sent. */
+export const sentType = ({ request }: Exchange): string =>
+  (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+
+/** Returns the refusal of a body that is not of the type its route reads. */
+export function otherType({ route }: Exchange): Problem {
   const { type } = route!.body!;
-  const sent = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-  if (sent === type) return null;
   return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
 }
 

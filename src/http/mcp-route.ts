@@ -4,7 +4,7 @@ import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { maskKeys, Problem } from "#problems.ts";
-import { bodyBytesMax, bodyTypeFault } from "./bodies.ts";
+import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { hasTwoKeys } from "./client-address.ts";
 import { headerLines, quotaHeaders } from "#gateway/headers.ts";
 import { mcpHeaders } from "./common-headers.ts";
@@ -113,8 +113,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Returns a Problem where the body is no message, to be thrown once the key is known. */
 function readMessage(exchange: Exchange): unknown {
-  const otherType = bodyTypeFault(exchange);
-  if (otherType !== null) return otherType;
+  if (sentType(exchange) !== messageType) return otherType(exchange);
   const { request, body } = exchange;
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")

@@ -56,6 +56,7 @@ test("a form reaches the account worker whole, with the few headers it reads", a
     query: "done=yes",
     form,
     headers: {
+      "content-type": "application/x-www-form-urlencoded",
       cookie: "a=1; b=2",
       host: "127.0.0.1",
       origin: "http://127.0.0.1",
