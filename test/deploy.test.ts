@@ -10,6 +10,7 @@ import { timeouts } from "#http/build-server.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
 import { importRecords } from "./support/dataset.ts";
+import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
 import { newKey, roomy } from "./support/own-process.ts";
 import { askOn } from "./support/persistent-clients.ts";
@@ -88,6 +89,30 @@ test("behind nginx as shipped, answers and refusals are the service's own and cl
   for (let i = 0; i < 30; i++) await getThrough(port, "/fetch-gp", forged);
   const thirtyFirst = { ...forged, "x-forwarded-for": "203.0.113.10" };
   assert.equal((await getThrough(port, "/fetch-gp", thirtyFirst)).status, 429);
+});
+
+test("nginx as shipped counts the addresses of one IPv6 network together", async (t) => {
+  if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
+  let reached = 0;
+  const silent = createServer(() => reached++).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.after(() => silent.close());
+  const asIf = "limit_conn clients 1; set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;";
+  const site = nginxSite.replace("limit_conn clients 64;", asIf);
+  const { port: instance } = silent.address() as AddressInfo;
+  const { child, port } = await startProxy("nginx", temporaryFolder(t), [instance], site);
+  const ended = once(child, "exit");
+  t.after(() => {
+    child.kill("SIGKILL");
+    return ended;
+  });
+  const ask = (from: string) => getThrough(port, "/", { "x-forwarded-for": from });
+  const askInVain = (from: string) => void ask(from).catch(() => {});
+  askInVain("2001:db8:7:a0a::1");
+  await eventually(() => assert.equal(reached, 1));
+  assert.equal((await ask("2001:db8:7:a0a::a0a")).status, 503);
+  for (const from of ["2001:db8:7:a0b::1", "10.10.10.1", "10.10.10.2"]) askInVain(from);
+  await eventually(() => assert.equal(reached, 4));
 });
 
 test("behind every proxy as shipped each answer has one Strict-Transport-Security, whoever gives it", async (t) => {

@@ -15,14 +15,19 @@ export interface Proxy {
 
 export const nginxSite = readFileSync("deploy/nginx.conf", "utf8");
 
-/** @param instances the ports of one instance or two. */
+/**
+ * @param instances the ports of one instance or two.
+ * @param site of nginx.
+ */
 export async function startProxy(
   name: ProxyName,
   folder: string,
   instances: readonly number[],
+  site = nginxSite,
 ): Promise<Proxy> {
   const port = await freePort();
-  const child = name === "nginx" ? nginx(folder, port, instances) : caddy(folder, port, instances);
+  const child =
+    name === "nginx" ? nginx(folder, port, instances, site) : caddy(folder, port, instances);
   return { child, port };
 }
 
@@ -38,8 +43,13 @@ export function nginxConfiguration(folder: string, site: string): string {
   return whole;
 }
 
-function nginx(folder: string, port: number, [first, second]: readonly number[]): ChildProcess {
-  const site = nginxSite
+function nginx(
+  folder: string,
+  port: number,
+  [first, second]: readonly number[],
+  shipped: string,
+): ChildProcess {
+  const site = shipped
     .replace(/^server \{\n {4}listen 80;.*?^\}\n/ms, "")
     .replace("listen [::]:443 ssl http2;", "")
     .replace("listen 443 ", `listen 127.0.0.1:${port} `)
