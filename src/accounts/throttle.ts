@@ -1,7 +1,7 @@
 /** Slows guessing down without locking anybody out for good; the counts are stored, so they survive a restart. */
 import { hash } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
-import { clientNetwork, coarseNetwork } from "#limits/client-network.ts";
+import { networksOf as networksOfAddress } from "#limits/client-network.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
@@ -32,11 +32,11 @@ interface Count {
   nextAt: number;
 }
 
-/** Returns the network of the client, and for IPv6 its /48 too: one site can have that, with 65,536 networks (RFC 6177). */
+/** Returns the network of the client, and its site where it has one. */
 export function networksOf({ address }: Client): Subject[] {
-  const network = clientNetwork(address);
+  const [network, site] = networksOfAddress(address);
   const subjects: Subject[] = [{ kind: "network", of: network }];
-  if (network.endsWith("/64")) subjects.push({ kind: "site", of: coarseNetwork(address) });
+  if (site !== undefined) subjects.push({ kind: "site", of: site });
   return subjects;
 }
 

@@ -1,10 +1,10 @@
 /** Reads the bodies of requests, and bounds how many bytes of them are held until they are complete. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
-import { clientNetwork } from "#limits/client-network.ts";
 import { Problem } from "#problems.ts";
 import { clientAddress } from "./client-address.ts";
 import { leaveUnread } from "./connections.ts";
+import { openNetworkShares } from "./network-shares.ts";
 import type { Exchange } from "./routes.ts";
 
 /** For a form of the account pages and a message to `/mcp`; the operations ignore a small body. */
@@ -61,7 +61,7 @@ interface BodyBudget {
 
 /** Bounds the bodies that are held until they are complete, however slowly they come and however long their requests wait. */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBudget {
-  const taken = new Map<string, number>();
+  const shares = openNetworkShares(bodiesBytesMax);
   const refused = new WeakSet<IncomingMessage>();
   return {
     take(request, response) {
@@ -74,21 +74,15 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
       };
       // It is refused by its length.
       if (Number(length ?? 0) > bodyBytesMax) return leave();
-      const network = clientNetwork(clientAddress(request, trustedProxies));
-      const sum = (taken.get(network) ?? 0) + bytes;
-      if (sum > bodiesBytesMax) {
+      const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
+      if (giveBack === null) {
         refused.add(request);
         return leave();
       }
       if (method === "POST") gather(request, Number(length ?? bodyBytesMax));
       // Nobody reads it.
       else request.resume();
-      taken.set(network, sum);
-      response.once("close", () => {
-        const left = taken.get(network)! - bytes;
-        if (left === 0) taken.delete(network);
-        else taken.set(network, left);
-      });
+      response.once("close", giveBack);
     },
     check(request) {
       if (!refused.has(request)) return;

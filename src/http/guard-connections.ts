@@ -2,11 +2,11 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Config } from "#config.ts";
-import { clientNetwork } from "#limits/client-network.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/open-files.ts";
 import { isTrusted } from "./client-address.ts";
 import { type Connection, type Connections, owes, watchConnections } from "./connections.ts";
+import { openNetworkShares } from "./network-shares.ts";
 
 export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
@@ -42,23 +42,15 @@ function boundClients(
   server: Server,
   { connectionsPerClientMax, trustedProxies }: Config,
 ): () => number {
-  const open = new Map<string, number>();
+  const shares = openNetworkShares(connectionsPerClientMax);
   let refused = 0;
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "unknown";
     if (isTrusted(trustedProxies, address)) return;
-    const network = clientNetwork(address);
-    const count = open.get(network) ?? 0;
-    if (count === connectionsPerClientMax) {
-      refused++;
-      return void socket.destroy();
-    }
-    open.set(network, count + 1);
-    socket.once("close", () => {
-      const left = open.get(network)! - 1;
-      if (left === 0) open.delete(network);
-      else open.set(network, left);
-    });
+    const giveBack = shares.take(address, 1);
+    if (giveBack !== null) return void socket.once("close", giveBack);
+    refused++;
+    socket.destroy();
   });
   return () => refused;
 }

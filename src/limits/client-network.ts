@@ -20,6 +20,12 @@ export function coarseNetwork(address: string): string {
   return plain === undefined ? prefixOf(groups, 3) : `${plain.replace(/\d+$/, "0")}/24`;
 }
 
+/** Returns the network of an address, and of IPv6 its /48 too: one site can have that, with 65,536 networks (RFC 6177). */
+export function networksOf(address: string): [network: string, site?: string] {
+  const network = clientNetwork(address);
+  return network.endsWith("/64") ? [network, coarseNetwork(address)] : [network];
+}
+
 const networkOf = (groups: readonly number[]): string =>
   mappedAddress(groups) ?? prefixOf(groups, 4);
 

@@ -244,6 +244,21 @@ test("bodies that one network sends at a time are bounded, one beyond is a 503 a
   assert.deepEqual(statusesIn(await readAll(admitted)), [200, 200, 200, 200]);
 });
 
+test("the networks of one IPv6 site send bodies for four of them at a time", async (t) => {
+  const config = readConfig({ TRUSTED_PROXIES: "127.0.0.1" });
+  const { port } = await openHttpServer(t, { config });
+  const post = (from: string) =>
+    `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  for (let i = 0; i < 8; i++) (await open(t, port)).write(post(`2001:db8:7:${i}::1`));
+  for (const [site, status] of [
+    ["2001:db8:7", 503],
+    ["2001:db8:8", 401],
+  ] as const) {
+    const { text } = await sendRaw(port, `${post(`${site}:9::1`)}0\r\n\r\n`);
+    assert.deepEqual(statusesIn(text), [status]);
+  }
+});
+
 test("a body that comes byte by byte is held in one piece", async (t) => {
   const accountWorker = async ({ form: body }: { form: string }) => ({
     status: 200,
