@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Caller } from "#gateway/gateway.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
+import { clientNetwork } from "#limits/client-network.ts";
 import { internalError, Problem } from "#problems.ts";
 import { openBodyBudget, readBody } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
@@ -92,9 +93,9 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
     const route = exchange.path === null ? null : router.find(exchange.path);
     exchange.route = route;
     if (route?.who !== "key") {
-      const address = clientAddress(request, http.config.trustedProxies);
-      // A client's own questions do not keep whoever watches this process from the same address waiting.
-      return enter(route?.isAlwaysOpen === true ? `watch ${address}` : address, exchange);
+      const network = clientNetwork(clientAddress(request, http.config.trustedProxies));
+      // A client's own questions do not keep whoever watches this process from the same network waiting.
+      return enter(route?.isAlwaysOpen === true ? `watch ${network}` : network, exchange);
     }
     const identified = (caller: Caller) => {
       exchange.caller = caller;
@@ -139,9 +140,9 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/** The client whose share of the fair queue a request uses: its account, or its address without a valid key. */
+/** The client whose share of the fair queue a request uses: its account, or its network without a valid key. */
 const queueOf = ({ key, client }: Caller) =>
-  key === null || key instanceof Problem ? client.address() : key.accountNumber;
+  key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
 
 /** The reads of the gateway: a request becomes a question, its reply a response. */
 const readRoutes = (http: HttpDependencies): Route[] =>

@@ -3,7 +3,7 @@
 export interface FairQueue {
   /**
    * Runs at once, or in a later turn where the client has used its share of this one.
-   * @param client an account, or the address of a client without a valid key.
+   * @param client an account, or the network of a client without a valid key.
    */
   enter(client: string | number, run: () => void): void;
 }

@@ -1,6 +1,7 @@
 /** Responds to bytes that the HTTP parser refuses, and to requests that Node would otherwise respond to itself. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { clientNetwork } from "#limits/client-network.ts";
 import { Problem } from "#problems.ts";
 import { headersTooLarge } from "./check-request.ts";
 import { headerLines } from "#gateway/headers.ts";
@@ -35,7 +36,7 @@ export function answerParserFaults(
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
-      fairQueue.enter(`faults ${socket.remoteAddress}`, act);
+      fairQueue.enter(`faults ${clientNetwork(socket.remoteAddress ?? "unknown")}`, act);
     else
       // Before Node's own listener, which ends the connection after this response if the client has closed its side.
       response.prependOnceListener("finish", () => {

@@ -342,6 +342,24 @@ test("who asks for health does not wait for other requests from the same address
   assert.ok(place < 50, `answered as number ${place}`);
 });
 
+test("the addresses of one IPv6 network share what one client gets in a turn", async (t) => {
+  const config = readConfig({ TRUSTED_PROXIES: "127.0.0.1" });
+  const { port, log, connections } = await openHttpServer(t, { config });
+  const sockets = await Promise.all(Array.from({ length: 101 }, () => open(t, port)));
+  while (connections.open.size < sockets.length) await nextPoll();
+  const other = sockets.pop()!;
+  const ask = (socket: Socket, id: string, from: string) =>
+    socket.write(
+      `GET /nowhere HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nx-request-id: ${id}\r\n\r\n`,
+    );
+  // All arrive in one turn of the event loop.
+  for (const [i, socket] of sockets.entries()) ask(socket, "greedy", `2001:db8:7:1::${i}`);
+  ask(other, "other", "192.0.2.1");
+  await once(other, "data");
+  const place = log.findIndex((line) => line.includes('"other"'));
+  assert.ok(place < 50, `answered as number ${place}`);
+});
+
 test("the connections of a trusted proxy are not counted as those of one client", async (t) => {
   const settings = { CONNECTIONS_PER_CLIENT_MAX: "2", TRUSTED_PROXIES: "127.0.0.0/8" };
   const { port } = await openHttpServer(t, { config: readConfig(settings) });
