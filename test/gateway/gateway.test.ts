@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readConfig } from "#config.ts";
-import { openCatalogue } from "#datasets/catalogue.ts";
 import { openAnswerCache, type SentBody } from "#gateway/answer-cache.ts";
 import {
   type Caller,
@@ -24,8 +22,8 @@ import { operations } from "#operations/index.ts";
 import { filters, type Operation, optional, type Query } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
 import { cast } from "../support/cast.ts";
-import { modelOf, openCurrent } from "../support/dataset.ts";
-import { fixedClock, startService } from "../support/service.ts";
+import { modelOf } from "../support/dataset.ts";
+import { fixedClock } from "../support/service.ts";
 
 const nobody: Client = {
   address: () => "192.0.2.7",
@@ -216,16 +214,4 @@ test("a request that cannot be counted is refused, and known by its account", as
   assert.deepEqual([asker?.accountNumber, counted], [account.accountNumber, null]);
   assert.ok(result.kind === "problem");
   assert.deepEqual([result.problem.status, result.problem.members["reason"]], [503, "store_down"]);
-});
-
-test("a call over HTTP and a direct one give the same bytes", async (t) => {
-  const { get, dataDir } = await startService(t);
-  const model = openCurrent(openCatalogue(join(dataDir, "datasets")));
-  const { ask } = await openTestGateway(t, { model: () => model });
-  for (const query of ["gp_name=northwind&limit=1", "gp_name=zzz"]) {
-    const { text } = await get(`/fetch-gp?${query}`);
-    const result = await resultOf(ask(query));
-    assert.ok(result.kind === "answer");
-    assert.equal(result.answer.body.toString(), text);
-  }
 });

@@ -64,25 +64,6 @@ test("nothing is answered behind an answer to HTTP/1.0 that has no length, not e
   }
 });
 
-test("every wait for a client has an end", async (t) => {
-  const service = await startService(t);
-  const { timeouts } = await import("#http/build-server.ts");
-  assert.deepEqual(timeouts, {
-    headers: 10_000,
-    request: 15_000,
-    keepAlive: 10_000,
-    checkEvery: 2000,
-    linger: 2000,
-  });
-  const socket = connect(service.port, "127.0.0.1");
-  t.after(() => socket.destroy());
-  socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
-  const answer = await new Promise<string>((resolve) =>
-    socket.once("data", (bytes) => resolve(String(bytes))),
-  );
-  assert.match(answer, /Keep-Alive: timeout=10\r\n/);
-});
-
 test("an interim answer never stands within the answer to an earlier request", async (t) => {
   const { port, key } = await startService(t);
   const ask = (more = "") =>

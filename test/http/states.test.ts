@@ -33,13 +33,6 @@ test("while it closes the service answers what still comes, and says that the co
   assert.equal((await get("/ready")).body.reason, "draining");
 });
 
-test("with the cache switched off answers are the same", async (t) => {
-  const { get } = await openHttpServer(t);
-  const first = await get("/fetch-gp?gp_name=northwind");
-  const second = await get("/fetch-gp?gp_name=northwind");
-  assert.deepEqual(second.body, first.body);
-});
-
 test("the log names a request by the path it was answered on, also where its method was wrong or a route serves many paths", async (t) => {
   const { get, log } = await openHttpServer(t);
   const asked = [
