@@ -5,7 +5,6 @@ import { test, type TestContext } from "node:test";
 import { listAudit } from "#accounts/list-audit.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
 import { openControl } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -101,14 +100,6 @@ test("publish and rollback remove old datasets as an import does, but none that 
   assert.deepEqual(left(), all.slice(3), "what was current a moment ago may be being opened");
 });
 
-test("DATASETS_KEEP=0 keeps all", async (t) => {
-  const { left, text, importing } = await published(t, 4, { DATASETS_KEEP: "0" });
-  await text(...(await importing("new")));
-  await text("datasets", "rollback");
-  assert.match(await text("datasets", "prune"), /nothing was deleted/);
-  assert.equal(left().length, 5);
-});
-
 test("a dataset that cannot be removed is reported, and the publication is a success", async (t) => {
   const { all, left, start, importing, catalogue } = await published(t, 4, { DATASETS_KEEP: "1" });
   const path = catalogue.pathOf(all[0]!);
@@ -167,14 +158,4 @@ test("a dataset is pinned and let go by name, is listed as pinned, and prune nam
     ["operator", "dataset.unpinned", first],
     ["operator", "dataset.pruned", first],
   ]);
-});
-
-test("a dataset that is pinned survives as many publications as come", async (t) => {
-  const { all, left, text, importing, catalogue } = await published(t, 2, { DATASETS_KEEP: "1" });
-  await text("datasets", "pin", all[0]!);
-  for (const name of ["x", "y", "z"]) await text(...(await importing(name)));
-  assert.ok(left().includes(all[0]!));
-  rollBack(catalogue, Date.now());
-  await text("datasets", "publish", all[0]!);
-  assert.notEqual(catalogue.find(all[0]!).pinned_at, null);
 });

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { outcomeOf, mainPath } from "../support/command-line.ts";
-import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
+import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
 import { machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -294,97 +293,4 @@ test("a folder with datasets of its own is refused as a cache and left as it is"
   const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
   assert.match(await refusal(exitCodes.conflict, "datasets", "list"), /has datasets of its own/);
   assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
-});
-
-test("with PostgreSQL away every command ends with one line that names it, and nothing is left behind", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { one } = machines;
-  const { version } = await one.importOf(["alpha"]);
-  const before = readdirSync(join(one.dataDir, "datasets"));
-  const postgres = await postgresOfFile();
-  await postgres.stop();
-  try {
-    for (const args of [
-      ["import", "ndjson", one.records("beta"), "--source", "own"],
-      ["datasets", "list"],
-      ["datasets", "publish", version],
-      ["instances"],
-    ]) {
-      const err = await one.refusal(exitCodes.busy, ...args);
-      assert.match(err, /^error: PostgreSQL at .* cannot be reached .*Is it running\?\n$/);
-    }
-  } finally {
-    await postgres.start();
-  }
-  assert.deepEqual(readdirSync(join(one.dataDir, "datasets")), before);
-  assert.equal((await one.importOf(["beta"])).outcome, "published");
-});
-
-/** Imports in a process of its own, which runs `act` instead of the first statement with `text` in it. */
-function importUntil(one: ReturnType<typeof commandsOn>, file: string, text: string, act: string) {
-  const preload = `
-    import pg from ${JSON.stringify(import.meta.resolve("pg"))};
-    const query = pg.Client.prototype.query;
-    pg.Client.prototype.query = function (sql, ...rest) {
-      if (typeof sql === "string" && sql.includes(${JSON.stringify(text)})) { ${act} }
-      return query.call(this, sql, ...rest);
-    };`;
-  const loaded = ["--import", `data:text/javascript,${encodeURIComponent(preload)}`];
-  const importing = ["import", "ndjson", file, "--source", "own"];
-  return outcomeOf(process.execPath, [...loaded, mainPath, ...importing], {
-    PATH: process.env["PATH"],
-    DATA_DIR: one.dataDir,
-    ...one.settings,
-  });
-}
-
-/** Of each dataset its version and whether it is current. */
-const listed = async (at: ReturnType<typeof commandsOn>) =>
-  (await at.json("datasets", "list")).map(({ version, current }: any) => [version, current]);
-
-test("an import that is killed while it pushes or publishes leaves the old dataset, and the next one cleans up", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { database, one, other } = machines;
-  const first = await one.importOf(["alpha"]);
-  for (const [i, text] of ["insert into dataset_part", "commit", "with moved"].entries()) {
-    const file = one.records("alpha", `killed${i}`);
-    const act = 'process.kill(process.pid, "SIGKILL");';
-    const killed = await importUntil(one, file, text, act);
-    assert.equal(killed.exitCode, null, killed.err);
-    assert.deepEqual(await listed(other), [[first.version, true]]);
-  }
-  const folder = join(one.dataDir, "datasets");
-  assert.ok(existsSync(join(folder, ".draft.sqlite")));
-  // The server lets go of a lock a moment after its session died.
-  for (;;) {
-    const file = one.records("alpha", "beta");
-    const { exitCode } = await one.start("import", "ndjson", file, "--source", "own");
-    if (exitCode === exitCodes.done) break;
-    assert.equal(exitCode, exitCodes.busy);
-  }
-  assert.ok(!existsSync(join(folder, ".draft.sqlite")));
-  const [row] = await runSql(database, "select count(*)::integer as count from dataset");
-  assert.deepEqual(row, { count: 2 });
-});
-
-test("an import whose connection ends while it pushes or publishes says so and publishes nothing", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { one, other } = machines;
-  const first = await one.importOf(["alpha"]);
-  const end = `
-    const other = new pg.Client(process.env.DATABASE_URL);
-    return other.connect()
-      .then(() => query.call(other, "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"))
-      .then(() => other.end())
-      .then(() => query.call(this, sql, ...rest));`;
-  for (const [i, text] of ["insert into dataset_part", "with moved"].entries()) {
-    const ended = await importUntil(one, one.records("alpha", `ended${i}`), text, end);
-    assert.notEqual(ended.exitCode, 0);
-    assert.match(ended.err, /^error: PostgreSQL at .*\n$/);
-    assert.deepEqual(await listed(other), [[first.version, true]]);
-  }
-  assert.equal((await other.importOf(["alpha", "beta"])).outcome, "published");
 });

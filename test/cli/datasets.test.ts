@@ -6,9 +6,10 @@ import { setTimeout } from "node:timers/promises";
 import { exitCodes } from "#cli/command-fault.ts";
 import { takeImportLock } from "#cli/datasets-folder.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { command, commandInOwnProcess } from "../support/command-line.ts";
+import { commandInOwnProcess } from "../support/command-line.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
+import { newKey, roomy } from "../support/own-process.ts";
 import { type ServerAnswer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -167,21 +168,7 @@ test("a running server takes over what commands publish, within two seconds and 
   const write = (...records: object[]) =>
     writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
   await importRecords(openCatalogue(join(dataDir, "datasets")), [acme]);
-  const created = [
-    "accounts",
-    "create",
-    "--name",
-    "Acme",
-    "--per-minute",
-    "100000",
-    "--per-hour",
-    "100000",
-  ];
-  await command(created, { dataDir });
-  const key = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
-    dataDir,
-  });
-  const headers = { "x-api-key": JSON.parse(key.out).key };
+  const headers = { "x-api-key": await newKey(dataDir, "Acme", roomy) };
   const server = await startServer(t, { dataDir });
   const ask = (tag = "") =>
     server.get(

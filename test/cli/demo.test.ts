@@ -19,6 +19,7 @@ import { command } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
+import { newKey } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -258,11 +259,7 @@ test("a demo whose key is not known any more, or was revoked, makes another and 
 
 test("no real key is taken for the demo's, though it stands in the demo's file", async (t) => {
   const dataDir = temporaryFolder(t);
-  await command(["accounts", "create", "--name", "Acme"], { dataDir });
-  const made = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
-    dataDir,
-  });
-  const { key } = JSON.parse(made.out) as { key: string };
+  const key = await newKey(dataDir, "Acme");
   writeFileSync(join(dataDir, "demo.key"), key);
   assert.notEqual((await prepareSmallDemo(dataDir)).key, key);
 });

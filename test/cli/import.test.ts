@@ -152,19 +152,6 @@ test("--dry-run tells what would change and changes nothing", async (t) => {
   assert.deepEqual(await versions(), []);
 });
 
-test("the first import of a real source removes the invented records, later ones leave each other alone", async (t) => {
-  const { dataDir, write, json } = workplace(t);
-  const invented = [
-    { ...acme, id: "demo-1" },
-    { ...acme, id: "demo-2" },
-  ];
-  await importRecords(openCatalogue(join(dataDir, "datasets")), invented, { source: demoSource });
-  const import1 = await json("import", "ndjson", write("a", linesOf(acme)), "--source", "one");
-  assert.deepEqual([import1.added, import1.removed, import1.records.gp], [1, 2, 1]);
-  const import2 = await json("import", "ndjson", write("b", linesOf(acme)), "--source", "two");
-  assert.deepEqual([import2.added, import2.removed, import2.records.gp], [1, 0, 2]);
-});
-
 test("the report says that the demo's records go because real ones come, whether they went, will go or would go, and later no more", async (t) => {
   const { dataDir, write, text, json } = workplace(t);
   const invented = Array.from({ length: 1200 }, (_, i) => ({ ...acme, id: `demo-${i}` }));

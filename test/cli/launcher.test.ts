@@ -45,16 +45,6 @@ test("a new Node runs the command line itself", async () => {
   assert.match(out, /^Usage: gp-records keys/);
 });
 
-test("an old Node hands over to the bundled one with the same arguments", { skip }, async () => {
-  const { exitCode, out, err } = await outcomeOf(
-    oldNode!,
-    [launcher, "keys", "--help"],
-    process.env,
-  );
-  assert.equal(exitCode, 0, err);
-  assert.match(out, /^Usage: gp-records keys/);
-});
-
 test("sockets that systemd passes to an old Node reach the bundled one", { skip }, async (t) => {
   const { bin } = installation(
     t,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { Command } from "commander";
@@ -89,27 +89,6 @@ test("a wrong command, option or argument ends with 2 and one line that names it
     assert.match(err, words);
     assert.match(err, /^error: .*\n$/);
   }
-});
-
-test("a wrong setting ends with 2 and names the setting", async () => {
-  const reported: string[] = [];
-  const context = {
-    environment: { DATA_DIR: "/nowhere", PORT: "many" },
-    now: () => 0,
-    print: () => {},
-    reportError: (text: string) => void reported.push(text),
-  };
-  const { keyCommands } = await import("#cli/keys.ts");
-  assert.equal(await run(["keys", "list"], context, [keyCommands]), exitCodes.usage);
-  assert.match(reported.join("\n"), /^error: PORT .*'many'\.$/);
-});
-
-test("a data folder that cannot be used ends with 2 and is named", async (t) => {
-  const file = `${temporaryFolder(t)}/file`;
-  writeFileSync(file, "");
-  const { exitCode, err } = await command(["keys", "list"], { dataDir: file });
-  assert.equal(exitCode, exitCodes.usage);
-  assert.match(err, /^error: .*file.control\.sqlite.*DATA_DIR.*\n$/);
 });
 
 test("what is not there, or what the present state forbids, ends with 4", async (t) => {

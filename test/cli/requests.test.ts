@@ -18,7 +18,13 @@ async function commandsAfterRequests(t: TestContext) {
     request({ at: noon - day, requestId: "req_old" }),
     request({ at: noon - hour, requestId: "req_1", status: 429, problem: "quota-exceeded" }),
     request({ at: noon - 1, requestId: "shared", milliseconds: 0.5, query: "q=1,2" }),
-    request({ at: noon - 2, requestId: "shared", account: 2, key: "key_b" }),
+    request({
+      at: noon - 2,
+      requestId: "shared",
+      account: 2,
+      key: "key_b",
+      query: "=cmd|' /C calc'!A0",
+    }),
   ]);
   const idsFrom = async (...args: string[]) => {
     const lines = (await commands.text("requests", ...args, "--ndjson")).split("\n");
@@ -112,7 +118,7 @@ test("as CSV what a spreadsheet would run is text", async (t) => {
       bytes: "1000",
       dataset: "20261121T090000Z-1",
       problem: "",
-      query: "",
+      query: "'=cmd|' /C calc'!A0",
     },
   ]);
 });

@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { Agent, get, type IncomingMessage } from "node:http";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { command, mainPath, outcomeOf, outcomeOfScript } from "../support/command-line.ts";
+import { mainPath, outcomeOf, outcomeOfScript } from "../support/command-line.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { oldNode } from "../support/old-node.ts";
+import { newKey } from "../support/own-process.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
 import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -22,16 +21,11 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
 
-/** A data folder with these records, an account, and a key of it. */
+/** A data folder with these records and a key. */
 async function folderWithKey(t: TestContext, records: readonly unknown[]) {
   const dataDir = temporaryFolder(t);
-  if (records.length > 0) await importRecords(openCatalogue(join(dataDir, "datasets")), records);
-  await command(["accounts", "create", "--name", "Acme"], { dataDir });
-  const made = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
-    dataDir,
-  });
-  const { key, id } = JSON.parse(made.out) as { key: string; id: string };
-  return { dataDir, key, id, headers: { "x-api-key": key } };
+  await importRecords(openCatalogue(join(dataDir, "datasets")), records);
+  return { dataDir, key: await newKey(dataDir, "Acme") };
 }
 
 /** Why nothing could be reached there. */
@@ -167,86 +161,15 @@ test("a FIFO in the place of the accounts or of a lock ends a start with its pat
   }
 });
 
-test("a plain serve", async (t) => {
-  const dataDir = join(temporaryFolder(t), "new");
+test("a second server is kept off the data folder of the first: one line, exit code 5", async (t) => {
+  const dataDir = temporaryFolder(t);
   const server = await startServer(t, { dataDir });
-
-  await t.test("prints its address, and answers there", async () => {
-    assert.match(server.out(), /^gp-records answers at http:\/\/127\.0\.0\.1:\d+$/m);
-    const { status, body } = await server.get("/health");
-    assert.deepEqual({ status, body }, { status: 200, body: { status: "ok" } });
-    assert.equal(server.err(), "");
-  });
-
-  await t.test("listens on 127.0.0.1 alone", async () => {
-    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-    const hosts = others.filter(
-      ({ address }) => address !== "127.0.0.1" && !address.startsWith("fe80"),
-    );
-    for (const host of ["127.0.0.2", ...hosts.map(({ address }) => address)])
-      assert.ok((await connectFault(host, server.port)) !== undefined, host);
-  });
-
-  await t.test("makes no account, no key and no dataset", async () => {
-    for (const what of ["accounts", "keys"])
-      assert.equal((await command([what, "list", "--json"], { dataDir })).out, "[]\n");
-    assert.deepEqual(await allCommands(dataDir).json("datasets", "list"), []);
-  });
-
-  await command(["accounts", "create", "--name", "Acme"], { dataDir });
-  const made = await command(["keys", "create", "--account", "Acme", "--name", "k", "--json"], {
-    dataDir,
-  });
-  const { id, key } = JSON.parse(made.out);
-  const headers = { "x-api-key": key };
-
-  await t.test("answers 503 no_dataset while there is none", async () => {
-    for (const path of ["/fetch-gp?gp_name=acme", "/ready"]) {
-      const { status, body } = await server.get(path, headers);
-      assert.deepEqual([status, body.reason], [503, "no_dataset"]);
-    }
-  });
-
-  await t.test(
-    "refuses a revoked key from the next request on, on a connection in use",
-    async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      t.after(() => agent.destroy());
-      const ask = async () => {
-        const sent = get(`${server.url}/fetch-gp?gp_name=acme`, { agent, headers });
-        const [answer] = (await once(sent, "response")) as [IncomingMessage];
-        const { statusCode: status, socket } = answer;
-        const port = socket.localPort;
-        const body = JSON.parse(Buffer.concat(await Array.fromAsync(answer)).toString());
-        return { status, code: body.code as string, port };
-      };
-      const { status, port } = await ask();
-      assert.equal(status, 503);
-      let isRevoked = false;
-      const revoking = command(["keys", "revoke", id], { dataDir }).then(() => (isRevoked = true));
-      // What is sent before the command has ended may go either way.
-      while (!isRevoked) await ask();
-      await revoking;
-      assert.deepEqual(await ask(), { status: 401, code: "api-key-revoked", port });
-    },
+  assert.match(server.out(), /^gp-records answers at http:\/\/127\.0\.0\.1:\d+$/m);
+  assert.equal(
+    await allCommands(dataDir).refusal(exitCodes.busy, "serve"),
+    `error: Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.\n`,
   );
-
-  await t.test("keeps a second server off its data folder: one line, exit code 5", async () => {
-    assert.equal(
-      await allCommands(dataDir).refusal(exitCodes.busy, "serve"),
-      `error: Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.\n`,
-    );
-    assert.equal((await server.get("/health")).status, 200);
-  });
-
-  await t.test("goes on when nobody reads its output any more, and ends well", async () => {
-    server.stdout.destroy();
-    for (let asked = 0; asked < 20; asked++)
-      assert.equal((await server.get("/health")).status, 200);
-    server.signal("SIGTERM");
-    assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
-    assert.equal(server.err(), "");
-  });
+  assert.equal((await server.get("/health")).status, 200);
 });
 
 test("a reader of the output that has stopped reading holds up neither answers nor the end", async (t) => {
@@ -259,26 +182,6 @@ test("a reader of the output that has stopped reading holds up neither answers n
   assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
 });
 
-test("a server whose output cannot be written, as on a full disk, goes on answering", async (t) => {
-  if (!existsSync("/dev/full")) return t.skip("there is no /dev/full here");
-  const port = await freePort();
-  const full = openSync("/dev/full", "w");
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(import.meta.resolve("#cli/main.ts")), "serve"],
-    {
-      env: { DATA_DIR: temporaryFolder(t), PORT: String(port) },
-      stdio: ["ignore", full, "ignore"],
-    },
-  );
-  closeSync(full);
-  const ended = once(child, "exit");
-  t.after(() => (child.kill("SIGKILL"), ended));
-  while ((await connectFault("127.0.0.1", port)) !== undefined) await setTimeout(5);
-  for (let asked = 0; asked < 50; asked++)
-    assert.equal((await fetch(`http://127.0.0.1:${port}/health`)).status, 200);
-});
-
 test("a server told to stop while it still starts ends well", async (t) => {
   const port = await freePort();
   const { dataDir } = await folderWithKey(t, [acme]);
@@ -287,24 +190,6 @@ test("a server told to stop while it still starts ends well", async (t) => {
   while ((await connectFault("127.0.0.1", port)) !== undefined) await setTimeout(5);
   server.signal("SIGTERM");
   assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
-});
-
-test("wrong settings and options end at once with 2 and one line for each", async (t) => {
-  const folder = temporaryFolder(t);
-  const dataDir = join(folder, "data");
-  const faults = async (settings: Record<string, string>, ...args: string[]) =>
-    (await allCommands(dataDir, settings).refusal(exitCodes.usage, "serve", ...args))
-      .trimEnd()
-      .split("\n");
-  const [port, log, ...others] = await faults({ PORT: "http", LOG_LEVEL: "loud" });
-  assert.match(port!, /^error: PORT must be .*'http'\.$/);
-  assert.match(log!, /^error: LOG_LEVEL must be .*'loud'\.$/);
-  assert.deepEqual(others, []);
-  assert.deepEqual(await faults({}, "--demoo"), [
-    "error: unknown option '--demoo' (Did you mean --demo?) See `gp-records serve --help`.",
-  ]);
-  assert.match((await faults({}, "here"))[0]!, /^error: too many arguments/);
-  assert.deepEqual(openCatalogue(dataDir).list(), []);
 });
 
 test("a data folder that cannot be used ends with 2 and one line that names it", async (t) => {
@@ -416,19 +301,6 @@ function splitAt(text: string, mark: string): [string, string] {
   return [text.slice(0, place), text.slice(place + mark.length)];
 }
 
-test("a second signal ends the server at once, whatever is under way", async (t) => {
-  const { dataDir, key } = await folderWithKey(t, bigPage);
-  const { port, signal, ended } = await startServer(t, { dataDir });
-  const idle = await connection(port, "");
-  const running = await connection(port, requestLines("/fetch-gp?gp_name=acme&limit=100", key));
-  await readSome(running.socket);
-  signal("SIGTERM");
-  await idle.closed;
-  signal("SIGINT");
-  assert.deepEqual(await ended, { exitCode: null, signal: "SIGINT" });
-  running.socket.destroy();
-});
-
 test(
   "a process group told to stop, launcher included, finishes slow downloads",
   { skip: oldNode === undefined && "there is no Node that the launcher replaces on this machine" },
@@ -455,49 +327,6 @@ test(
     assert.equal(server.err(), "");
   },
 );
-
-test("a killed server forgets no request it has counted", async (t) => {
-  const { dataDir, headers } = await folderWithKey(t, [acme]);
-  const first = await startServer(t, { dataDir });
-  for (let spent = 0; spent < 30; spent++) await first.get("/fetch-gp?gp_name=acme", headers);
-  // Public paths are not counted, so these requests may be under way without making the count uncertain.
-  const underWay = Array.from({ length: 5 }, () => first.get("/docs"));
-  first.signal("SIGKILL");
-  await Promise.allSettled(underWay);
-  await first.ended;
-  const second = await startServer(t, { dataDir });
-  const { status, headers: received } = await second.get("/fetch-gp?gp_name=acme", headers);
-  assert.equal(status, 200);
-  assert.match(
-    received.get("ratelimit")!,
-    /^"minute";r=29;t=\d+, "hour";r=969;t=\d+, "day";r=9969;/,
-  );
-});
-
-test("a server that counts by itself loads nothing of what counts for several instances", async (t) => {
-  const { out, err } = await outcomeOfScript(`
-    import { registerHooks } from "node:module";
-    const loaded = [];
-    registerHooks({
-      load(url, context, next) {
-        loaded.push(url);
-        return next(url, context);
-      },
-    });
-    const use = (path) => import(new URL(path, ${JSON.stringify(import.meta.resolve("#service.ts"))}));
-    const { readConfig } = await use("./config.ts");
-    const { openService } = await use("./service.ts");
-    const { openLog } = await use("./cli/log.ts");
-    const config = readConfig({ PORT: "0", DATA_DIR: ${JSON.stringify(temporaryFolder(t))} });
-    const service = await openService(config, openLog("silent").logger);
-    await service.start();
-    await service.stop();
-    console.log(loaded.join("\\n"));
-    process.exit();
-  `);
-  assert.match(out, /limits.memory-counters/, err);
-  assert.doesNotMatch(out, /node_modules.(pg|@redis)\b|limits.(shared-counters|engine|\w+-engine)/);
-});
 
 test("a command that serves nothing does not wait for what serving and importing need", async () => {
   const { out, err } = await outcomeOfScript(`

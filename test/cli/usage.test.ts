@@ -53,6 +53,7 @@ test("an export is a table for people, and JSON for programs", async (t) => {
     lines.map((line) => JSON.parse(line)),
     documents,
   );
+  assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
   assert.equal(documents[0].status_429, 1);
 });
 
