@@ -33,25 +33,21 @@ export interface Instance extends RunningServer {
 interface Place {
   /** How far its wall clock is ahead. */
   aheadMilliseconds?: number;
-  /** The main.ts of another version of the program. */
-  main?: string;
   /** What its process is started under. */
   under?: readonly string[];
-  settings?: Record<string, string>;
 }
 
 /** An instance with a data folder of its own, once it serves what is published. */
 export async function startInstance(
   t: TestContext,
   { databaseUrl, countersUrl }: Shared,
-  { aheadMilliseconds = 0, main, under = [], settings = {} }: Place = {},
+  { aheadMilliseconds = 0, under = [] }: Place = {},
 ): Promise<Instance> {
   const admin = holdSocket();
   const own = holdSocket();
   const startedAt = Date.now();
   const server = await startServer(t, {
     dataDir: temporaryFolder(t),
-    ...(main !== undefined && { main }),
     under,
     // Held here, so that they are reached from here wherever the process of the server is.
     sockets: [
@@ -65,7 +61,6 @@ export async function startInstance(
         NODE_OPTIONS: `--import=${join(import.meta.dirname, "clock-ahead.ts")}`,
         CLOCK_AHEAD_MILLISECONDS: String(aheadMilliseconds),
       }),
-      ...settings,
     },
   });
   t.after(() => [own, admin].forEach((socket) => socket.close()));
