@@ -21,8 +21,8 @@ const accountHeaders =
 /** Two years, the least that preload lists accept (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
-/** RFC 9110 §8.3.1; or none. */
-const mediaType = /^(?:[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+)?$/;
+/** RFC 9110 §8.3.1. */
+const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 
 export function accountRoutes(http: HttpDependencies): Route[] {
   const { publicUrl, trustedProxies } = http.config;
@@ -36,8 +36,8 @@ export function accountRoutes(http: HttpDependencies): Route[] {
     async handle(exchange) {
       const { request, target, body } = exchange;
       // Whether a form may come from elsewhere is asked before its type, by the worker; what is no media type is no form.
-      if (request.method === "POST" && !mediaType.test(sentType(exchange)))
-        throw otherType(exchange);
+      const hasType = request.method === "POST" && request.headers["content-type"] !== undefined;
+      if (hasType && !mediaType.test(sentType(exchange))) throw otherType(exchange);
       const answer = await http.accountWorker({
         path: sentPath(target),
         query: queryText(exchange),
