@@ -53,7 +53,8 @@ export function targetOf(target: string): { path: string; query: string } {
   const local = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
   const [, path = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(local)!;
   try {
-    return { path: decodeURIComponent(path), query };
+    // An escaped slash parts no path (RFC 3986 §2.2).
+    return { path: decodeURIComponent(path.replaceAll(/%2f/gi, "%252F")), query };
   } catch {
     return { path, query };
   }
