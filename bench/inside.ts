@@ -8,6 +8,8 @@ const delay = monitorEventLoopDelay({ resolution: 1 });
 const threads = new BroadcastChannel("gp-records-bench");
 const workers = new Set<Worker>();
 
+const askAgainMilliseconds = 500;
+
 const answers: Record<InsideQuestion, () => number | Promise<number>> = {
   beginDelay() {
     delay.reset();
@@ -25,8 +27,13 @@ const answers: Record<InsideQuestion, () => number | Promise<number>> = {
   },
   async heldMemory() {
     const ofWorkers = Promise.all([...workers].map(heldBytesOf));
-    threads.postMessage("collect");
-    return (await ofWorkers).reduce((sum, bytes) => sum + bytes, heldBytes());
+    const collect = () => threads.postMessage("collect");
+    collect();
+    // A worker that is only starting does not listen yet.
+    const again = setInterval(collect, askAgainMilliseconds);
+    const bytes = await ofWorkers;
+    clearInterval(again);
+    return bytes.reduce((sum, one) => sum + one, heldBytes());
   },
 };
 
