@@ -1,9 +1,9 @@
-/** The network of an address: one for counting wrong keys, and a coarser one to show people and to count sites by. */
+/** Networks of client addresses: one to count wrong keys by, and a coarser one to show people and to count sites by. */
 import { isIP } from "node:net";
 
 /**
- * An IPv4 address as it is, also if mapped into IPv6; of IPv6 the first 64 bits, because anyone can get that many
- * addresses (RFC 6177). Everything that is no address shares one name, so that nonsense allows no extra guesses.
+ * Returns an IPv4 address as it is, even if mapped into IPv6, and the first 64 bits of an IPv6 address, because anyone
+ * can get that many addresses (RFC 6177). Returns one name for all that is no address: nonsense allows no extra guesses.
  */
 export function clientNetwork(address: string): string {
   const family = isIP(address);
@@ -11,7 +11,7 @@ export function clientNetwork(address: string): string {
   return family === 6 ? networkOf(groupsOf(address)) : "unknown";
 }
 
-/** The /24 or /48 of an address: enough for people to recognise their own, too little to locate anybody. */
+/** Returns the /24 or /48 of an address: enough for people to recognise their own, too little to locate anybody. */
 export function coarseNetwork(address: string): string {
   const family = isIP(address);
   if (family === 0) return "unknown";
@@ -29,7 +29,7 @@ export function networksOf(address: string): [network: string, site?: string] {
 const networkOf = (groups: readonly number[]): string =>
   mappedAddress(groups) ?? prefixOf(groups, 4);
 
-/** The IPv4 address that is mapped into an IPv6 one. */
+/** Returns the IPv4 address mapped into an IPv6 address, if there is one. */
 function mappedAddress(groups: readonly number[]): string | undefined {
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
   if (!isMapped) return undefined;
@@ -42,7 +42,7 @@ function prefixOf(groups: readonly number[], count: number): string {
   return `${prefix.join(":")}::/${count * 16}`;
 }
 
-/** The eight numbers of a valid IPv6 address, without its zone. */
+/** Returns the eight groups of a valid IPv6 address, without its zone. */
 function groupsOf(address: string): number[] {
   const [head = "", tail = ""] = address.replace(/%.*/, "").split("::");
   const before = numbersOf(head);
@@ -51,7 +51,7 @@ function groupsOf(address: string): number[] {
   return [...before, ...between, ...after];
 }
 
-/** The groups of a part of an address; an IPv4 address at its end is two of them. */
+/** Returns the groups in one part of an address; an IPv4 address at its end makes two. */
 function numbersOf(part: string): number[] {
   if (part === "") return [];
   return part.split(":").flatMap((group) => {

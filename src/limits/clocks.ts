@@ -1,18 +1,18 @@
-/** The clocks that limits are counted by, injected so that a test can set them. */
+/** The clocks behind the limits, injected so that a test can set them. */
 import { readFileSync } from "node:fs";
 
 export interface Clock {
-  /** Whole µs since the machine started; never steps, and is the same in every process of one boot. */
+  /** Whole µs since the machine started. Never steps; all processes of one boot read the same. */
   monotonicMicroseconds(): number;
-  /** Whole ms since 1970; it steps when the system clock is set. */
+  /** Whole ms since 1970. Steps when the system clock is set. */
   wallMilliseconds(): number;
-  /** Names the boot `monotonicMicroseconds` counts from; null where unknown; each run then counts as a boot. */
+  /** The boot that `monotonicMicroseconds` counts from; null if unknown, and each run then counts as a boot. */
   readonly bootId: string | null;
 }
 
 /**
- * The clocks of this machine: CLOCK_MONOTONIC, which stands still while the machine sleeps (so a laptop refuses a
- * little too long, never too little), and the boot id of Linux (random(4)).
+ * Returns this machine's clocks: CLOCK_MONOTONIC, and the boot id of Linux (random(4)). CLOCK_MONOTONIC stands still
+ * while the machine sleeps, so a laptop refuses a little too long, never too little.
  */
 export function systemClock(): Clock {
   return {

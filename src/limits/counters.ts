@@ -1,7 +1,33 @@
-/** Counts the requests of every account and decides whether one more is admitted. */
+/**
+ * Limits: counts the requests of every account and decides whether one more is admitted.
+ *
+ * The module holds the exact times of the requests that an account sent within the last day. Three windows slide over
+ * them: a minute, an hour and a day. Wrong keys have a window of their own for each client network (`failed-keys.ts`).
+ *
+ * A request is decided in these steps:
+ * 1. `take` drops from each window the requests that are as old as the window is long.
+ * 2. The request is admitted if all three windows have room, and is counted in all. A refusal is counted in none.
+ * 3. The caller gets the quota status: what remains, when each window resets, and on a refusal how long to wait.
+ * 4. `commit` makes the count last. Only then may the transport send the answer.
+ *
+ * One process counts in memory (`memory-counters.ts`). Its journal is written by `commit`, synced each second, and read
+ * at the next start. Times of the same boot are exact; others are converted by the wall clock.
+ *
+ * Several instances count in PostgreSQL or Valkey (`shared-counters.ts`). Each collects the requests of one turn of the
+ * event loop and sends them as one batch, one batch at a time. The server decides a batch by its own clock, and decides
+ * one request of an account after another, so that instances together admit what one alone would.
+ *
+ * When something is away:
+ * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart before that forgets them.
+ * - PostgreSQL or Valkey, in mode `local`: each instance counts by itself, from what it admitted before. It connects
+ *   again, charges the requests that it admitted meanwhile (`debts.ts`), and then shares counts again.
+ * - The same, in mode `deny`: each request is refused with a 503 until the server is back.
+ * - A crash of PostgreSQL, like a power failure here, loses at most the last second. A Valkey that comes back empty is
+ *   reported: each account has its whole quota again.
+ */
 import type { Quotas, WindowName } from "./policy.ts";
 
-/** The state of one window of an account, after the request that was just decided. */
+/** One window of an account, right after a request was decided. */
 export interface WindowStatus {
   readonly name: WindowName;
   readonly quota: number;
@@ -10,7 +36,7 @@ export interface WindowStatus {
   readonly remaining: number;
   /** Whole seconds, rounded up, until the oldest counted request leaves the window; 0 if it counts none. */
   readonly resetSeconds: number;
-  /** On a refusal, whole seconds, rounded up, until this window alone would admit a request; 0 if it does now. */
+  /** Whole seconds, rounded up, until this window alone would admit a refused request; 0 if it does now. */
   readonly waitSeconds: number;
 }
 
@@ -26,18 +52,18 @@ export interface QuotaStatus {
 
 export interface Counters {
   /**
-   * Counts a request of an account in all windows, or refuses it and counts it in none.
-   * `account` is its number in the control store, 1 to 2^32 - 1; `quotas` may differ from call to call.
-   * The response is sent only after the next `commit`. A rejection means that it could not be counted, so that it must be
-   * refused.
-   * @param requests how many it counts, 1 if left out: all of them or none, at one moment. At most `greatestRequest`.
+   * Counts a request of an account in all windows, or refuses it and counts it in none. The response is sent only after
+   * the next `commit`. Rejects if the request could not be counted; it must then be refused.
+   * @param account its number in the control store, 1 to 2^32 - 1.
+   * @param quotas may differ from call to call.
+   * @param requests number to count at one moment, all or none; at most `greatestRequest`, 1 if left out.
    */
   take(account: number, quotas: Quotas, requests?: number): QuotaStatus | Promise<QuotaStatus>;
-  /** What `take` would decide now; counts nothing. It never fails: where counters are away, it says what this process counted. */
+  /** Returns what `take` would decide now, and counts nothing. Never fails: in an outage it tells what this process counted. */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
-   * Once done, the end of the process loses nothing counted before the call; a power failure at most the last second.
-   * A rejection means that those counts may be lost, so their requests must be refused.
+   * Saves what was counted before the call. The end of the process then loses none of it, a power failure at most the
+   * last second. Rejects if those counts may be lost; their requests must then be refused.
    */
   commit(): void | Promise<void>;
   close(): void | Promise<void>;

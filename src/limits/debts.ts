@@ -1,18 +1,18 @@
-/** Requests that this instance admitted by itself while the shared counters were away, and that these do not count yet. */
+/** Requests that this instance admitted while the shared counters were away, to be charged there later. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "./clocks.ts";
 import type { Charge, Engine } from "./engine.ts";
 import { dayMicroseconds } from "./sliding-log.ts";
 
-/** Requests and accounts in one charge. */
+/** Maximum number of requests, and of accounts, in one charge. */
 const chargedMax = 1000;
 const chargedAccountsMax = 128;
 
 interface Debts {
-  /** Adds a request of now. */
+  /** Adds a request admitted now. */
   add(account: number): void;
   count(): number;
-  /** Has all of them charged. What fails stays, and is charged under the same numbers the next time. */
+  /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
   pay(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function openDebts(engine: Engine, clock: Clock): Debts {
   const times = new Map<number, number[]>();
   let unnumbered = 0;
   let lastNumber = 0;
-  /** By part, oldest first. */
+  /** Numbered debts by part, oldest first. */
   const numbered = new Map<number, Debt[]>();
 
   const numberAll = () => {
@@ -46,7 +46,7 @@ export function openDebts(engine: Engine, clock: Clock): Debts {
     times.clear();
     unnumbered = 0;
   };
-  /** A charge that was sent once must not change. */
+  /** Numbers of charges that were sent; those must not change any more. */
   const sentNumbers = new Set<number>();
   const isOpen = ({ number, accounts }: Debt, more: number) =>
     !sentNumbers.has(number) &&
@@ -54,13 +54,13 @@ export function openDebts(engine: Engine, clock: Clock): Debts {
     accounts.reduce((sum, { times: some }) => sum + some.length, more) <= chargedMax;
 
   const payPart = async (ofPart: Debt[]) => {
-    // One after the other: a later number would make an earlier one look done.
+    // One after the other, because a later number would make an earlier one look done.
     for (let debt = ofPart[0]; debt !== undefined; debt = ofPart[0]) {
       sentNumbers.add(debt.number);
       const charge = chargeOf(debt);
       if (charge.accounts.length > 0) await engine.charge(charge);
       sentNumbers.delete(debt.number);
-      // An attempt that was given up may have got here as well.
+      // An attempt that was given up may have removed it already.
       if (ofPart[0] === debt) ofPart.shift();
     }
   };
@@ -70,7 +70,7 @@ export function openDebts(engine: Engine, clock: Clock): Debts {
       instance,
       number,
       part,
-      // What has left the day is owed no more.
+      // Requests older than a day no longer count.
       accounts: accounts
         .map(({ account, times: some }) => ({
           account,

@@ -1,68 +1,68 @@
-/** The server that counts for several instances: what it is asked in one turn of the event loop, and what it answers. */
+/** The server that counts for several instances: the questions of one turn of the event loop, and its answers. */
 import type { QuotaStatus } from "./counters.ts";
 import { type Quotas, windows } from "./policy.ts";
 import { quotaStatus, windowStatus } from "./sliding-log.ts";
 
 export interface Engine {
-  /** As a URL without user and password, for messages; of a cluster it also says that it is one. */
+  /** URL without user and password, for messages; it also tells a cluster from a single server. */
   readonly place: string;
-  /** The most groups it is asked at once, so that an answer takes no longer than an outage does to be noticed. */
+  /** Maximum number of groups in one question, so that an answer arrives before it counts as an outage. */
   readonly groupsMax: number;
   /**
-   * Opens a connection in place of the one before, and checks that the server can be used.
-   * @param onLost is called once, when this connection ends otherwise than by `disconnect`.
-   * @throws StoreFault `unusable`, naming the place, where the server must be set up first; another error where it does not answer.
+   * Opens a connection in place of the previous one, and checks that the server can count.
+   * @param onLost called once if this connection ends other than by `disconnect`.
+   * @throws StoreFault `unusable`, naming the place, if the server must be set up first; another error if it does not answer.
    */
   connect(onLost: (fault: Error) => void): Promise<void>;
-  /** Decides groups, in the order of their accounts. @returns the decisions in the same order. */
+  /** Decides groups, which are sorted by account. @returns the decisions in the same order. */
   decide(groups: readonly Group[]): Promise<Decision[]>;
-  /** Accounts with the same number are charged together. */
+  /** Returns the part of an account. Accounts of one part are charged together. */
   partOf(account: number): number;
   charge(charge: Charge): Promise<void>;
-  /** Drops the connection; whatever was asked is rejected. */
+  /** Drops the connection and rejects every call under way. */
   disconnect(): void;
 }
 
-/** Requests that an instance admitted by itself, to be counted now. Accounts are of one part, in ascending order. */
+/** Requests that an instance admitted by itself, to be counted now. All accounts are of one part, in ascending order. */
 export interface Charge {
-  /** Names the instance, and which of its charges this is: one that was done already changes nothing. */
+  /** Instance, and the number of its charge. A charge that was made before changes nothing. */
   instance: string;
   number: number;
   part: number;
-  /** How long ago each request was, in µs, the oldest first. */
+  /** Age of each request in µs, oldest first. */
   accounts: readonly { account: number; ages: readonly number[] }[];
 }
 
-/** Requests of one account that are decided together, at one moment: one after the other, or as a whole. */
+/** Requests of one account, decided at one moment: one after the other, or as a whole. */
 export interface Group {
   account: number;
   quotas: Quotas;
-  /** How many are to be counted; with 0 nothing is written, and the decision says what one would meet. */
+  /** Number to count. With 0 nothing is written, and the decision tells what one request would meet. */
   requests: number;
-  /** Whether they are one that counts so many: all of them are counted, or none. */
+  /** Is this one request that counts as several? All of them are counted, or none. */
   isWhole?: boolean;
 }
 
-/** The requests of a group as engines are sent them: a number below zero for a whole. */
+/** Returns the requests of a group as engines are sent them: below zero for a whole. */
 export const signedRequests = ({ requests, isWhole = false }: Group): number =>
   isWhole ? -requests : requests;
 
-/** What an engine decided of a group, in µs by its clock; it counted the first `admitted` requests and no other. */
+/** An engine's decision on a group, in µs by its clock. It counted the first `admitted` requests and no others. */
 export interface Decision {
   admitted: number;
-  /** Minute, hour, day, with those counted. */
+  /** Minute, hour and day, with the requests just counted. */
   windows: readonly WindowCount[];
 }
 
 interface WindowCount {
   count: number;
-  /** Until the oldest request leaves; 0 if there is none. */
+  /** µs until the oldest request leaves; 0 if there is none. */
   resetMicroseconds: number;
-  /** Until the window admits another request, or as many as a whole is; 0 if it does. */
+  /** µs until the window admits another request, or another whole; 0 if it does now. */
   waitMicroseconds: number;
 }
 
-/** Numbers of a decision as engines send it: `admitted`, then count, reset and wait of each window. */
+/** Numbers in a decision as engines send it: `admitted`, then count, reset and wait of each window. */
 export const decisionNumbers = 1 + 3 * windows.length;
 
 /** Reads the decision that begins at `at`. */
@@ -78,8 +78,8 @@ export function decisionFrom(numbers: ArrayLike<number>, at: number): Decision {
 }
 
 /**
- * The status of one request of a group.
- * @param position of the request in its group, from 0 on; for a look and for a whole 0.
+ * Returns the quota status of one request of a group.
+ * @param position place of the request in its group, from 0; 0 for a look and for a whole.
  */
 export function statusOf(
   { quotas, requests, isWhole = false }: Group,
@@ -91,7 +91,7 @@ export function statusOf(
   const admitted = isLook
     ? decision.windows.every(({ count }, index) => count < quotaOf(index))
     : position < decision.admitted;
-  // Of those admitted, each was answered before the next was counted.
+  // Each admitted request is answered as if the later ones were not counted yet.
   const later = admitted && !isLook && !isWhole ? decision.admitted - 1 - position : 0;
   return quotaStatus(
     admitted,

@@ -1,9 +1,9 @@
-/** Counts wrong keys by the network they come from, so that keys cannot be guessed by the thousand. */
+/** Counts wrong keys by client network, so that nobody can guess keys by the thousand. */
 import { clientNetwork } from "./client-network.ts";
 import type { Clock } from "./clocks.ts";
 import { type LimitStatus, openKeyedLimit } from "./keyed-limit.ts";
 
-/** Wrong keys one network may send within a window. */
+/** Wrong keys that one network may send within a window. */
 export const failedKeysQuota = 30;
 export const failedKeysWindowSeconds = 60;
 
@@ -13,7 +13,7 @@ export interface FailedKeys {
   networkCount(): number;
 }
 
-/** @param addressesMax networks remembered; the one that failed longest ago is dropped first, which bounds the memory. */
+/** @param addressesMax maximum number of networks in memory; beyond it, the one that failed longest ago is dropped. */
 export function openFailedKeys({
   clock,
   addressesMax = 10_000,

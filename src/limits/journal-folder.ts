@@ -1,8 +1,8 @@
-/** The folder of the journal: which segments it has, what the next one is called, and which are deleted. */
+/** The folder of the journal: lists its segments, names the next one, and deletes old ones. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** A segment that is no longer written to, and the time of its newest record in µs. */
+/** A segment no longer written to, and the time of its newest record in µs. */
 export interface FinishedSegment {
   path: string;
   newestMicroseconds: number;
@@ -10,20 +10,20 @@ export interface FinishedSegment {
 
 const segmentName = /^(\d{8})\.counts$/;
 
-/** Paths of all segments, oldest first; creates the folder if needed. @throws if it can be neither read nor created. */
+/** Lists the paths of all segments, oldest first. Creates the folder if needed. @throws if that or reading it fails. */
 export function listSegments(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return segmentNames(folder).map((name) => join(folder, name));
 }
 
-/** A path above all others in the folder. @throws as `listSegments`. */
+/** Returns a path that sorts after all segments in the folder. @throws as `listSegments`. */
 export function nextSegmentPath(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const highest = Math.max(0, ...segmentNames(folder).map((name) => Number.parseInt(name, 10)));
   return join(folder, `${String(highest + 1).padStart(8, "0")}.counts`);
 }
 
-/** Deletes segments without a record after `since`. @returns the others, and those that could not be deleted. */
+/** Deletes segments without a record after `since`. @returns the others, with those that could not be deleted. */
 export function deleteSegments(
   segments: readonly FinishedSegment[],
   sinceMicroseconds: number,

@@ -1,4 +1,4 @@
-/** Writes every admitted request to a file before its response is sent, so that a restart forgets none; many at once. */
+/** Writes admitted requests to a file, in batches and before their responses are sent, so that a restart forgets none. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "./clocks.ts";
@@ -6,31 +6,31 @@ import { readJournal } from "./read-journal.ts";
 import { encodeRecord, openSegments, recordBytes } from "./segments.ts";
 
 export interface JournalOptions {
-  /** The files are in its folder `counts`, which is created if needed. */
+  /** Data folder. The files are in its subfolder `counts`, which is created if needed. */
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved, with null when they are saved again, and never
-   * after `close`. Must not throw.
+   * Called with the reason when counts can no longer be read or saved, and with null when they are saved again. Never
+   * called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
 }
 
 interface Journal {
-  /** What earlier runs counted, as in `PastRequests`. */
+  /** Requests counted by earlier runs, as in `PastRequests`. */
   readonly past: ReadonlyMap<number, Float64Array>;
-  /** Buffers a record, to be written with the next ones. Never throws. */
+  /** Buffers a record until the next write. Never throws. */
   append(account: number, nowMicroseconds: number): void;
   /**
-   * Writes the buffered records. After it returns the end of the process loses nothing, a power failure at most the
-   * last second. Never throws: what cannot be written now is written later.
+   * Writes the buffered records. The end of the process then loses none of them, a power failure at most the last
+   * second. Never throws: a record that cannot be written now is written later.
    */
   write(): void;
   close(): void;
 }
 
 const syncEveryMilliseconds = 1000;
-/** The buffer is written early when it is full. */
+/** Maximum number of buffered records. A full buffer is written at once. */
 const bufferedMax = 256;
 
 export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
@@ -63,7 +63,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
     isSyncing = false;
   };
 
-  // Writes nothing, so that an unusable folder is known at the start and not at the first request.
+  // Writes nothing, but reports an unusable folder at the start instead of at the first request.
   backlog.flush(clock.monotonicMicroseconds());
   const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
@@ -97,10 +97,10 @@ function momentOf(clock: Clock) {
   };
 }
 
-/** Reports once when counts can no longer be read or saved, and once when they are saved again. */
+/** State of the journal, reported once when counts cannot be read or saved, and once when they are saved again. */
 interface JournalHealth {
   isFailing: () => boolean;
-  /** Reports a fault in any case. */
+  /** Reports a fault, even if one is known already. */
   report: (fault: Error) => void;
   /** Reports a fault unless one is known already. */
   fail: (error: unknown) => void;
@@ -130,9 +130,9 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void): Jou
   };
 }
 
-/** Writes records in order, and keeps those that the disk refuses for a later attempt. */
+/** Writer of records in order, which keeps those that the disk refuses for a later attempt. */
 interface Backlog {
-  /** Writes records after those that wait; their bytes may be reused when it returns. Never throws. */
+  /** Writes records after the waiting ones. Their bytes may be reused afterwards. Never throws. */
   add(records: Buffer, nowMicroseconds: number): void;
   /** Tries to write the waiting records. Never throws. */
   flush(nowMicroseconds: number): void;
@@ -140,10 +140,10 @@ interface Backlog {
 }
 
 const retryMicroseconds = 1e6;
-/** Further records are counted in memory only, so that a long outage does not use up memory. */
+/** Maximum number of waiting records. Later requests are counted in memory only, so that an outage does not fill it. */
 const waitingMax = 65_536;
 
-/** @param write returns how many of the records are written, and throws if none can be. */
+/** @param write returns how many records it wrote, and throws if it could write none. */
 export function openBacklog(
   write: (records: Buffer, nowMicroseconds: number) => number,
   onFault: (error: unknown) => void,
@@ -158,7 +158,7 @@ export function openBacklog(
       if (written * recordBytes === records.length) return written;
       throw new Error("ENOSPC: only a part could be written");
     } catch (error) {
-      // Also after a part: at the end of a full disk's last block there may be room for some bytes of a record for ever.
+      // A partial write waits, too: the last block of a full disk may take a few bytes of a record for ever.
       retryAt = now + retryMicroseconds;
       onFault(error);
       return written;

@@ -1,4 +1,4 @@
-/** Limits how often something happens for each of many names: one exact sliding window in memory. */
+/** Limits how often something may happen for each of many names: one exact sliding window each, in memory. */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "./clocks.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./sliding-log.ts";
@@ -16,7 +16,7 @@ interface KeyedLimit<Name extends string | number> {
   nameCount(): number;
 }
 
-/** @param namesMax names remembered; the one that was counted longest ago is dropped first, which bounds the memory. */
+/** @param namesMax maximum number of names in memory; beyond it, the one counted longest ago is dropped. */
 export function openKeyedLimit<Name extends string | number>({
   clock,
   quota,

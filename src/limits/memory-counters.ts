@@ -1,29 +1,29 @@
-/** The counters of one process: exact, in memory, with a journal that survives a restart. */
+/** The counters of one process: in memory, with a journal that survives a restart. */
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import { assertRequests, type Quotas } from "./policy.ts";
 import { countAt, lookAt, openWindows, shrink, type SlidingLog, takeFrom } from "./sliding-log.ts";
 
 interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
-  /** Where the journal is kept; null for none. */
+  /** Data folder with the journal; null for no journal. */
   dir: string | null;
 }
 
 interface MemoryCounters extends Counters {
   take(account: number, quotas: Quotas, requests?: number): QuotaStatus;
   look(account: number, quotas: Quotas): QuotaStatus;
-  /** Counts a request that was admitted elsewhere, whatever the quotas are; without writing it to the journal. */
+  /** Counts a request that was admitted elsewhere, whatever the quotas. The journal does not get it. */
   count(account: number): void;
-  /** Never fails: a journal that cannot be written is reported to `onFault` and stops no response. */
+  /** Writes the journal. Never fails: `onFault` gets the reason, and no response is held back. */
   commit(): void;
   close(): void;
-  /** Accounts in memory: those that sent a request within about a day. */
+  /** Returns the number of accounts in memory: those that sent a request within about a day. */
   accountCount(): number;
 }
 
 const accountMax = 2 ** 32 - 1;
 
-/** Counters that start from the journal of earlier runs, if there is one. A failing journal refuses no request. */
+/** Opens counters that start from the journal of earlier runs, if there is one. A failing journal refuses no request. */
 export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions): MemoryCounters {
   const journal = dir === null ? null : openJournal({ dir, clock, onFault });
   const logs = new Map<number, SlidingLog>();
@@ -68,13 +68,13 @@ function addLog(logs: Map<number, SlidingLog>, account: number): SlidingLog {
   return log;
 }
 
-/** @throws RangeError for what cannot be the number of an account. */
+/** @throws RangeError if this cannot be the number of an account. */
 export function assertAccount(account: number): void {
   if (!Number.isInteger(account) || account < 1 || account > accountMax)
     throw new RangeError(`An account number must be 1 to ${accountMax}, but is ${account}.`);
 }
 
-/** Checks one account a call, round robin, and forgets it if it counts nothing, so that no request pays for all accounts. */
+/** Returns a function that forgets one idle account a call, round robin, so that no request pays for all accounts. */
 function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
   let round = logs.entries();
   return (now) => {

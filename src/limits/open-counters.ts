@@ -1,11 +1,11 @@
-/** Opens the counters that the settings name; what counts for several instances is loaded only where it is used. */
+/** Opens the counters that the settings name. Code for several instances is loaded only where it is used. */
 import type { PostgresPlace } from "#store/postgres.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters } from "./counters.ts";
 import { openMemoryCounters } from "./memory-counters.ts";
 import type { ChosenPatience, OutageMode, SharedCounters } from "./shared-counters.ts";
 
-/** Who counts: this process alone, a server for several instances, or what is done while that is away. */
+/** Ways to count: this process alone, a server for several instances, or one of two ways while that is away. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
 
 interface OpenedCounters {
@@ -15,20 +15,20 @@ interface OpenedCounters {
 
 interface CountersOrder {
   dataDir: string;
-  /** With the accounts; null where they are in a file of `dataDir`, and then so are the counts. */
+  /** Database of the accounts; null if they are in a file of `dataDir`, where the counts then are, too. */
   database: PostgresPlace | null;
-  /** Of a Valkey or Redis that counts in place of the database. */
+  /** URL of a Valkey or Redis that counts in place of the database. */
   countersUrl: string | null;
   outage: OutageMode;
   patience: ChosenPatience;
   clock: Clock;
-  /** As the options of either kind of counters say. */
+  /** Called as the options of either kind of counters say. */
   onFault: (fault: Error | null) => void;
   /** Called when a Valkey or Redis has lost all counts. */
   onEmptied: () => void;
 }
 
-/** @throws StoreFault where the server that counts must be set up first. */
+/** @throws StoreFault if the server that counts must be set up first. */
 export async function openCounters({
   dataDir,
   database,

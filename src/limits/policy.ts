@@ -1,4 +1,4 @@
-/** How many requests an account may send: three sliding windows, decided together. */
+/** Quotas: how many requests an account may send in each of three sliding windows. */
 
 export const windows = [
   { name: "minute", seconds: 60 },
@@ -8,17 +8,17 @@ export const windows = [
 
 export type WindowName = (typeof windows)[number]["name"];
 
-/** Requests each window admits, for one account. */
+/** Requests that each window admits, for one account. */
 export type Quotas = Readonly<Record<WindowName, number>>;
 
-/** What every account has unless the operator gives it other numbers. */
+/** Quotas of an account that the operator gave no others. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
-/** As how many requests one can count and still be admitted, by whoever has sent no other for a day. */
+/** Returns the greatest number that one request may count as, admissible for an account that sent nothing for a day. */
 export const greatestRequest = ({ minute, hour, day }: Quotas): number =>
   Math.min(minute, hour, day);
 
-/** @throws RangeError for what no wait would make admissible, so that nobody is told to wait for it. */
+/** @throws RangeError if no wait would make the request admissible, so that nobody is told to wait for it. */
 export function assertRequests(requests: number, quotas: Quotas): void {
   const greatest = greatestRequest(quotas);
   if (!Number.isInteger(requests) || requests < 1 || requests > greatest)
@@ -26,10 +26,10 @@ export function assertRequests(requests: number, quotas: Quotas): void {
 }
 
 const quotaMin = 1;
-/** Also bounds memory: a request is remembered for a day, in 8 bytes. */
+/** Greatest quota. It bounds memory, too: a request is kept for a day, in 8 bytes. */
 export const quotaMax = 1_000_000;
 
-/** What is wrong with a quota, as the end of a sentence that begins with its name; undefined where nothing is. */
+/** Returns the fault of a quota as the end of a sentence that begins with its name. Returns undefined if it has none. */
 export function quotaFault(value: unknown): string | undefined {
   const usable = Number.isInteger(value) && Number(value) >= quotaMin && Number(value) <= quotaMax;
   return usable ? undefined : `must be a whole number from ${quotaMin} to ${quotaMax}`;

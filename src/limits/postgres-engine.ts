@@ -1,4 +1,4 @@
-/** Counts in PostgreSQL, by a function for all requests of a turn; store/postgres-counts-sql.ts has its text. */
+/** Counts in PostgreSQL: one function call for all requests of a turn. Its text is in store/postgres-counts-sql.ts. */
 import {
   connectPostgres,
   openGate,
@@ -11,7 +11,7 @@ import { decisionFrom, type Engine, signedRequests } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
-/** @param place of a direct or session-pooled connection; its gate is that of all connections of the process. */
+/** @param place database for a direct or session-pooled connection; all connections of the process share its gate. */
 export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): Engine {
   let session: PostgresSession | null = null;
   let attempt = 0;
@@ -28,7 +28,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
   const forget = () => {
     if (performance.now() - forgotAt < forgetEveryMilliseconds) return;
     forgotAt = performance.now();
-    // A connection that fails is noticed by what is asked next.
+    // The next question notices a connection that fails.
     query(statements.forget).catch(() => {});
   };
 
@@ -86,8 +86,8 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
 }
 
 /**
- * Counts may be lost by a crash of the server within a second, as by a power failure where one process counts by itself.
- * Whoever waits for a row that another one holds gives up, since by then it counts for itself.
+ * Settings of the session. A crash of the server may lose the counts of the last second, like a power failure where one
+ * process counts alone. A statement that waits too long for a row is given up: by then its instance counts by itself.
  */
 const sessionSettings = {
   synchronous_commit: "off",
@@ -95,7 +95,7 @@ const sessionSettings = {
   jit: "off",
 };
 
-/** A standby would answer what a request would meet, and refuse each request. */
+/** A statement that fails on a standby, which could look but not count. */
 const writeNothing = "select from quota_count where false for update";
 
 const statements = {

@@ -1,12 +1,12 @@
-/** The 429: which quota is used up, and when to try again. */
+/** The problem 429: which quota is used up, and when to try again. */
 import { Problem } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { failedKeysQuota, failedKeysWindowSeconds } from "./failed-keys.ts";
 import type { LimitStatus } from "./keyed-limit.ts";
 
 /**
- * What to answer to a request that the counters refused.
- * @param requests how many it counts.
+ * Returns the problem of a request that the counters refused.
+ * @param requests number that the request counts as.
  */
 export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
   return new Problem("quota-exceeded", quotaDetail(quotaStatus, requests), {
@@ -22,14 +22,14 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
   });
 }
 
-/** What to answer where the counters are away, or may forget what they counted. */
+/** Returns the problem of a request while the counters are away, or if they may have lost its count. */
 export const notCountedProblem = (): Problem =>
   new Problem("unavailable", "The request could not be counted against its quota.", {
     reason: "store_down",
     retry_after: 1,
   });
 
-/** What to answer to a wrong key from an address that sent too many. */
+/** Returns the problem of a wrong key from an address that sent too many. */
 export const failedKeysProblem = (status: LimitStatus): Problem =>
   tooManyProblem(
     `${failedKeysQuota} wrong keys came from your address within a minute.`,
@@ -37,10 +37,10 @@ export const failedKeysProblem = (status: LimitStatus): Problem =>
     status,
   );
 
-/** Messages to `/mcp` that call no tool and so count against no quota, for each account. */
+/** Messages of an account to `/mcp` that call no tool. They count against no quota, but against this limit. */
 export const mcpMessages = { name: "mcp-messages", quota: 120, window: 60 } as const;
 
-/** What to answer to such a message beyond them. */
+/** Returns the problem of a message beyond `mcpMessages`. */
 export const mcpMessagesProblem = (status: LimitStatus): Problem =>
   tooManyProblem(
     `${mcpMessages.quota} messages that call no tool came for your account within a minute.`,
@@ -59,7 +59,7 @@ const tooManyProblem = (
     policies: [{ ...policy, remaining: 0, reset: retryAfterSeconds }],
   });
 
-/** Names the window that decides how long to wait. */
+/** Returns the sentences of a refusal, which name the window that decides how long to wait. */
 function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: number): string {
   const deciding = windows.filter((window) => window.waitSeconds === retryAfterSeconds);
   const [used] = deciding.map((window) => (requests === 1 ? allUsed(window) : left(window)));
@@ -80,5 +80,5 @@ function tryAgain(seconds: number): string {
   return seconds === 1 ? "Try again in 1 second." : `Try again in ${grouped(seconds)} seconds.`;
 }
 
-/** A whole number with commas. Intl takes 30 µs for it, and refused clients often ask again at once. */
+/** Returns a whole number with commas. Intl takes 30 µs for this, and refused clients often ask again at once. */
 const grouped = (number: number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -1,18 +1,18 @@
-/** Reads what earlier runs counted, with times converted to the clock of this run. */
+/** Reads the requests that earlier runs counted, with times converted to the clock of this run. */
 import { readPlainFile } from "#store/plain-file.ts";
 import { type FinishedSegment, listSegments } from "./journal-folder.ts";
 import { decodeHeader, decodeRecord, headerBytes, recordBytes } from "./segments.ts";
 import { dayMicroseconds } from "./sliding-log.ts";
 
 interface PastRequests {
-  /** Times of the last day by account, in µs on the monotonic clock of this run (below zero before its boot), sorted. */
+  /** Sorted times of the last day by account, in µs on this run's monotonic clock; below zero before its boot. */
   times: Map<number, Float64Array>;
   segments: FinishedSegment[];
 }
 
 /**
- * All requests of the last day in a folder of segments. What cannot be read is reported and skipped.
- * @param bootId of this run; times of the same boot are exact, all others are converted by the wall clock.
+ * Reads all requests of the last day from a folder of segments. A file that cannot be read is reported and skipped.
+ * @param bootId boot of this run. Times of the same boot are exact; all others are converted by the wall clock.
  */
 export function readJournal(
   folder: string,
@@ -37,7 +37,7 @@ function readable<T>(
     return read(path);
   } catch (error) {
     const reason = `The request counts in ${path} cannot be read: ${(error as Error).message}.`;
-    onFault(new Error(`${reason} What they count is not held against anyone.`, { cause: error }));
+    onFault(new Error(`${reason} These requests count against nobody.`, { cause: error }));
     return undefined;
   }
 }
@@ -62,7 +62,7 @@ function inTimeOfThisRun(
   return { times, segments };
 }
 
-/** A segment without a readable boot id is left out: nothing tells which others share its clock. */
+/** Returns the last moment of each boot. Leaves out a segment without a readable boot id: its clock is unknown. */
 function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, Moment> {
   const lasts = new Map<string | null, Moment>();
   for (const { bootId, last } of contents) {
@@ -74,7 +74,7 @@ function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, 
   return lasts;
 }
 
-/** What to add to a time of another boot to convert it to our monotonic clock. */
+/** Returns the µs to add to a time of another boot to convert it to our monotonic clock. */
 function shiftInto(now: Moment, last: Moment): number {
   return now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
 }
@@ -86,7 +86,7 @@ function collect(
   into: Map<number, number[]>,
 ): void {
   for (let place = 0; place < content.count; place++) {
-    // Never later than now, or a window would count it for longer than its own length.
+    // Never later than now: a window would count such a request for longer than its own length.
     const time = Math.min(now, content.monotonicMicroseconds[place]! + shift);
     if (now - time >= dayMicroseconds) continue;
     const account = content.accounts[place]!;
@@ -103,15 +103,15 @@ interface Moment {
 }
 
 /**
- * The least µs that can have passed from the last record of another boot until now. Too little makes the limits refuse
- * for too long, at most one window; too much would give quota away.
+ * Returns the least µs that can have passed from the last record of another boot until now. Too little makes the limits
+ * refuse for too long, at most one window. Too much would give quota away.
  *
- * The wall clock tells, to a millisecond. Where it was set back, two things are still certain: a monotonic clock below
- * the last record was restarted, and all it shows has passed since; one above it may be the same clock (a container gets
- * its own boot id, but not its own clock), so only the difference is certain.
+ * The wall clock tells it to a millisecond. Two things stay certain if that clock was set back. A monotonic clock below
+ * the last record was restarted, and all that it shows has passed since. One above it may be the same clock, because a
+ * container gets its own boot id but not its own clock; then only the difference is certain.
  *
- * The limit of this: a wall clock set *forward* between the last record and now is believed, and forgives requests by as
- * much as it was set. Within one boot the wall clock is not used.
+ * This has a limit: a wall clock set *forward* between the last record and now is believed, and forgives requests by as
+ * much as it was set. The wall clock is not used within one boot.
  */
 function elapsedMicroseconds(last: Moment, now: Moment): number {
   const byWall = (now.wallMilliseconds - last.wallMilliseconds - 1) * 1000;
@@ -121,19 +121,19 @@ function elapsedMicroseconds(last: Moment, now: Moment): number {
 }
 
 interface SegmentContent {
-  /** null where the header is damaged. */
+  /** null if the header is damaged. */
   bootId: string | null;
   count: number;
-  /** Of each request, in the first `count` elements. */
+  /** Account of each request, in the first `count` elements. */
   accounts: Uint32Array;
   monotonicMicroseconds: Float64Array;
-  /** Both clocks at the newest record; null where there is none. */
+  /** Both clocks at the newest record; null if there is none. */
   last: Moment | null;
 }
 
 /**
- * Everything readable in a segment, whatever a crash or a bad disk left of it; records with a wrong checksum are skipped.
- * @throws if the file cannot be read or is of another format version.
+ * Reads whatever a crash or a bad disk left of a segment. Records with a wrong checksum are skipped.
+ * @throws if the file cannot be read, or has another format version.
  */
 function readSegment(path: string): SegmentContent {
   const segment = readPlainFile(path);

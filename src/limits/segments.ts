@@ -1,4 +1,4 @@
-/** The files of the journal: a new segment at each start and each hour, deleted once its records are a day old. */
+/** The files of the journal: a new segment at each start and each hour, deleted when its records are a day old. */
 import { closeSync, fdatasync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -8,9 +8,9 @@ import { deleteSegments, type FinishedSegment, nextSegmentPath } from "./journal
 import { dayMicroseconds } from "./sliding-log.ts";
 
 interface Segments {
-  /** Writes records and returns how many are completely in the file. @throws if nothing can be written. */
+  /** Writes records and returns how many are whole in the file. @throws if nothing can be written. */
   write: (records: Buffer, nowMicroseconds: number) => number;
-  /** Rejects if the written records cannot be synced to the disk, or no file could be created. */
+  /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
   sync: () => Promise<void>;
   /** Syncs and closes. Never throws. */
   close: () => void;
@@ -49,7 +49,7 @@ export function openSegments(
       current = begin(now);
     } catch (error) {
       if (current === null) throw error;
-      // Nothing is lost by writing to the old file for a while longer.
+      // Writing to the old file a little longer loses nothing.
       nextAt = now + retryMicroseconds;
     }
     return current;
@@ -82,16 +82,16 @@ export function openSegments(
 interface Segment {
   readonly path: string;
   readonly fd: number;
-  /** Where the next record goes. */
+  /** Offset of the next record. */
   bytes: number;
-  /** Resolves when no sync is under way; one comes after the other. */
+  /** Resolves when no sync is under way. Syncs run one after the other. */
   synced: Promise<void>;
   isInFolder: boolean;
 }
 
 const syncFile = promisify(fdatasync);
 
-/** @throws if the file cannot be created; none is left behind. */
+/** Creates a segment. @throws if that fails; no file is left behind. */
 function createSegment(path: string, bootId: string): Segment {
   const fd = openSync(path, "wx", 0o600);
   try {
@@ -106,8 +106,8 @@ function createSegment(path: string, bootId: string): Segment {
 }
 
 /**
- * Writes records and returns how many are completely in the file. A record that a full disk cut off is written again at
- * the same offset by the next call, so that records stay where a reader looks for them.
+ * Writes records and returns how many are whole in the file. A record that a full disk cut off is written again by the
+ * next call, at the same offset, where a reader looks for it.
  * @throws if nothing could be written.
  */
 function writeRecords(segment: Segment, records: Buffer): number {
@@ -117,7 +117,7 @@ function writeRecords(segment: Segment, records: Buffer): number {
   return whole;
 }
 
-/** Syncs what is written so far to the disk, and the first time also the folder. */
+/** Syncs what is written so far to the disk; the first time, the folder, too. */
 function syncSegment(segment: Segment): Promise<void> {
   const syncing = segment.synced.then(async () => {
     await syncFile(segment.fd);
@@ -128,7 +128,7 @@ function syncSegment(segment: Segment): Promise<void> {
   return syncing;
 }
 
-/** Windows has no way to sync a folder and needs none. */
+/** Syncs a folder. Windows has no way to do that and needs none. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
@@ -139,7 +139,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** One admitted request as 24 bytes of the journal, each record with a checksum of its own. */
+/** Length of a record: one admitted request, with a checksum of its own. */
 export const recordBytes = 24;
 
 interface JournalRecord {
@@ -148,14 +148,14 @@ interface JournalRecord {
   wallMilliseconds: number;
 }
 
-// All records pass through this one buffer, so that none is allocated for the bytes or the parts of the checksum:
-// account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
+// All records pass through this one buffer, so that none is allocated for a record or for the parts of its checksum.
+// Its fields: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
 const bytes = Buffer.alloc(recordBytes);
 const beforeChecksum = bytes.subarray(0, 4);
 const afterChecksum = bytes.subarray(8);
 const fields = new DataView(bytes.buffer, bytes.byteOffset, recordBytes);
 
-/** The bytes of a record, valid until the next call. */
+/** Returns the bytes of a record, valid until the next call. */
 export function encodeRecord(
   account: number,
   monotonicMicroseconds: number,
@@ -168,7 +168,7 @@ export function encodeRecord(
   return bytes;
 }
 
-/** The record at an offset of a segment; null where its bytes are not what was written. */
+/** Returns the record at an offset of a segment. Returns null if its bytes are not what was written. */
 export function decodeRecord(segment: Buffer, offset: number): JournalRecord | null {
   segment.copy(bytes, 0, offset, offset + recordBytes);
   if (fields.getUint32(4, true) !== recordChecksum()) return null;
@@ -181,14 +181,14 @@ export function decodeRecord(segment: Buffer, offset: number): JournalRecord | n
 
 const recordChecksum = () => crc32(afterChecksum, crc32(beforeChecksum));
 
-/** A whole number of records, so that every record begins at a multiple of its length. */
+/** Length of a header: a whole number of records, so that each record begins at a multiple of its length. */
 export const headerBytes = 3 * recordBytes;
 
 const magic = "gpcounts";
 const formatVersion = 1;
 const bootIdAt = 16;
 
-/** Magic 8 bytes, version u32, checksum u32, boot id in UTF-8 padded with zeros; numbers little-endian. */
+/** Returns a header: magic 8 bytes, version u32, checksum u32, boot id in UTF-8 padded with zeros; little-endian. */
 function encodeHeader(bootId: string): Buffer {
   const header = Buffer.alloc(headerBytes);
   header.write(magic, 0);
@@ -199,7 +199,7 @@ function encodeHeader(bootId: string): Buffer {
 }
 
 /**
- * The boot id of a segment; null where the header is damaged, which says nothing about the records behind it.
+ * Returns the boot id of a segment. Returns null if the header is damaged; the records behind it may be sound.
  * @throws if another version of the format wrote it.
  */
 export function decodeHeader(segment: Buffer): string | null {

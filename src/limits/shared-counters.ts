@@ -1,4 +1,4 @@
-/** The counters that several instances share, in PostgreSQL or Valkey, and what one instance does while those are away. */
+/** The counters that several instances share in PostgreSQL or Valkey, and how one instance counts while those are away. */
 import { StoreFault } from "#store/domain-error.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
@@ -12,7 +12,7 @@ import { sentenceOf, within } from "./wait-for-engine.ts";
 export type OutageMode = "local" | "deny";
 
 export interface SharedCounters extends Counters {
-  /** Who counts now: the engine, or what the outage mode says. */
+  /** Returns `shared` while the engine counts, otherwise the outage mode. */
   mode(): "shared" | OutageMode;
   close(): void;
 }
@@ -22,33 +22,33 @@ interface SharedCountersOptions {
   outage: OutageMode;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be shared, also at the start, and again when the reason is one that
-   * somebody has to mend; with null when they are shared again. Never after `close`. Must not throw.
+   * Called with the reason when counts can no longer be shared, also at the start, and again for a reason that somebody
+   * has to mend. Called with null when they are shared again. Never called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
   patience: ChosenPatience;
 }
 
-/** How long an instance waits, in ms. */
+/** Longest waits of an instance, in ms. */
 interface Patience {
-  /** For an answer, before it counts by itself. */
+  /** Wait for an answer, before the instance counts by itself. */
   answer: number;
-  /** For a connection. */
+  /** Wait for a connection. */
   connection: number;
-  /** For requests to be charged. */
+  /** Wait for requests to be charged. */
   charge: number;
-  /** Between two attempts to reach an engine that is away. */
+  /** Time between two attempts to reach an engine that is away. */
   retry: number;
 }
 
-/** The wait for an answer is a setting, so that it has no usual value here. */
+/** Waits that differ from the usual ones. The wait for an answer is a setting and has no usual value here. */
 export type ChosenPatience = Pick<Patience, "answer"> & Partial<Patience>;
 
 const usualPatience: Omit<Patience, "answer"> = { connection: 500, charge: 1000, retry: 250 };
 
 /**
- * Connects once, and counts as the outage mode says until that works.
- * @throws StoreFault where the engine answers but must be set up first, or refuses user or password.
+ * Opens shared counters. Tries to connect once; until a connection works, the outage mode applies.
+ * @throws StoreFault if the engine answers but must be set up first, or refuses user or password.
  */
 export async function openSharedCounters({
   engine,
@@ -58,11 +58,11 @@ export async function openSharedCounters({
   patience: chosen,
 }: SharedCountersOptions): Promise<SharedCounters> {
   const patience: Patience = { ...usualPatience, ...chosen };
-  // What this instance admitted, whoever counted it: during an outage no window of it may admit more than its quota.
+  // Everything this instance admitted, whoever counted it: in an outage none of its windows may exceed the quota.
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
   let state: "shared" | "away" | "returning" = "away";
-  /** Groups not sent yet: of this turn of the event loop, or of those that passed since a batch was sent. */
+  /** Groups not sent yet: those of this turn of the event loop, and of all turns since the last batch was sent. */
   let collected: AskedGroup[] = [];
   let openGroups = new Map<number, AskedGroup>();
   let isFlushDue = false;
@@ -71,7 +71,7 @@ export async function openSharedCounters({
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** A request that counts several is a group by itself. */
+  /** Asks about one request that counts as several, in a group of its own. */
   const askWhole = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
     collected.push({ account, quotas, requests, isWhole: true, waiting: [answered] });
@@ -99,7 +99,7 @@ export async function openSharedCounters({
     setImmediate(flush);
   };
 
-  /** Sends what was collected. One batch is under way at a time, so that batches grow as an engine gets slower. */
+  /** Sends the collected groups. One batch is under way at a time, so that batches grow as an engine gets slower. */
   const flush = () => {
     isFlushDue = false;
     if (state !== "shared" || sent !== null || collected.length === 0) return;
@@ -125,7 +125,7 @@ export async function openSharedCounters({
     );
   };
 
-  /** Counts what waits for an answer by itself, and so whatever comes, until the engine is there again. */
+  /** Begins an outage: decides the waiting requests here, and all later ones until the engine is back. */
   const lose = (fault: Error) => {
     if (state === "away") return;
     state = "away";
@@ -161,7 +161,7 @@ export async function openSharedCounters({
     const message = `Counts are not shared: ${sentenceOf(fault, engine.place)} ${meanwhile}`;
     if (reported !== null && (message === reported || !isToBeMended(fault))) return;
     reported = message;
-    // Without the fault itself: some carry what was sent, such as a password.
+    // The fault itself stays out, because some carry what was sent, such as a password.
     onFault(new Error(message));
   };
 
@@ -176,14 +176,14 @@ export async function openSharedCounters({
   };
 
   const giveUp = (fault: Error) => {
-    // What was asked while the last charges were under way is answered here.
+    // Requests that came during the last charges still wait for an answer.
     if (state === "returning") return lose(fault);
     engine.disconnect();
     report(fault);
     retrySoon();
   };
 
-  /** Connects, charges what was admitted alone, and shares again. */
+  /** Ends an outage: connects, charges what was admitted alone, and shares again. */
   const comeBack = async () => {
     const connection = { isLost: false };
     await within(
@@ -193,12 +193,12 @@ export async function openSharedCounters({
         if (state === "shared") lose(fault);
       }),
     );
-    // Its first answer, which may have to be prepared, is no measure of the next.
+    // The first answer may have to be prepared, so only the second has to be quick.
     await within(patience.connection, engine.decide(probe));
     await within(patience.answer, engine.decide(probe));
     for (let round = 0; round < roundsMax && debts.count() > fewDebts; round++)
       await within(patience.charge, debts.pay());
-    // New requests wait from here on, so that none is admitted beside the last charges.
+    // From here on new requests wait, so that none is admitted beside the last charges.
     state = "returning";
     await within(patience.answer, debts.pay());
     if (connection.isLost || isClosed) throw new Error("the connection ended");
@@ -230,7 +230,7 @@ export async function openSharedCounters({
     look(account, quotas) {
       return state === "away" ? own.look(account, quotas) : ask(account, quotas, true);
     },
-    // What was answered is counted already.
+    // An answered request is counted already.
     commit() {},
     close() {
       isClosed = true;
@@ -242,12 +242,12 @@ export async function openSharedCounters({
   };
 }
 
-/** Requests of one turn that are decided together, with those who wait for each. */
+/** Requests that are decided together, with the promise of each. */
 interface AskedGroup extends Group {
   waiting: PromiseWithResolvers<QuotaStatus>[];
 }
 
-/** Why a request is refused during an outage, in the mode `deny`. */
+/** Reason why a request is refused during an outage in mode `deny`. */
 class CountersAway extends Error {
   constructor() {
     super("Requests cannot be counted: the shared counters are away.");
@@ -255,12 +255,12 @@ class CountersAway extends Error {
   }
 }
 
-/** Counts nothing. */
+/** A question that counts nothing. */
 const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 const roundsMax = 8;
-/** So few are charged within the time of an answer. */
+/** Maximum number of debts that can be charged within the wait for an answer. */
 const fewDebts = 256;
-/** The server is there, but refuses to work until somebody has changed something. */
+/** Reports whether the server answers, but does not work until somebody changes something. */
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";

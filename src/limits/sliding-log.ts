@@ -1,31 +1,31 @@
-/** The exact times of counted requests, and how many of them are in each sliding window. */
+/** Exact times of counted requests, and how many of them are in each sliding window. */
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { type Quotas, type WindowName, windows } from "./policy.ts";
 
 /**
  * A circular buffer of times in µs, oldest first. Positions only increase; `position & (times.length - 1)` is the slot.
  * Windows are half-open: a request at `time` is counted while `now - time < window`. Each window remembers the
- * position of the first request it counts and only ever moves it forward, so a decision is O(1) amortised.
+ * position of the first request that it counts, and only moves it forward, so a decision is O(1) amortised.
  */
 export interface SlidingLog {
-  /** Lengths in µs, shortest first; requests that leave the last one are forgotten. */
+  /** Lengths in µs, shortest first. Requests that leave the last window are forgotten. */
   readonly windows: readonly number[];
   readonly firsts: number[];
   end: number;
-  /** Its length is a power of two. */
+  /** Circular buffer; its length is a power of two. */
   times: Float64Array;
 }
 
 const timesAtFirst = 8;
 
-/** A log over windows in µs that starts with these sorted times. */
+/** Returns a log over windows in µs that starts with these sorted times. */
 export function openLog(windows: readonly number[], times: ArrayLike<number> = []): SlidingLog {
   const slots = new Float64Array(powerOfTwoFrom(times.length));
   slots.set(times);
   return { windows, firsts: windows.map(() => 0), end: times.length, times: slots };
 }
 
-/** Requests in one window now. `now` must never be less than in an earlier call. */
+/** Returns the requests in one window now. `now` must never be less than in an earlier call. */
 export function countIn(log: SlidingLog, window: number, now: number): number {
   const { end, times } = log;
   const length = log.windows[window]!;
@@ -36,7 +36,7 @@ export function countIn(log: SlidingLog, window: number, now: number): number {
   return end - first;
 }
 
-/** Counts a request now; `countIn` must have been called for every window with the same `now`. */
+/** Counts a request now. `countIn` must have been called for every window with the same `now`. */
 export function append(log: SlidingLog, now: number): void {
   const kept = log.end - log.firsts.at(-1)!;
   if (kept === log.times.length) resize(log, kept * 2);
@@ -44,22 +44,22 @@ export function append(log: SlidingLog, now: number): void {
   log.end++;
 }
 
-/** µs until one window counts fewer than `quota` requests, even where it counts far more; 0 if it does so now. */
+/** Returns the µs until a window counts fewer than `quota` requests, even if it counts far more; 0 if it does now. */
 export function waitIn(log: SlidingLog, window: number, quota: number, now: number): number {
   const last = log.end - quota;
   return last < log.firsts[window]! ? 0 : leaves(log, last, window) - now;
 }
 
-/** µs until the oldest request of a window leaves it; 0 if there is none. */
+/** Returns the µs until the oldest request of a window leaves it; 0 if there is none. */
 export function resetIn(log: SlidingLog, window: number, now: number): number {
   const first = log.firsts[window]!;
   return first === log.end ? 0 : leaves(log, first, window) - now;
 }
 
-/** Frees memory that a busier time needed; false if the log no longer counts anything. */
+/** Frees memory that a busier time needed. Returns false if the log no longer counts anything. */
 export function shrink(log: SlidingLog, now: number): boolean {
   const kept = countIn(log, log.windows.length - 1, now);
-  // At an eighth, not at half: a log that hovers around a threshold must not be copied back and forth.
+  // At an eighth, not at half, so that a log near a threshold is not copied back and forth.
   if (log.times.length > timesAtFirst && kept < log.times.length / 8)
     resize(log, powerOfTwoFrom(kept * 2));
   return kept > 0;
@@ -75,7 +75,7 @@ function resize(log: SlidingLog, length: number): void {
   for (let position = start; position < log.end; position++)
     times[position & (length - 1)] = log.times[position & (log.times.length - 1)]!;
   log.times = times;
-  // A shorter window may not have moved forward yet, to the times that are still kept.
+  // A shorter window may still begin before the times that are kept.
   for (let window = 0; window < log.firsts.length; window++)
     log.firsts[window] = Math.max(start, log.firsts[window]!);
 }
@@ -84,19 +84,18 @@ function powerOfTwoFrom(count: number): number {
   return Math.max(timesAtFirst, 2 ** Math.ceil(Math.log2(count)));
 }
 
-/** Decides a request of one account by exact sliding windows of a minute, an hour and a day at once. */
 const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
 const none: readonly never[] = Object.freeze([]);
 
-/** How long a request is remembered. */
+/** Time for which a request is remembered. */
 export const dayMicroseconds = windowMicroseconds.at(-1)!;
 
-/** The log of one account, starting with these sorted times in µs. */
+/** Returns the log of one account: a minute, an hour and a day, starting with these sorted times in µs. */
 export function openWindows(times?: ArrayLike<number>): SlidingLog {
   return openLog(windowMicroseconds, times);
 }
 
-/** Counts so many requests at `now` (µs, monotonic) in all windows, or none of them in any. */
+/** Counts this many requests at `now` (µs, monotonic) in all windows, or none of them in any. */
 export function takeFrom(
   log: SlidingLog,
   quotas: Quotas,
@@ -108,13 +107,13 @@ export function takeFrom(
   return statusOf(log, quotas, now, admitted, requests);
 }
 
-/** Counts a request at `now` in all windows, whatever their quotas are. */
+/** Counts a request at `now` in all windows, whatever the quotas. */
 export function countAt(log: SlidingLog, now: number): void {
   for (let index = 0; index < windows.length; index++) countIn(log, index, now);
   append(log, now);
 }
 
-/** What `takeFrom` would decide of one request now, without counting. */
+/** Returns what `takeFrom` would decide on one request now, and counts nothing. */
 export const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatus =>
   statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
 
@@ -125,7 +124,7 @@ function statusOf(
   admitted: boolean,
   requests: number,
 ): QuotaStatus {
-  // Not mapped, because this runs on every request.
+  // Written out instead of mapped, because this runs on every request.
   return quotaStatus(admitted, [
     statusIn(log, 0, quotas, now, admitted, requests),
     statusIn(log, 1, quotas, now, admitted, requests),
@@ -133,7 +132,7 @@ function statusOf(
   ]);
 }
 
-/** @param statuses of minute, hour and day. */
+/** @param statuses minute, hour and day. */
 export const quotaStatus = (admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus =>
   admitted
     ? { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 }
@@ -149,7 +148,7 @@ function refusal(statuses: readonly WindowStatus[]): QuotaStatus {
   return { admitted: false, windows: statuses, violated, retryAfterSeconds };
 }
 
-/** Checks every window, because each has to move forward even where another refuses already. */
+/** Checks every window, because each has to move forward even if another refuses already. */
 function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: number): boolean {
   let admitted = true;
   for (let index = 0; index < windows.length; index++)
@@ -176,10 +175,10 @@ function statusIn(
 }
 
 /**
- * @param index of the window among `windows`.
- * @param count of the requests in it.
- * @param resetMicroseconds until the oldest leaves; 0 if there is none.
- * @param waitMicroseconds until the window alone admits the request; 0 if it does now, or if it was admitted.
+ * @param index place of the window in `windows`.
+ * @param count requests in it.
+ * @param resetMicroseconds time until the oldest leaves; 0 if there is none.
+ * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or if it was admitted.
  */
 export function windowStatus(
   index: number,
@@ -193,7 +192,7 @@ export function windowStatus(
     name,
     quota,
     windowSeconds: seconds,
-    // Would be below zero after an operator has lowered the quota.
+    // Below zero after an operator has lowered the quota.
     remaining: Math.max(0, quota - count),
     resetSeconds: wholeSeconds(resetMicroseconds),
     waitSeconds: wholeSeconds(waitMicroseconds),

@@ -1,11 +1,11 @@
-/** Connects to a Valkey or Redis, alone or a cluster, and makes sure that it can count. */
+/** Connects to a Valkey or Redis, a single server or a cluster, and makes sure that it can count. */
 import { type LookupAddress, promises } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { StoreFault } from "#store/domain-error.ts";
 import { connectMilliseconds, dropped, faultInWords } from "./valkey-faults.ts";
 import { probeScript } from "./valkey-scripts.ts";
 
-/** Keys with the same text in braces are on one node of a cluster, where only those may be in one call. */
+/** Parts of all keys. Keys with the same part in braces are on one node of a cluster, and only those may be in one call. */
 export const parts = 64;
 
 export type Argument = string | Buffer;
@@ -14,27 +14,27 @@ interface Server {
   sendCommand(command: readonly Argument[]): Promise<unknown>;
 }
 
-/** Strings in replies are bytes. */
+/** A connection whose replies have bytes for strings. */
 interface Connection {
-  /** @param key decides which server of a cluster is asked. */
+  /** Sends a command. @param key decides which server of a cluster gets it. */
   send(key: string, command: Argument[]): Promise<unknown>;
-  /** All that count. */
+  /** Returns all servers that count. */
   servers(): Promise<Server[]>;
 }
 
 interface ValkeyConnection extends Pick<Connection, "send"> {
-  /** As a URL without user and password, and that it is a cluster, once that is known. */
+  /** Returns the URL without user and password; says that it is a cluster once that is known. */
   place(): string;
-  /** As `Engine` has them. */
+  /** Like `connect` of `Engine`. */
   connect(onLost: (fault: Error) => void): Promise<void>;
   disconnect(): void;
-  /** Whether keys of all parts may be in one call. */
+  /** Reports whether keys of all parts may be in one call. */
   takesAnyKeys(): boolean;
 }
 
 /**
  * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
- * @throws sentences without a full stop, to follow the place; a StoreFault is a whole one. None has the password.
+ * @throws errors whose message has no full stop and follows the place; a StoreFault is a whole sentence. None has the password.
  */
 export async function openValkeyConnection(url: string): Promise<ValkeyConnection> {
   const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
@@ -42,20 +42,20 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
   const placeOfUrl = placeOf(url);
   let isCluster = false;
-  /** Which node of a cluster fails is not always known. */
+  /** Names the whole cluster, because the node that fails is not always known. */
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
   let connection: Droppable | null = null;
   let takesAnyKeys = false;
-  /** Where a cluster is asked for its nodes: at the address of the URL, and at all that it had. */
+  /** Addresses where a cluster is asked for its nodes: that of the URL, and all those it had. */
   let addresses: Address[] = [{ host, port }];
 
   const lookups = new Map<string, Promise<LookupAddress[]>>();
   const common = {
     RESP: 2,
-    // Whoever asks decides how long to wait, and then drops the connection.
+    // The caller decides how long to wait, and then drops the connection.
     commandOptions: { timeout: 0, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
   } as const;
-  /** Commands are refused while it is not connected, and it never connects again by itself: `connect` does. */
+  /** Returns options by which a client refuses commands while disconnected, and never connects again by itself. */
   const optionsOf = (address: Address) =>
     ({
       ...account,
@@ -64,7 +64,7 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
       maintNotifications: "disabled",
       socket: {
         ...address,
-        // Some services have many servers behind one address, told apart by this name.
+        // Some services tell the many servers behind one address apart by this name.
         ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
         connectTimeout: connectMilliseconds,
         lookup: lookupOnce(lookups),
@@ -94,12 +94,12 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
 
   const open = async (onLost: (fault: Error) => void) => {
     let isOpen = false;
-    /** Why the connection ended, which a cluster's rejection, or that of a command, does not tell. */
+    /** Reason why the connection ended. The rejection of a cluster or a command does not tell it. */
     let cause: Error | undefined;
-    /** Has it in use, unless `disconnect` dropped it meanwhile. */
+    /** Connects a client and uses it. @throws Error if `disconnect` dropped it meanwhile. */
     const use = async (client: Client, opened: Droppable) => {
       connection = opened;
-      // Without a listener an error would end this process.
+      // An error without a listener would end this process.
       for (const event of ["error", "node-error"] as const)
         client.on(event, (fault) => {
           cause ??= fault;
@@ -108,7 +108,7 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
           onLost(worded(fault));
         });
       await client.connect();
-      // Of the addresses of a cluster one is enough.
+      // One reachable address of a cluster is enough.
       cause = undefined;
       if (connection === opened) return;
       opened.destroy();
@@ -121,7 +121,7 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
       throw error instanceof StoreFault ? error : (cause ?? error);
     }
   };
-  /** Connects to the server, or to each of its cluster, and makes sure that all can count. */
+  /** Connects to the server, or to each server of its cluster, and makes sure that all can count. */
   const find = async (use: (client: Client, opened: Droppable) => Promise<void>) => {
     if (!isCluster) {
       const single = createClient({ ...common, ...optionsOf({ host, port }) });
@@ -171,14 +171,14 @@ interface Address {
   port: number;
 }
 
-/** Of the package: one to a server, or one to each of a cluster. */
+/** Client of the package, for one server or for each server of a cluster. */
 interface Client {
   on(event: string, listener: (fault: Error) => void): unknown;
   connect(): Promise<unknown>;
 }
 
 interface Droppable extends Connection {
-  /** Whatever was asked is rejected. */
+  /** Closes the connection and rejects every command under way. */
   destroy(): void;
 }
 
@@ -203,19 +203,22 @@ const toCluster = <Node>(cluster: Cluster<Node>): Droppable => ({
 
 const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
 
-/** An evicted account would have its whole quota again. Managed services hide the configuration, but not this line. */
+/**
+ * Reads the policy from INFO, because managed services hide the configuration but not this line.
+ * @throws StoreFault if the server may evict keys: an evicted account would have its whole quota again.
+ */
 function refuseEviction(info: string, place: string): void {
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy === "noeviction") return;
   throw new StoreFault(
     "unusable",
-    `${place} has the maxmemory-policy '${policy ?? "unknown"}', by which it may forget counts. Set 'maxmemory-policy noeviction' in its configuration.`,
+    `${place} has the maxmemory-policy '${policy ?? "unknown"}', so it may forget counts. Set 'maxmemory-policy noeviction' in its configuration.`,
   );
 }
 
 const slotCount = 16_384;
 
-/** @throws Error where no node has some of the slots of a cluster: accounts of some parts could not be counted. */
+/** @throws Error if some slots of a cluster are on no node: accounts of some parts could not be counted. */
 function refuseHoles(slots: readonly object[]): void {
   const covered = Object.keys(slots).length;
   if (covered < slotCount)
@@ -226,7 +229,7 @@ function refuseHoles(slots: readonly object[]): void {
 
 type Told = [host: Buffer | null, port: number];
 
-/** Lists the addresses of primaries and replicas of a cluster, but for one that does not know its own. */
+/** Lists the addresses of a cluster's primaries and replicas, except nodes that do not know their own. */
 async function nodesOf(server: Server): Promise<Address[]> {
   const ranges = (await server.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, ...Told[]][];
   return ranges
@@ -236,7 +239,7 @@ async function nodesOf(server: Server): Promise<Address[]> {
 
 const isUnknown = (host: string) => host === "" || host === "?" || host === "null";
 
-/** The address of a node, as the package has it, where it lacks a host. */
+/** Returns the address of a node with this host. Returns undefined if the package gave it a host already. */
 function withHost(address: string, host: string): Address | undefined {
   const colon = address.lastIndexOf(":");
   if (!isUnknown(address.slice(0, colon))) return undefined;
@@ -248,8 +251,8 @@ const unique = (addresses: readonly Address[]): Address[] => [
 ];
 
 /**
- * Whether keys of these parts may be in one call: they are on one server, and no proxy is before several.
- * @throws Error where that server would refuse to count: a replica, one without memory, a user without rights.
+ * Reports whether keys of these parts may be in one call: all are on one server, without a proxy in front of several.
+ * @throws Error if that server would refuse to count: a replica, no memory left, a user without rights.
  */
 async function probe(connection: Connection, ofParts: readonly number[]): Promise<boolean> {
   const keys = ofParts.map((part) => `q:{${part}}:probe`);
@@ -268,8 +271,8 @@ function placeOf(url: string): string {
 }
 
 /**
- * Looks up a name once at a time: each question keeps one of the few threads for names until the system's resolver gives
- * up, which may take much longer than whoever asked waits, and a database's name needs these threads, too.
+ * Returns a function that looks up a name once at a time. Each question keeps one of the few threads for names until the
+ * system's resolver gives up, which may take much longer than the caller waits. A database's name needs these threads, too.
  */
 const lookupOnce =
   (lookups: Map<string, Promise<LookupAddress[]>>): LookupFunction =>

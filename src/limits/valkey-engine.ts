@@ -1,4 +1,4 @@
-/** Counts in Valkey or Redis, by a script for all requests of a turn. */
+/** Counts in Valkey or Redis: one script for all requests of a turn. */
 import { createHash, randomUUID } from "node:crypto";
 import {
   type Charge,
@@ -12,14 +12,14 @@ import {
 import { type Argument, openValkeyConnection, parts } from "./valkey-connection.ts";
 import { chargeScript, markScript, takeScript } from "./valkey-scripts.ts";
 
-/** Accounts in one call. */
+/** Maximum number of accounts in one call. */
 const callMax = 128;
 const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
-  /** Called when all counts of a server are gone, as after FLUSHALL or a restart of one that keeps nothing. */
+  /** Called when a server has lost all counts, as by FLUSHALL or by a restart without saved data. */
   onEmptied?: () => void;
-  /** Lua that sets `clock`, for tests. */
+  /** Lua that sets `clock`, for tests only. */
   readClock?: string;
 }
 
@@ -41,7 +41,7 @@ export async function openValkeyEngine(
     try {
       return await send(keys[0]!, ["EVALSHA", script.digest, ...given]);
     } catch (error) {
-      // A server that was restarted, or a replica that took over, does not have it yet.
+      // A restarted server, or a replica that took over, does not have the script yet.
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
       return send(keys[0]!, ["EVAL", script.text, ...given]);
     }
@@ -49,7 +49,7 @@ export async function openValkeyEngine(
   const mark = scriptOf(markScript);
   let seenMarks: string | null = null;
   let lookedAt = 0;
-  /** Each part has a mark that no server loses alone; where it is gone, another one is set. */
+  /** Reports lost counts: each part has a mark, which no server loses alone. A missing mark is set again. */
   const lookAtMarks = async () => {
     lookedAt = performance.now();
     const own = randomUUID();
@@ -62,7 +62,7 @@ export async function openValkeyEngine(
   };
   const lookSometimes = () => {
     if (onEmptied === undefined || performance.now() - lookedAt < lookEveryMilliseconds) return;
-    // A connection that fails is noticed by what is asked with it.
+    // The question at hand notices a connection that fails.
     lookAtMarks().catch(() => {});
   };
   const decideCall = async (called: readonly Group[]): Promise<Decision[]> => {
@@ -122,7 +122,7 @@ const scriptOf = (text: string): Script => ({
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 
-/** Places of the groups of one call each: of one part unless they may be mixed, and not too many. */
+/** Returns the places of the groups in each call: at most `callMax`, and of one part unless parts may be mixed. */
 function calls(groups: readonly Group[], takesAnyKeys: boolean): number[][] {
   const found = new Map<number, number[][]>();
   for (const [place, { account }] of groups.entries()) {
@@ -135,7 +135,7 @@ function calls(groups: readonly Group[], takesAnyKeys: boolean): number[][] {
   return [...found.values()].flat();
 }
 
-/** As the script reads it. */
+/** Returns groups as the script reads them. */
 function bytesOf(groups: readonly Group[]): Buffer {
   const bytes = Buffer.allocUnsafe(16 * groups.length);
   for (const [i, group] of groups.entries()) {
@@ -155,13 +155,13 @@ function bytesOfDoubles(numbers: readonly number[]): Buffer {
 }
 
 /**
- * Not by an iterator, because this runs for every request.
- * @throws Error for what is no answer for so many groups, as a proxy may give: nobody is to be admitted or refused by it.
+ * Returns the numbers of an answer; without an iterator, because this runs for every request.
+ * @throws Error if it is no answer for this many groups. A proxy may give one, which must admit and refuse nobody.
  */
 function doublesOf(answer: unknown, groups: number): Float64Array {
   const length = groups * decisionNumbers;
   if (!Buffer.isBuffer(answer) || answer.length !== 8 * length)
-    throw new Error("its answer is not one of the script that counts");
+    throw new Error("its answer is not that of the counting script");
   const view = new DataView(answer.buffer, answer.byteOffset, answer.length);
   const numbers = new Float64Array(length);
   for (let i = 0; i < length; i++) numbers[i] = view.getFloat64(8 * i);

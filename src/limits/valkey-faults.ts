@@ -1,20 +1,20 @@
-/** What a Valkey or Redis that fails is told as: sentences for whoever runs the service. */
+/** Faults of a Valkey or Redis in sentences for the operator. */
 import { StoreFault } from "#store/domain-error.ts";
 
-/** As long as a connection may take, and as its faults say. */
+/** Longest time for a connection in ms, which its faults name. */
 export const connectMilliseconds = 500;
 
 export const dropped = "the connection was given up";
 
 /**
- * What servers, Node and the package say, and what that means: `$&` is what they say. A script's error may
- * have it further on.
+ * Messages of servers, Node and the package, and their meaning; `$&` stands for the message. A script's error may have
+ * the words further on.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
   [
     /^Connection timeout$|^connect ETIMEDOUT.*|^connect E\w+UNREACH.*/,
-    `no connection comes about within ${connectMilliseconds} ms: it is down, or a firewall drops packets`,
+    `no connection within ${connectMilliseconds} ms: it is down, or a firewall drops packets`,
   ],
   [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "the name of its host cannot be resolved ($&)"],
   [
@@ -23,11 +23,11 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [
     /^Client network socket disconnected before secure TLS connection was established$|.*error:\w+:SSL routines:.+/s,
-    "it does not speak TLS at this port, or not as this side does; without TLS the scheme is valkey or redis",
+    "it does not speak TLS at this port, or no version that this side knows; without TLS the scheme is valkey or redis",
   ],
   [
     /^Hostname\/IP does not match .+/,
-    "its certificate is for another host than the one that COUNTERS_URL names",
+    "its certificate is for another host than COUNTERS_URL names",
   ],
   [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
   [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
@@ -37,10 +37,10 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
   [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
-  [/.*\bMISCONF .*/s, "it cannot write to its disk, and so takes no counts; its log says why"],
+  [/.*\bMISCONF .*/s, "it cannot write to its disk and so takes no counts; its log says why"],
   [
     /.*\bNOREPLICAS .*/s,
-    "it has fewer replicas than its min-replicas-to-write, and so takes no counts",
+    "it has fewer replicas than its min-replicas-to-write and so takes no counts",
   ],
   [/^LOADING .*/s, "it is still loading its data"],
   [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends that"],
@@ -48,7 +48,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** The same of faults that somebody has to mend in the setting or at the server, to follow the place. */
+/** The same for faults that somebody has to mend, in the setting or at the server. The text follows the place. */
 const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
     /^ERR AUTH\b.*|^ERR Client sent AUTH.*/s,
@@ -76,28 +76,28 @@ interface Asked {
 }
 
 /**
- * @returns an error whose message follows the place; a StoreFault, which names it, where somebody has to mend something. Neither
- * has the password.
+ * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if somebody has to mend
+ * something. Neither has the password.
  */
 export function faultInWords(fault: Error, { place, tls, password }: Asked): Error {
   if (fault instanceof StoreFault) return fault;
   const { message } = fault;
   const said = (found: readonly [RegExp, string] | undefined) => {
     if (found !== undefined) return message.replace(...found).trim();
-    // Whatever is not listed is told as it came: that may be what was sent.
+    // An unknown message is told as it came, and may repeat what was sent.
     return (password === undefined ? message : message.replaceAll(password, "***")).trim();
   };
   const misfit = misfits.find(([words]) => words.test(message));
   if (misfit !== undefined)
     return new StoreFault("unusable", `${place} ${said(misfit).replace(/\.$/, "")}.`);
-  // A server without TLS waits for the rest of a command that it takes the first bytes for.
+  // A server without TLS takes the first bytes for a command and waits for the rest.
   if (tls && message === "Connection timeout")
     return new Error(
-      `no connection comes about within ${connectMilliseconds} ms: it is down, a firewall drops packets, or it speaks no TLS at this port`,
+      `no connection within ${connectMilliseconds} ms: it is down, a firewall drops packets, or it speaks no TLS at this port`,
     );
   if (certificateFaults.has((fault as NodeJS.ErrnoException).code ?? ""))
     return new Error(
-      `its certificate is not accepted: ${message.split(";")[0]!}. A file of authorities that are, besides those of Node, is named by NODE_EXTRA_CA_CERTS`,
+      `its certificate is not accepted: ${message.split(";")[0]!}. To trust another authority, put its certificate into a file and name that in NODE_EXTRA_CA_CERTS`,
     );
   return new Error(said(meanings.find(([words]) => words.test(message))));
 }

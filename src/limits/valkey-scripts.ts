@@ -1,14 +1,14 @@
-/** The Lua scripts that count in Valkey or Redis: one decides requests, one adds those that were admitted without it. */
+/** The Lua scripts that count in Valkey or Redis: one decides requests, one adds requests that were admitted without it. */
 
 /**
- * An account is one string: a head of 24 bytes and a ring of times.
+ * Functions for one account, which is one string: a head of 24 bytes and a ring of times.
  *
  * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: the slot `next` is written to, and the
  *       requests that minute, hour and day counted when the newest was added
- * ring  5 bytes a slot: the µs of a request modulo 2^40, which 12.7 days are; the newest one makes it a whole time
+ * ring  5 bytes a slot: the µs of a request modulo 2^40, which is 12.7 days; `newest` makes it a whole time
  *
- * The k-th request from the end is in the slot `next - k`. Only a request that is counted writes anything, so time
- * never goes back behind one that was forgotten: a clock that ran ahead and came back frees no quota.
+ * The k-th request from the end is in the slot `next - k`. Only a counted request writes anything. Time therefore never
+ * goes back behind a forgotten request: a clock that ran ahead and came back frees no quota.
  */
 const shared = `
 local HEAD, SLOT, WRAP = 24, 5, 2 ^ 40
@@ -24,7 +24,7 @@ local function load(key)
     slots = (call('STRLEN', key) - HEAD) / SLOT}
 end
 
--- The time of the k-th request from the end.
+-- Returns the time of the k-th request from the end.
 local function timeOf(log, k)
   local time = log.known[k]
   if time == nil then
@@ -36,7 +36,7 @@ local function timeOf(log, k)
   return time
 end
 
--- How many requests from the end a window of this size counts: at most \`most\`, which it once counted.
+-- Returns how many requests from the end a window of this size counts: at most \`most\`, which it once counted.
 local function countIn(log, most, size, now)
   if most == 0 or now - timeOf(log, most) < size then return most end
   local outside, inside, step = most, 0, 1
@@ -51,7 +51,7 @@ local function countIn(log, most, size, now)
   return inside
 end
 
--- The bytes of the newest requests, oldest first.
+-- Returns the bytes of the newest requests, oldest first.
 local function bytesOf(log, count)
   if count == 0 then return '' end
   local first = (log.next - count) % log.slots
@@ -64,19 +64,19 @@ local function headOf(newest, next, counts)
   return pack('>dI4I4I4I4', newest, next, counts[1], counts[2], counts[3])
 end
 
--- Forgets an account an hour or two after its newest request has left the day.
+-- Lets an account expire an hour or two after its newest request has left the day.
 local function expire(log, now)
   if math.floor(now / 3600e6) ~= math.floor(log.newest / 3600e6) then call('EXPIRE', log.key, 90000) end
 end
 
--- Writes the requests anew, oldest first, with room for an eighth more.
+-- Writes all requests again, oldest first, with room for an eighth more.
 local function rewrite(log, bytes, newest, counts)
   local count = #bytes / SLOT
   local slots = count + math.floor(count / 8) + 4
   call('SET', log.key, headOf(newest, count, counts) .. bytes .. string.rep('\\0', SLOT * (slots - count)), 'KEEPTTL')
 end
 
--- Adds bytes of requests of one moment to those that the day still counts.
+-- Adds the bytes of requests of one moment to those that the day still counts.
 local function append(log, bytes, now, kept, counts)
   local added = #bytes / SLOT
   local needed = kept + added
@@ -92,14 +92,14 @@ local function append(log, bytes, now, kept, counts)
 end
 `;
 
-/** The server's clock, in µs since 1970. */
+/** Lua that reads the server's clock, in µs since 1970. */
 const serverTime = `local time = call('TIME')
 local clock = time[1] * 1e6 + time[2]`;
 
 /**
- * KEYS: of accounts, one for each group. ARGV[1]: for each group requests, signed, and the quotas of minute, hour and day, in 4
- * bytes each. Answers the numbers of each decision as doubles.
- * @param readClock Lua that sets `clock`, which a test replaces by its own.
+ * Returns the script that decides groups, and answers the numbers of each decision as doubles. KEYS: the account of each
+ * group. ARGV[1]: signed requests of each group, and its quotas of minute, hour and day, in 4 bytes each.
+ * @param readClock Lua that sets `clock`; a test has its own.
  */
 export const takeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
@@ -109,7 +109,7 @@ for i, key in ipairs(KEYS) do
   local quotas = {minute, hour, day}
   local log = load(key)
   local now = math.max(clock, log.newest)
-  -- Below zero they are one that counts so many: all of them, or none.
+  -- Below zero they are one request that counts as many: all are counted, or none.
   local needed = math.max(1, -requests)
   local counts, admitted = {}, math.abs(requests)
   for w = 1, 3 do
@@ -135,9 +135,9 @@ return table.concat(replies)
 `;
 
 /**
- * KEYS[1]: the number of the newest charge of one instance; then of accounts. ARGV[1]: the number of this charge, of
- * which one that was done already changes nothing; then for each account the ages in µs of what was admitted, oldest
- * first, as doubles.
+ * Returns the script that charges requests admitted elsewhere. A charge that was made before changes nothing. KEYS[1]:
+ * the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge; the others: the
+ * ages in µs of each account's requests, oldest first, as doubles.
  */
 export const chargeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
@@ -152,7 +152,7 @@ for i = 2, #KEYS do
   end
   if #added > 0 then
     local kept = countIn(log, log.counts[3], DAY, math.max(log.newest, added[#added]))
-    -- Those counted later than the oldest of them are put in order with them.
+    -- Requests counted after the oldest of these are sorted in with them.
     local later = 0
     while later < kept and timeOf(log, later + 1) > added[1] do
       later = later + 1
@@ -170,7 +170,7 @@ call('SET', KEYS[1], ARGV[1], 'EX', 90000)
 return 1
 `;
 
-/** KEYS[1]: a mark. Answers its text, which becomes ARGV[1] where there is none. */
+/** Script that answers the text of a mark, KEYS[1]. A missing mark is set to ARGV[1]. */
 export const markScript = `
 local mark = redis.call('GET', KEYS[1])
 if not mark then
@@ -180,7 +180,7 @@ end
 return mark
 `;
 
-/** KEYS: any. Does whatever the other scripts do, so that a server which refuses a part of it is not asked to count. Leaves nothing. */
+/** Script that tries the commands of all others on KEYS, because a server may refuse some. Leaves nothing behind. */
 export const probeScript = `
 redis.call('TIME')
 for _, key in ipairs(KEYS) do

@@ -1,12 +1,13 @@
-/** How an engine is waited for, and what is said of one that fails. */
+/** The wait for an engine, and the sentence about one that fails. */
 import { DomainError } from "#store/domain-error.ts";
 
-/** Parts of a wait, so that one turn of the event loop uses up no more than one of them. */
+/** Parts of a wait. One turn of the event loop uses up at most one of them. */
 const waitParts = 5;
 
 /**
- * Rejects after this many ms. A busy machine keeps this process from running, too, with the answer unread or the question
- * unsent: however long a turn of the event loop takes, it counts as one part, and sockets are read once more after the last.
+ * Waits for a promise. Rejects after this many ms. A busy machine keeps this process from running, too, with the answer
+ * unread or the question unsent. However long a turn of the event loop takes, it therefore counts as one part of the wait,
+ * and sockets are read once more after the last part.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
@@ -30,7 +31,7 @@ class TooSlow extends Error {
   }
 }
 
-/** @param place of the engine, as a URL without user and password; faults of the domain name it themselves. */
+/** Returns a sentence about a fault. @param place the engine's URL, without user and password; a DomainError names it itself. */
 export function sentenceOf(fault: Error, place: string): string {
   if (fault instanceof DomainError) return fault.message;
   if (fault instanceof TooSlow) return `${place} ${fault.message}.`;
