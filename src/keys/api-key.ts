@@ -1,4 +1,4 @@
-/** The text of an API key: how it is made, checked without a store, found in other text and masked. */
+/** The text of an API key: makes it, checks it without a store, finds it in other text and masks it. */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { randomText } from "#store/random-text.ts";
@@ -12,10 +12,10 @@ const hintLength = 8;
 
 const wholeKey = /^gpr_[0-9A-Za-z]{36}$/;
 
-/** A key inside other text; not global, so that it can be tested repeatedly. */
+/** Pattern of a key inside other text; not global, so that it can be tested repeatedly. */
 export const keyPattern = /\bgpr_[0-9A-Za-z]{36}\b/;
 
-/** A new key: `gpr_`, 30 random characters (about 178 bits), and a checksum of 6. */
+/** Returns a new key: `gpr_`, 30 random characters (about 178 bits), and a checksum of 6 characters. */
 export function makeKey(): string {
   const body = prefix + randomText(base62, randomLength);
   return body + checkOf(body);
@@ -23,7 +23,7 @@ export function makeKey(): string {
 
 export type KeyReading = { digest: string } | { fault: "malformed" | "checksum" };
 
-/** The digest to look a key up by, or what is wrong with its text. */
+/** Returns the digest to look up a key by, or the fault of its text. */
 export function readKey(text: string): KeyReading {
   if (text.length !== keyLength || !wholeKey.test(text)) return { fault: "malformed" };
   const bodyLength = keyLength - checkLength;
@@ -31,20 +31,20 @@ export function readKey(text: string): KeyReading {
   return { digest: hash("sha256", text, "base64") };
 }
 
-/** SHA-256 of a key, 32 bytes, as it is stored. A slow hash would add nothing: nobody can try 2^178 keys. */
+/** Returns the SHA-256 of a key, 32 bytes, as it is stored. A slow hash would add nothing: nobody can try 2^178 keys. */
 export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffer");
 
-/** A stored digest in the form that `readKey` returns. */
+/** Returns a stored digest in the form that `readKey` returns. */
 export const digestText = (digest: Uint8Array): string =>
   Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("base64");
 
-/** The stored form of a digest that `readKey` returns. */
+/** Returns the stored form of a digest that `readKey` returned. */
 export const digestBytes = (digest: string): Uint8Array => Buffer.from(digest, "base64");
 
-/** What may be shown of a key: its first 8 characters. */
+/** Returns the part of a key that may be shown: its first 8 characters. */
 export const hintOf = (key: string): string => key.slice(0, hintLength);
 
-/** CRC-32 (as in zip and PNG) in base 62, most significant digit first, padded with zeros. */
+/** Returns the CRC-32 (as in zip and PNG) in base 62, most significant digit first, padded with zeros. */
 function checkOf(body: string): string {
   let rest = crc32(body);
   let check = "";

@@ -1,4 +1,4 @@
-/** How many keys the members of an account may make. */
+/** Limits the keys that the members of an account may make. */
 import type { Transaction } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -9,7 +9,7 @@ export const liveKeysMax = 10;
 export const createdADayMax = 20;
 
 /**
- * A key that was rotated no longer counts, even while it works, so that ten keys can all be rotated.
+ * Refuses a key beyond either limit. A rotated key no longer counts, even while it works, so that all ten can be rotated.
  * @param order `addsLiveKey` is false for a rotation.
  * @throws DomainError `conflict`.
  */
@@ -28,7 +28,7 @@ export async function refuseOverCaps(
   if (addsLiveKey && live.length >= liveKeysMax)
     throw new DomainError(
       "conflict",
-      `The account has ${live.length} keys that work; ${liveKeysMax} is the most. Revoke one that nobody uses.`,
+      `The account has ${live.length} working keys; the limit is ${liveKeysMax}. Revoke one that nobody uses.`,
     );
   const today = keys.filter(
     (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
@@ -36,6 +36,6 @@ export async function refuseOverCaps(
   if (today.length >= createdADayMax)
     throw new DomainError(
       "conflict",
-      `${today.length} keys were made within 24 hours; ${createdADayMax} is the most. Try again tomorrow.`,
+      `${today.length} keys were made within 24 hours; the limit is ${createdADayMax}. Try again tomorrow.`,
     );
 }

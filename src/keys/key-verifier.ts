@@ -1,4 +1,4 @@
-/** What the server checks keys with: what the store holds at the time of the request. */
+/** Checks the keys of requests against the state of the store at that moment. */
 import { Problem } from "#problems.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
 import { digestBytes, readKey } from "./api-key.ts";
@@ -6,21 +6,21 @@ import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
 
 interface KeyVerifier {
   /**
+   * Returns the key that a client presented. A promise rejects with the problems below.
    * @param presented the value of `x-api-key` as it came.
-   * @throws Problem `api-key-invalid`, `api-key-expired`, `api-key-revoked`, or `access-denied` for a suspended
-   *   account, or `unavailable` for one that cannot be looked up now; the rules are docs/errors.md. It may be a rejection
-   *   where the result is a promise.
+   * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if its account is
+   *   suspended; `unavailable` if it cannot be looked up now. docs/errors.md has the rules.
    */
   verify(presented: string): LiveKey | Promise<LiveKey>;
   close(): void | Promise<void>;
 }
 
 interface KeyVerifierOptions {
-  /** Closed with the verifier. */
+  /** Keys of the store; closed with the verifier. */
   keys: KnownKeys;
   /** Milliseconds since 1970. */
   now?: () => number;
-  /** Where whoever sends a key that has ended is told to go. */
+  /** Address that the refusal of an ended key names. */
   accountUrl?: string | null;
 }
 
@@ -35,9 +35,9 @@ export function openKeyVerifier({
     isFresh = false;
   };
 
-  // Asking SQLite costs some 2 µs, so it is asked once in a turn of the event loop: a socket that becomes readable
-  // after a revocation was committed is read in a later poll, and so after the flag was reset. Only bytes that
-  // arrive within the very turn that has asked already, behind others on the same socket, may still find the key.
+  // Asking SQLite takes some 2 µs, so each turn of the event loop asks once. A socket that becomes readable after a
+  // revocation was committed is read in a later poll, after the flag was reset. Only bytes that arrive in the very turn
+  // that has asked already, behind others on the same socket, may still find the key.
   const refreshOnceInATurn = () => {
     if (isFresh) return;
     isFresh = true;
@@ -56,8 +56,8 @@ export function openKeyVerifier({
     verify(presented) {
       const digest = recent.find(presented) ?? digestOf(presented);
       refreshOnceInATurn();
-      // A look-up by digest tells, by its time, at most about the digest of the sender's own guess, which leads to
-      // no key; a comparison in constant time after it would protect nothing more.
+      // The time of this look-up tells at most about the digest of the sender's own guess, which leads to no key. A
+      // comparison in constant time afterwards would protect nothing more.
       const known = keys.find(digest);
       return known instanceof Promise
         ? known.then((found) => admit(found, presented, digest))
@@ -75,9 +75,9 @@ function digestOf(presented: string): string {
 
 const invalidDetails = {
   malformed:
-    "The key has not the shape of one: gpr_ and 36 letters and digits, 40 characters in all.",
+    "This is not the shape of a key: gpr_ and 36 letters and digits, 40 characters in all.",
   checksum: "The key holds a typing error: its last 6 characters do not fit the others.",
-  // With a … as the refusals of known keys have one: V8 writes a text that has it out more slowly, which could be timed.
+  // It has a … like the refusals of known keys: V8 writes a text with it more slowly, which could be timed.
   unknown: "This service never issued this key (gpr_…).",
 };
 
@@ -111,15 +111,15 @@ function refuseEnded(
     );
 }
 
-/** Digests of the keys accepted within the last second: to compute one costs more than all else that is asked of a key. */
+/** Digests of the keys accepted within the last second. Computing one costs more than all other checks of a key. */
 interface RecentDigests {
   find(key: string): string | undefined;
   add(key: string, digest: string): void;
 }
 
 /**
- * No longer than the text of a request stays in memory by itself until it is collected: whoever can read the memory
- * of the process finds no more keys for it.
+ * Time that a key stays in memory, in ms. The text of a request stays about as long until it is collected, so reading the
+ * memory of the process reveals no more keys than without this.
  */
 const keptMilliseconds = 1000;
 const keptMax = 1000;
@@ -135,35 +135,36 @@ export function openRecentDigests(): RecentDigests {
   };
 }
 
-/** All keys in memory, by digest: those of a file below, of a database in shared-keys.ts. */
+/** All keys in memory, by digest: keys of a file are below, keys of a database in shared-keys.ts. */
 export interface KnownKeys {
   /**
-   * @param digest as `readKey` gives it.
-   * @throws Problem `unavailable` where nobody can tell now; it is a rejection where the result is a promise.
+   * Returns the key with this digest. Returns undefined if there is none.
+   * @param digest as `readKey` returns it.
+   * @throws Problem `unavailable` if nobody can tell now; a promise rejects with it.
    */
   find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
-  /** Asks the store whether it changed, where asking takes no time. */
+  /** Asks the store whether it changed, if asking takes no time. */
   refresh(): void;
   close(): void | Promise<void>;
 }
 
-/** Of an embedded store, which has every answer at once. */
+/** Keys of an embedded store, which has every answer at once. */
 interface EmbeddedKeys extends KnownKeys {
   find(digest: string): KnownKey | undefined;
 }
 
 interface EmbeddedKeysOptions {
-  /** Closed with the keys. */
+  /** Rows of the store; closed with the keys. */
   source: KeySource;
-  /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
+  /** Called once when the store can no longer be read, and with null when it can. The keys last read stay in force. */
   onFault: (fault: Error | null) => void;
 }
 
-/** Read in one turn of the event loop: some 2 ms. */
+/** Rows read in one turn of the event loop, in some 2 ms. */
 const rowsInATurn = 250;
 
 /**
- * After a change elsewhere each key is looked up by itself until all are read again.
+ * Opens the keys of an embedded store. After a change elsewhere each key is looked up by itself until all are read again.
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): EmbeddedKeys {
@@ -178,7 +179,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): Embedde
     isFaulty = fault !== null;
   };
   const stopReading = () => clearImmediate(nextPart);
-  // Whatever was half read is given up; the next request begins anew.
+  // Drops keys that were half read; the next request begins again.
   const giveUp = (error: unknown) => {
     stopReading();
     versionSeen = undefined;
@@ -192,7 +193,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): Embedde
     }
   };
 
-  // A change committed between two parts may be in neither; the version tells, and all are read once more.
+  // A change committed between two parts may be in neither. Then the version differs, and all are read once more.
   const readPart = (fresh: Map<string, KnownKey>, after: string, max: number) => {
     const part = source.list(after, max);
     for (const [digest, key] of keysByDigest(part)) fresh.set(digest, key);
@@ -209,7 +210,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): Embedde
     if (versionSeen !== versionRead) readPart(new Map(), "", rowsInATurn);
   };
 
-  /** Kept, so that a revocation once seen is not forgotten should the store become unreadable now. */
+  /** Keeps what was found, so that a revocation once seen holds even if the store becomes unreadable now. */
   const keep = (digest: string, row: KeyRow | undefined) => {
     if (row === undefined) keys.delete(digest);
     else for (const [found, key] of keysByDigest([row])) keys.set(found, key);

@@ -1,4 +1,4 @@
-/** Issues, lists and revokes keys in the control store. Times are passed in as milliseconds since 1970 and returned as ISO text. */
+/** Issues, lists and revokes keys in the control store. Takes times in ms since 1970, and returns them as ISO text. */
 import type { Transaction } from "kysely";
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { echo } from "#problems.ts";
@@ -11,7 +11,7 @@ import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
 
-/** The only object that ever holds a whole key: show it once and forget it. */
+/** The only object that ever holds a whole key. Show it once and forget it. */
 export interface IssuedKey {
   id: string;
   key: string;
@@ -24,21 +24,21 @@ export interface IssuedKey {
 export interface KeyOrder {
   account: { number: number; id: string };
   name: string;
-  /** Null for a key that does not expire. */
+  /** Null if the key does not expire. */
   expiresAt: number | null;
   isDemo?: boolean;
   actor?: Actor;
-  /** The one-time value of the form that was submitted. */
+  /** One-time value of the submitted form. */
   form?: string | null;
   now: number;
 }
 
-/** @throws DomainError `invalid` for a name that cannot be used, `conflict` for a closed account. */
+/** Issues a key. @throws DomainError `invalid` if the name cannot be used, `conflict` if the account is closed. */
 export function issueKey(control: ControlStore, order: KeyOrder): Promise<IssuedKey> {
   return control.write((transaction) => issueIn(transaction, order));
 }
 
-/** The same inside a transaction. */
+/** Issues a key inside a transaction. @throws as `issueKey`. */
 export async function issueIn(
   transaction: Transaction<ControlTables>,
   order: KeyOrder,
@@ -51,7 +51,7 @@ export async function issueIn(
   return issued;
 }
 
-/** The row alone; the caller writes the audit entry. */
+/** Inserts the row alone; the caller writes the audit entry. */
 export async function insertKey(
   transaction: Transaction<ControlTables>,
   { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
@@ -87,11 +87,11 @@ export interface ListedKey {
   expiresAt: string | null;
   revokedAt: string | null;
   replacedBy: string | null;
-  /** Id of the person who made it; null for a command. */
+  /** Id of the person who made it; null if a command did. */
   madeBy: string | null;
 }
 
-/** Keys of one account, the one with this digest, or all: by account, oldest first. */
+/** Lists the keys of one account, the key with this digest, or all keys: by account, oldest first. */
 export async function listKeys(
   control: ControlStore,
   {
@@ -128,8 +128,8 @@ export async function listKeys(
 }
 
 /**
- * Ends a key for good. The row stays, so whoever still sends the key is told when it was revoked.
- * @returns since when it is revoked: a second revocation changes nothing.
+ * Revokes a key for good. The row stays, so that a client that still sends the key is told when it was revoked.
+ * @returns the time of its first revocation; a second one changes nothing.
  * @throws DomainError `not_found`.
  */
 export function revokeKey(
@@ -141,7 +141,7 @@ export function revokeKey(
   return control.write((transaction) => revokeIn(transaction, { id, actor, now }));
 }
 
-/** The same inside a transaction. */
+/** Revokes a key inside a transaction. @throws as `revokeKey`. */
 export async function revokeIn(
   transaction: Transaction<ControlTables>,
   { id, actor = operator, now }: { id: string; actor?: Actor; now: number },
@@ -155,7 +155,7 @@ export async function revokeIn(
   return revoked_at;
 }
 
-/** @throws DomainError `not_found`. */
+/** Returns the row of a key. @throws DomainError `not_found`. */
 export async function requireKey(transaction: Transaction<ControlTables>, id: string) {
   const row = await transaction
     .selectFrom("api_key")
@@ -176,13 +176,13 @@ const expiringMilliseconds = 14 * dayMilliseconds;
 interface KeyFacts {
   expires_at: string | null;
   revoked_at: string | null;
-  /** Of its account; left out where only the key itself is of interest. */
+  /** End of its account; left out if only the key itself is of interest. */
   suspended_at?: string | null;
 }
 
 /**
- * The one state that matters most: what no longer changes comes first.
- * `expiring` has 14 days or less to live; a key is expired from the very moment in `expires_at`.
+ * Returns the one state that matters most; states that no longer change come first.
+ * An `expiring` key has 14 days or less to live. A key is expired from the very moment in `expires_at`.
  */
 export function keyState(
   { expires_at, revoked_at, suspended_at = null }: KeyFacts,
@@ -195,6 +195,6 @@ export function keyState(
   return expiresAt - now <= expiringMilliseconds ? "expiring" : "active";
 }
 
-/** Neither revoked nor expired. */
+/** Reports whether a key is neither revoked nor expired. */
 export const isLive = ({ state }: { state: KeyState }): boolean =>
   state !== "revoked" && state !== "expired";

@@ -3,33 +3,33 @@ import type { KeyRow } from "#store/control-watch.ts";
 import { type Quotas, quotasOf } from "#store/control-tables.ts";
 import { digestText } from "./api-key.ts";
 
-/** What a request with a valid key is allowed. */
+/** Rights of a request with a valid key. */
 export interface LiveKey {
   readonly id: string;
   /** The first 8 characters of the key. */
   readonly hint: string;
-  /** Quotas are counted by it. */
+  /** Number that quotas are counted by. */
   readonly accountNumber: number;
-  /** The account's own numbers or those of its plan; the same object until the store changes. */
+  /** Quotas of the account or of its plan; the same object until the store changes. */
   readonly quotas: Quotas;
-  /** Whether its plan lets it read what changed. */
+  /** Does its plan let it read changes? */
   readonly mayReadChanges: boolean;
-  /** A demo's key; never to be accepted from a request that came through a proxy. */
+  /** Is it the key of a demo? Such a key is never accepted through a proxy. */
   readonly isDemo: boolean;
 }
 
-/** A key that was issued, valid or not. */
+/** An issued key, valid or not. */
 export interface KnownKey {
   key: LiveKey;
   revokedAt: string | null;
   expiresAt: string | null;
-  /** `expiresAt` in milliseconds since 1970; infinite where there is none. */
+  /** `expiresAt` in ms since 1970; infinite if there is none. */
   expiresAtMilliseconds: number;
-  /** Whether its account is suspended or closed. */
+  /** Is its account suspended or closed? */
   isSuspended: boolean;
 }
 
-/** All keys by their digest, in the form that `readKey` returns. */
+/** Returns keys by digest, in the form that `readKey` returns. */
 export function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
   return new Map(rows.map((row) => [digestText(row.digest), knownKey(row)]));
 }

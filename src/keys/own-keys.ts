@@ -1,4 +1,4 @@
-/** What members do with the keys of their own accounts, within caps; keys of other accounts are out of reach. */
+/** Actions of members on the keys of their own accounts, within limits. Keys of other accounts are out of reach. */
 import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/members.ts";
 import { writeAudit } from "#store/audit.ts";
@@ -11,10 +11,10 @@ import { refuseOverCaps } from "./caps.ts";
 import { type IssuedKey, issueIn, type ListedKey, listKeys, revokeIn } from "./keys.ts";
 import { overlaps, rotateIn, type Rotation } from "./rotate-key.ts";
 
-/** A one-time value for a form that makes a key. */
+/** Returns a one-time value for a form that makes a key. */
 export const newForm = makeToken;
 
-/** Who asks, and for which of their accounts. */
+/** A person, and one of their accounts. */
 export interface OwnKeys {
   account: { number: number; id: string };
   /** Id. */
@@ -22,15 +22,15 @@ export interface OwnKeys {
   now: number;
 }
 
-/** The form was submitted before and made this key, which cannot be shown a second time. */
+/** The key made when the form was first submitted. It cannot be shown a second time. */
 interface Repeated {
   repeatedId: string;
 }
 
 /**
+ * Creates a key for a member.
  * @param order `form` is the one-time value of the form, so that a reload makes no second key.
- * @throws DomainError `conflict` at a cap, `invalid` for a name or an end that cannot be used, `refused` for whoever is
- *   no member.
+ * @throws DomainError `conflict` at a limit, `invalid` if name or end cannot be used, `refused` if the person is no member.
  */
 export async function createOwnKey(
   control: ControlStore,
@@ -50,9 +50,10 @@ export async function createOwnKey(
 }
 
 /**
- * @param order `overlapMilliseconds` one of `overlaps`.
- * @throws DomainError `not_found` for a key of no such id in this account, `conflict` for one that has ended or was
- *   rotated already or at the cap of a day, `invalid` for another overlap.
+ * Rotates a key for a member.
+ * @param order `overlapMilliseconds` is one of `overlaps`.
+ * @throws DomainError `not_found` if the account has no key with this id, `conflict` if the key has ended, was rotated
+ *   already, or the day's limit is reached, `invalid` if the overlap is another.
  */
 export async function rotateOwnKey(
   control: ControlStore,
@@ -73,7 +74,7 @@ export async function rotateOwnKey(
   });
 }
 
-/** @throws DomainError `not_found`, or `invalid` for a name that cannot be used. */
+/** Renames a key. @throws DomainError `not_found`, or `invalid` if the name cannot be used. */
 export async function renameOwnKey(
   control: ControlStore,
   order: OwnKeys & { id: string; name: string },
@@ -87,7 +88,7 @@ export async function renameOwnKey(
   });
 }
 
-/** @returns since when it is revoked. @throws DomainError `not_found`. */
+/** Revokes a key. @returns the time of its first revocation. @throws DomainError `not_found`. */
 export const revokeOwnKey = (
   control: ControlStore,
   order: OwnKeys & { id: string },
@@ -96,7 +97,7 @@ export const revokeOwnKey = (
     revokeIn(transaction, { id, actor: order.person, now: order.now }),
   );
 
-/** @throws DomainError `not_found`. */
+/** Returns a key of the account. @throws DomainError `not_found`. */
 export async function findOwnKey(
   control: ControlStore,
   order: OwnKeys & { id: string },
@@ -108,8 +109,8 @@ export async function findOwnKey(
 }
 
 /**
- * A key of another account is treated as missing, but the attempt goes into the audit log; the error is therefore thrown
- * after the transaction.
+ * Does work on a key of the account. A key of another account counts as missing, but the attempt goes into the audit
+ * log, so the error is thrown after the transaction.
  */
 async function withOwnKey<R>(
   control: ControlStore,

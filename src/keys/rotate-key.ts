@@ -1,4 +1,4 @@
-/** Replaces a key with a new one, while the old one stays valid for a stated time. */
+/** Replaces a key with a new one; the old one stays valid for a stated time. */
 import type { Selectable, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
@@ -7,7 +7,7 @@ import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { insertKey, type IssuedKey, keyState, requireKey } from "./keys.ts";
 
-/** How long a replaced key may go on working, as the account pages offer it. */
+/** Times for which a replaced key may go on working, as the account pages offer them. */
 export const overlaps = [
   { milliseconds: 0, words: "at once" },
   { milliseconds: hourMilliseconds, words: "in 1 hour" },
@@ -19,7 +19,7 @@ export const overlapDefault = dayMilliseconds;
 
 export interface Rotation {
   issued: IssuedKey;
-  /** When the old key ends. */
+  /** End of the old key. */
   oldExpiresAt: string;
 }
 
@@ -28,21 +28,21 @@ interface RotationOrder {
   /** 0 ends the old key at once. */
   overlapMilliseconds: number;
   actor?: Actor;
-  /** The one-time value of the form that was submitted. */
+  /** One-time value of the submitted form. */
   form?: string | null;
   now: number;
 }
 
 /**
- * Makes a second key of the same name on the same account, and so on the same quota. It gets the lifetime that the old
- * one was given; the old one ends after the overlap, or when it would have ended anyway if that is sooner.
- * @throws DomainError `not_found`, or `conflict` for a key that is revoked, expired or rotated already.
+ * Makes a second key with the same name, account and quota. It gets the lifetime that the old one was given. The old one
+ * ends after the overlap, or at its own end if that is sooner.
+ * @throws DomainError `not_found`, or `conflict` if the key is revoked, expired or rotated already.
  */
 export function rotateKey(control: ControlStore, order: RotationOrder): Promise<Rotation> {
   return control.write((transaction) => rotateIn(transaction, order));
 }
 
-/** The same inside a transaction. */
+/** Rotates a key inside a transaction. @throws as `rotateKey`. */
 export async function rotateIn(
   transaction: Transaction<ControlTables>,
   { id, overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
@@ -90,9 +90,9 @@ function accountOf(transaction: Transaction<ControlTables>, key: Selectable<ApiK
     .executeTakeFirstOrThrow();
 }
 
-// A key that was rotated cannot be rotated again, so `expires_at` is still what it was made with.
+// A rotated key cannot be rotated again, so `expires_at` is still the end it was made with.
 const lifetimeMilliseconds = (key: Selectable<ApiKeyTable>) =>
   Date.parse(key.expires_at!) - Date.parse(key.created_at);
 
-/** ISO text of one length in UTC sorts like the times it stands for. */
+/** Returns the earlier time. ISO texts of one length in UTC sort like their times. */
 const earlier = (one: string | null, other: string) => (one !== null && one < other ? one : other);

@@ -1,4 +1,4 @@
-/** All keys of a store across the network in memory: whatever becomes of the store, a key that was read is answered at once. */
+/** All keys of a store across the network, in memory: a key once read is answered at once, whatever becomes of the store. */
 import { Problem } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
@@ -8,42 +8,42 @@ import { keysByDigest, type KnownKey } from "./live-key.ts";
 
 interface SharedKeysOptions {
   /**
-   * Connects, at the start and whenever the connection was lost; it says by itself when it is too soon.
-   * @param onChange to be called when keys changed.
+   * Connects, at the start and after each lost connection. Rejects if it is too soon for another attempt.
+   * @param onChange called when keys changed.
    */
   connect(onChange: () => void): Promise<SharedKeySource>;
-  /** Told once when the store can no longer be read (the keys last read stay in force), and null when it can. */
+  /** Called once when the store can no longer be read, and with null when it can. The keys last read stay in force. */
   onFault: (fault: Error | null) => void;
 }
 
-/** How late a change is seen of which no notification came. */
+/** Longest time until a change is seen whose notification was lost, in ms. */
 const pollMilliseconds = 1000;
-/** Read by one query: some 10 ms of a turn of the event loop. */
+/** Rows read by one query: some 10 ms of a turn of the event loop. */
 const rowsInAPart = 1000;
-/** Whoever sends keys that are none costs the store no more than a query at a time for so many of them. */
+/** Maximum number of unknown keys looked up at once, so that wrong keys cost the store one query of this size at a time. */
 const lookupsMax = 64;
 
-/** @throws DomainError where the store cannot be read now: a server that knows no key at all need not start. */
+/** Reads all keys. @throws DomainError if the store cannot be read now: a server that knows no key need not start. */
 export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): Promise<KnownKeys> {
   let keys = new Map<string, KnownKey>();
-  /** All keys, while they are being read anew. */
+  /** All keys, while they are being read again. */
   let reading: Map<string, KnownKey> | null = null;
-  /** The count of changes up to which `keys` has them. */
+  /** Count of the changes that `keys` contains. */
   let seen = -1;
   let isChanged = true;
   let isFaulty = false;
   let isStarted = false;
   let isClosed = false;
-  /** Digests that are not known, and whoever waits for them. */
+  /** Unknown digests, with the promise of each answer. */
   const lookups = new Map<string, PromiseWithResolvers<KnownKey | undefined>>();
-  /** The work under way; there is one connection, and one thing is done at a time. */
+  /** Work under way. There is one connection, which does one thing at a time. */
   let working: Promise<void> | null = null;
 
   const setFault = (fault: Error | null) => {
     if ((fault !== null) !== isFaulty) onFault(fault);
     isFaulty = fault !== null;
   };
-  /** What is read later is newer, whichever way it came. */
+  /** Keeps rows. Rows that are read later are newer, whichever way they came. */
   const learn = (rows: readonly KeyRow[]) => {
     for (const [digest, key] of keysByDigest(rows)) {
       keys.set(digest, key);
@@ -71,12 +71,12 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       for (const [digest, key] of keysByDigest(part)) reading.set(digest, key);
       if (part.length < rowsInAPart) break;
       after = part.at(-1)!.id;
-      // Nobody waits until all are read.
+      // No look-up waits until all keys are read.
       await lookUp(source);
     }
     keys = reading;
   };
-  /** What is committed after the count was read is in the next one. */
+  /** Reads changes. A change committed after the count was read is in the next count. */
   const follow = async (source: SharedKeySource) => {
     isChanged = false;
     const { count, accounts } = await source.changes(seen);
@@ -97,7 +97,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       if (source === null || source.isOver) {
         source = null;
         source = await connectAgain();
-        // It may be another database than before, restored or a standby that took over, whose counts are its own.
+        // It may be another database than before, restored or a standby that took over, with counts of its own.
         seen = -1;
         isChanged = true;
       }
@@ -113,7 +113,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       setFault(error as Error);
     }
   };
-  /** Does what there is to do, unless that is being done; then it is done after it. */
+  /** Begins the work that is due. If some is under way, it goes on with that. */
   const work = () => {
     if (isClosed || working !== null) return;
     working = workOnce().finally(() => {

@@ -31,7 +31,7 @@ class TooSlow extends Error {
   }
 }
 
-/** Returns a sentence about a fault. @param place the engine's URL, without user and password; a DomainError names it itself. */
+/** Returns a sentence about a fault. @param place URL of the engine, no user and password; a DomainError names it itself. */
 export function sentenceOf(fault: Error, place: string): string {
   if (fault instanceof DomainError) return fault.message;
   if (fault instanceof TooSlow) return `${place} ${fault.message}.`;

@@ -54,7 +54,7 @@ test("a form that is sent again makes no second key, whoever resends it and when
 test("an account has ten keys that work at most; one that is revoked makes room", async (t) => {
   const { control, own, create, keys } = await openOwn(t);
   for (let i = 0; i < liveKeysMax; i++) await create(`key ${i}`);
-  await assert.rejects(create(), faultOf("conflict", /10 keys that work; 10 is the most/));
+  await assert.rejects(create(), faultOf("conflict", /10 working keys; the limit is 10/));
   const [first] = await keys();
   await revokeOwnKey(control, { ...own, id: first!.id });
   await create();
@@ -72,7 +72,7 @@ test("an account makes twenty keys in 24 hours at most, rotations among them", a
   const { control, own, create, rotate } = await openOwn(t);
   let { id } = await create();
   for (let i = 1; i < createdADayMax; i++) ({ id } = (await rotate(id, 0)).issued);
-  const refused = faultOf("conflict", /20 keys were made within 24 hours; 20 is the most/);
+  const refused = faultOf("conflict", /20 keys were made within 24 hours; the limit is 20/);
   await assert.rejects(rotate(id, 0), refused);
   await revokeOwnKey(control, { ...own, id });
   await assert.rejects(create(), refused);
