@@ -1,4 +1,4 @@
-/** The types that openapi.json describes, as declarations that each client writes in its own language. */
+/** Reads the types of openapi.json as declarations, which each client writes in its own language. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -46,10 +46,10 @@ interface Member {
 }
 
 export type Declaration = { name: string; description: string | undefined } &
-  /** Its `base` has the same members, or wider ones. Where it `isOpen`, it has others, too. */
+  /** An object. Its `base` has the same members, or wider ones. With `isOpen` it may have others, too. */
   (
     | { is: "object"; members: Member[]; base?: string; isOpen?: true }
-    /** Those of today: a minor version may add one. */
+    /** Today's values: a minor version may add one. */
     | { is: "values"; values: string[] }
   );
 
@@ -64,9 +64,9 @@ export interface ApiTypes {
   operations: Operation[];
 }
 
-/** What many kinds of record have in another form each, by the member's name: the owner's name stands before it. */
+/** Members that differ from one kind of record to another. The owner's name goes in front of theirs. */
 const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name"]);
-/** Of members whose own name would mislead. */
+/** Type names for members whose own name would mislead. */
 const names: Readonly<Record<string, string>> = {
   gps: "LinkedGp",
   "QuotaPolicy.name": "QuotaName",
@@ -79,22 +79,22 @@ const names: Readonly<Record<string, string>> = {
   "Counts.project": "KindCounts",
 };
 
-/** Schemas that the pages of no operation name. */
+/** Schemas that no operation's pages refer to. */
 const others = ["RecordChange", "ExportedDataset", "ParameterFault", "QuotaPolicy"];
 
 const pascal = (name: string) =>
   name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 const singular = (name: string) => name.replace(/(?<!ie)s$/, "").replace(/ies$/, "y");
 
-/** Those of the operations, of what a copy of everything needs, and of errors. @param description the text of openapi.json. */
+/** Returns the types of operations, of a copy of everything, and of errors. @param description the text of openapi.json. */
 export function readTypes(description: string): ApiTypes {
   const { paths, components } = JSON.parse(description) as Description;
   const { schemas } = components;
   const declarations = new Map<string, Declaration>();
-  /** What a record embeds of another, by the name of that other. */
+  /** Names of embedded parts of records, by the name of the whole record. */
   const embedded = new Map<string, string>();
 
-  /** Under its own name, or the owner's before it where another type has that name. */
+  /** Declares a type under its own name, with the owner's in front if another type has that name. */
   const declare = (owner: string, member: string, one: Declaration): Type => {
     const own = names[`${owner}.${member}`] ?? names[member] ?? pascal(member);
     const candidates =
@@ -171,7 +171,7 @@ export function readTypes(description: string): ApiTypes {
     const members = membersOf(schema, name);
     declarations.set(name, { is: "object", name, description, members });
   }
-  // Of the members that belong to one error alone, the faults of a query are what programs read.
+  // Among the members of a single error, programs read only the faults of a query.
   const { errors } = schemas["InvalidParametersProblem"]!.properties!;
   const { properties, required } = schemas["Problem"]!;
   declarations.set("Problem", {
@@ -230,7 +230,7 @@ const hasAll = (members: readonly Member[], part: readonly Member[]): boolean =>
 
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
-/** Names of the schemas that a part of the description refers to, and of those that they refer to. */
+/** Returns the names of the schemas that a part of the description refers to, directly or through others. */
 function schemasBehind(
   part: unknown,
   schemas: Description["components"]["schemas"],
@@ -244,7 +244,7 @@ function schemasBehind(
   return names;
 }
 
-/** What makes two types the same, whatever they are called. */
+/** Returns a text that is equal for equal types, whatever their names. */
 const bodyOf = (one: Declaration): string => JSON.stringify({ ...one, name: "", description: "" });
 
 const lastOf = (ref: string) => ref.slice(ref.lastIndexOf("/") + 1);

@@ -1,11 +1,11 @@
 /**
- * Writes the types of the clients from openapi.json, as `npm run openapi` does. Members stay as the API spells them, so
- * that an answer is what JSON.parse gives.
+ * Writes the types of the clients from openapi.json; `npm run openapi` runs it. Members keep the spelling of the API, so
+ * that an answer is the plain result of JSON.parse.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { type ApiTypes, type Declaration, readTypes, type Type } from "./read-types.ts";
 
-/** As TypeScript. */
+/** Returns the types in TypeScript. */
 function typescriptOf({ declarations, operations }: ApiTypes): string {
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
@@ -35,7 +35,7 @@ function typescriptOf({ declarations, operations }: ApiTypes): string {
       const wider = inherited.find((other) => other.name === name);
       if (JSON.stringify(wider) === JSON.stringify(member)) return [];
       const quoted = isIdentifier(name) ? name : JSON.stringify(name);
-      // What the base says of it editors show, too.
+      // Editors show the base's description, too.
       const description =
         member.description === wider?.description ? undefined : member.description;
       return [...comment(description, "  "), `  ${quoted}${isRequired ? "" : "?"}: ${type(of)};`];
@@ -45,7 +45,7 @@ function typescriptOf({ declarations, operations }: ApiTypes): string {
     return [...head, `export interface ${heading} {`, ...members, "}"];
   });
   blocks.push([
-    ...comment("What each operation is asked and answers, by its path."),
+    ...comment("Query and answer of each operation, by its path."),
     "export interface Operations {",
     ...operations.map(
       ({ path, query, answer }) => `  "${path}": { query: ${query}; answer: ${answer} };`,
@@ -70,9 +70,9 @@ const alternatives = (of: readonly string[]) =>
 
 const isIdentifier = (name: string) => /^[a-z_]\w*$/i.test(name);
 
-/** As a part of the Python module. */
+/** Returns the types as a part of the Python module. */
 function pythonOf({ declarations, operations }: ApiTypes): string {
-  // There an answer is a Page.
+  // In Python an answer is a Page.
   const unused = new Set(operations.map(({ answer }) => answer));
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
@@ -131,7 +131,7 @@ const pythonScalars = {
   unknown: "Any",
 } as const;
 
-/** Each after those it names: what Python evaluates must exist by then. */
+/** Sorts each type after those it names: Python evaluates them in order. */
 function inOrderOfUse(declarations: readonly Declaration[]): Declaration[] {
   const byName = new Map(declarations.map((one) => [one.name, one]));
   const ordered = new Set<Declaration>();
@@ -152,7 +152,7 @@ const markers = [
   "# End of the API's types.\n",
 ] as const;
 
-/** The module with its part between the markers replaced. */
+/** Returns the module with the part between its markers replaced. */
 function withPart(module: string, part: string): string {
   const [before, after] = markers.map((marker) => module.indexOf(marker));
   if (before === -1 || after === -1)
@@ -160,7 +160,7 @@ function withPart(module: string, part: string): string {
   return `${module.slice(0, before! + markers[0].length)}\n\n${part}\n\n${module.slice(after)}`;
 }
 
-/** @returns the files that hold types, by their path from the root of the repository, as they should be. */
+/** Returns the files of types as they should be, by their path from the root of the repository. */
 export function typeFiles(): Record<string, string> {
   const types = readTypes(readFileSync("openapi.json", "utf8"));
   return {

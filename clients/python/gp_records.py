@@ -1144,7 +1144,7 @@ class Client:
         self._base = _base_of(base_url)
         # What http.client says of a header it cannot send would show the key.
         if not re.fullmatch(r"[\x21-\x7e]+", key):
-            raise ValueError("The key is empty or holds a character that no header can carry.")
+            raise ValueError("The key is empty or has a character that a header cannot carry.")
         self._key = key
         self._wait_max_seconds = wait_max_seconds
         self._retries_max = retries_max
@@ -1308,7 +1308,7 @@ class Client:
         # Whoever goes by next_offset would go on for ever where a cache leaves out the query.
         if page["pagination"].get("offset") != int(offset):
             raise UnexpectedAnswerError(
-                f"{self._base + path} answered offset={offset} with another page: does a cache before it leave out the query?",
+                f"{self._base + path} answered offset={offset} with another page: does a cache in front of it ignore the query?",
                 received.headers["x-request-id"],
                 200,
             )
@@ -1466,7 +1466,7 @@ def _lost(
 
 def _another_file(address: str, received: _Received) -> UnexpectedAnswerError:
     """Of an answer with a file that is not the one whose beginning was read, or with none that has a tag."""
-    changed = f"{address} became another file while it was read; begin again."
+    changed = f"{address} changed while it was being read; begin again."
     message = changed if "etag" in received.headers else _unexpected(address, received)
     return UnexpectedAnswerError(message, received.headers["x-request-id"], received.status)
 
@@ -1558,12 +1558,12 @@ def _backoff_seconds(attempt: int) -> float:
 def _unexpected(address: str, received: _Received) -> str:
     if 300 <= received.status < 400:
         return (
-            f"{address} redirects elsewhere, where the key must not go: set base_url to where the service is."
+            f"{address} redirects elsewhere, and the key must not follow: set base_url to the service's own address."
         )
     content_type = received.headers.get("content-type", "no content type")
     return (
-        f"{address} answered {received.status} with {content_type}, which gp-records does not: "
-        "is base_url where the service is?"
+        f"{address} answered {received.status} with {content_type}, which gp-records never does: "
+        "is base_url the address of the service?"
     )
 
 

@@ -228,7 +228,7 @@ forEachClient("a file that becomes another one while it is read is an error", as
   const options = { baseUrl: url, key: service.key };
   const { error } = await client.do({ what: "file", of, options });
   assert.equal(error!.name, "UnexpectedAnswerError");
-  assert.match(error!.message, /became another file while it was read/);
+  assert.match(error!.message, /changed while it was being read/);
   assert.equal(tries, 2);
 });
 

@@ -1,4 +1,4 @@
-/** The operations as functions: one page each, or all pages of one dataset; what changed, and whole datasets as files. */
+/** The client: one function for each operation, listings over all pages, changes between datasets, and files. */
 import { UnexpectedAnswerError, VersionChangedError } from "./errors.ts";
 import {
   type ClientOptions,
@@ -15,22 +15,21 @@ type RecordAt<At extends Path> = Operations[At]["answer"]["data"][number];
 
 export interface ListOptions extends RequestOptions {
   /**
-   * What happens when another dataset is published between two pages, whose pages do not go together with the earlier
-   * ones: `fail` throws a VersionChangedError; `restart` begins again with the first page, so that records come again.
-   * `fail` by default.
+   * Reaction to a dataset that is published between two pages. Its pages do not continue the earlier ones. `fail` throws
+   * a VersionChangedError. `restart` begins again at the first page, so records come twice. `fail` by default.
    */
   onVersionChange?: "fail" | "restart";
 }
 
-/** All records of a query, in order, page by page as they are asked for; `limit` is the size of the pages, 100 by default. */
+/** All records of a query, in order. Pages are fetched when they are needed; `limit` is their size, 100 by default. */
 export interface Listing<One, OnePage> extends AsyncIterable<One> {
-  /** The pages themselves. After a restart `pagination.offset` is 0 again. */
+  /** Yields the pages. After a restart `pagination.offset` is 0 again. */
   pages(): AsyncGenerator<OnePage, void, undefined>;
-  /** Every record of one dataset, once: what was gathered before a restart is dropped. */
+  /** Returns every record of one dataset once. A restart drops the records gathered before it. */
   toArray(): Promise<One[]>;
 }
 
-/** Where no parameter is required, the query may be left out. */
+/** Arguments of an operation. The query is optional if no parameter is required. */
 type Arguments<Asked, Options> = object extends Asked
   ? [query?: Asked, options?: Options]
   : [query: Asked, options?: Options];
@@ -40,28 +39,28 @@ type List<At extends Path> = (
 ) => Listing<RecordAt<At>, Page<At>>;
 
 export interface Client {
-  /** One page of GPs by name, best match first, with their principals and signals. */
+  /** Fetches one page of GPs by name, best match first, with their principals and signals. */
   fetchGp: Fetch<"/fetch-gp">;
-  /** One page of principals. */
+  /** Fetches one page of principals. */
   fetchPrincipals: Fetch<"/fetch-principals">;
-  /** One page of signals, newest first. */
+  /** Fetches one page of signals, newest first. */
   fetchSignals: Fetch<"/fetch-signals">;
-  /** One page of projects. */
+  /** Fetches one page of projects. */
   fetchProjects: Fetch<"/fetch-projects">;
-  /** All GPs that match a name. */
+  /** Lists all GPs that match a name. */
   gps: List<"/fetch-gp">;
   principals: List<"/fetch-principals">;
   signals: List<"/fetch-signals">;
   projects: List<"/fetch-projects">;
-  /** The publications of datasets, newest first. */
+  /** Lists the publications of datasets, newest first. */
   changes: List<"/changes">;
-  /** What changed from one dataset to another, as a publication names them: `from` and `version`. */
+  /** Fetches the changes from one dataset to another. A publication names both: `from` and `version`. */
   step(from: string, to: string, options?: RequestOptions): Promise<Step>;
-  /** The datasets whose files can be downloaded, the one that is served first. */
+  /** Fetches the datasets that can be downloaded, the served one first. */
   exports(options?: RequestOptions): Promise<ExportedDataset[]>;
   /**
-   * The bytes of one file, such as `gp.ndjson`, as they come. A connection that is lost goes on where it was. Hold them against
-   * the `sha256` that `exports` gives once the file was asked for.
+   * Yields the bytes of one file, such as `gp.ndjson`, as they arrive. A lost connection is resumed at the next byte.
+   * Check the bytes against the file's `sha256`: `exports` gives it once the file has been requested.
    */
   exportFile(
     version: string,
@@ -72,7 +71,7 @@ export interface Client {
 
 export interface Step {
   head: StepHead;
-  /** By kind, then by id. */
+  /** Sorted by kind, then by id. */
   changes: RecordChange[];
 }
 
@@ -80,20 +79,20 @@ export interface StepHead {
   format: number;
   from: string;
   to: string;
-  /** Hash of the records it begins with, and of those it leads to, as docs/changes.md defines it. */
+  /** Hashes of the records before and after the step, as docs/changes.md defines them. */
   from_hash: string;
   to_hash: string;
-  /** How many changes the step has. */
+  /** Number of changes in the step. */
   changes: number;
 }
 
-/** Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever. */
+/** Most restarts of one listing. Datasets published faster than they can be read would keep it going for ever. */
 const restartsMax = 10;
 
-/** Changes that one request pays for, which every quota has. */
+/** Changes per request. 100 cost one request of the quota, so every plan can pay for them. */
 const stepPart = 100;
 
-/** @throws TypeError for an address or a key that cannot be sent. */
+/** Creates a client. @throws TypeError if the address or the key cannot be sent. */
 export function createClient(options: ClientOptions): Client {
   const transport = openTransport(options);
 
@@ -165,7 +164,7 @@ export function createClient(options: ClientOptions): Client {
 
 type AnyPage = Received & { pagination: Pagination; meta: Meta };
 
-/** @throws VersionChangedError */
+/** Yields the pages of one dataset. @throws VersionChangedError if another is published and it may not restart. */
 async function* pagesOf<OnePage extends AnyPage>(
   fetchPage: (offset: number) => Promise<OnePage>,
   { onVersionChange = "fail" }: ListOptions,

@@ -1,8 +1,8 @@
-/** What goes wrong, in four kinds; each says the id of its request, and none holds the key. */
+/** Errors of the client, in four kinds. Each gives the id of its request, and none holds the key. */
 import type { Problem } from "./types.ts";
 
 export class GpRecordsError extends Error {
-  /** Id of the request, as the service logs it: give it to the operator when you ask. */
+  /** Id of the request in the service's log. Give it to the operator when you ask. */
   readonly requestId: string;
 
   constructor(message: string, requestId: string, options?: ErrorOptions) {
@@ -21,7 +21,7 @@ export class ProblemError extends GpRecordsError {
     this.problem = problem;
   }
 
-  /** A code newer than this client is possible: leave a default branch. */
+  /** Code of the problem. It may be newer than this client: keep a default branch. */
   get code(): Problem["code"] {
     return this.problem.code;
   }
@@ -31,10 +31,10 @@ export class ProblemError extends GpRecordsError {
   }
 }
 
-/** No answer, or not the whole of one, although it was asked again: no connection, time-out, connection lost. */
+/** No complete answer after the last retry: no connection, a time-out, or a lost connection. */
 export class NetworkError extends GpRecordsError {}
 
-/** An answer that is none of the service's: what stands at the address, or before it, is something else. */
+/** An answer that gp-records does not give: something else is at the address, or in front of it. */
 export class UnexpectedAnswerError extends GpRecordsError {
   /** HTTP status; 0 where a browser hides it. */
   readonly status: number;
@@ -45,7 +45,7 @@ export class UnexpectedAnswerError extends GpRecordsError {
   }
 }
 
-/** The dataset changed between two pages, so that together they are no list. */
+/** The dataset changed between two pages, so they do not make one list. */
 export class VersionChangedError extends GpRecordsError {
   readonly from: string;
   readonly to: string;
@@ -57,6 +57,6 @@ export class VersionChangedError extends GpRecordsError {
   }
 }
 
-/** Reports whether it is the answer with this code. */
+/** Reports whether an error is the problem with this code. */
 export const isProblem = (error: unknown, code: Problem["code"]): error is ProblemError =>
   error instanceof ProblemError && error.code === code;

@@ -1,25 +1,25 @@
-/** One question to the service: sent, waited for and asked again where that is worth it. */
+/** Sends one request to the service, and retries it where that can help. */
 import { NetworkError, ProblemError, UnexpectedAnswerError } from "./errors.ts";
 import type { Problem, QuotaPolicy } from "./types.ts";
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://records.example.org`; a path is kept. */
+  /** Address of the service, such as `https://records.example.org`. A path is kept. */
   baseUrl: string;
-  /** Your API key. It is sent in the header `x-api-key` to `baseUrl` alone: redirects are refused. */
+  /** Your API key. It is sent in the header `x-api-key`, to `baseUrl` only: redirects are refused. */
   key: string;
-  /** Longest wait for `Retry-After`, in seconds; where the service says more, its problem is thrown at once. 300 by default. */
+  /** Longest wait for `Retry-After`, in seconds; 300 by default. If the service says more, its problem is thrown at once. */
   waitMaxSeconds?: number;
-  /** How often one question is asked again after a 429, a 503 or a network error. 5 by default; 0 never. */
+  /** Most retries after a 429, a 503 or a network error; 5 by default, 0 for none. */
   retriesMax?: number;
-  /** How long one try may take, its body included; of a file, how long nothing may come. 30 by default. */
+  /** Longest time for one try and its body, in seconds; 30 by default. For a file, longest time without new bytes. */
   timeoutSeconds?: number;
-  /** Keeps answers with their ETags, so that unchanged ones are not sent again. A `Map` will do. None by default. */
+  /** Cache of answers with their ETags, so that unchanged ones are not sent again. A `Map` will do. None by default. */
   cache?: AnswerCache;
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait?: (wait: Wait) => void;
-  /** In place of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   fetch?: (url: string, options: RequestInit) => Promise<Response>;
-  /** In place of a timer: resolves after so many milliseconds, or rejects with the signal's reason. */
+  /** Replaces the timer. Resolves after the milliseconds given, or rejects with the signal's reason. */
   sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
@@ -30,15 +30,15 @@ export interface AnswerCache {
 
 export interface CachedAnswer {
   etag: string;
-  /** The body as it was sent. */
+  /** Body, unchanged. */
   body: string;
 }
 
 export interface Wait {
   seconds: number;
-  /** What is waited for: the answer with its code, or the connection. */
+  /** Cause of the wait: an error answer, or no connection. */
   error: ProblemError | NetworkError | UnexpectedAnswerError;
-  /** Number of the try that failed, from 1. */
+  /** Number of the failed try, from 1. */
   attempt: number;
 }
 
@@ -47,24 +47,24 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What comes with an answer beside its body. */
+/** Facts that come with every answer, besides its body. */
 export interface Received {
   requestId: string;
-  /** What the account has left, window by window. */
+  /** Quota left to the account, window by window. */
   quota: QuotaPolicy[];
 }
 
-/** Values as they are sent; undefined is left out, several are repeated. */
+/** Value of a parameter. Undefined is left out; a list repeats the parameter. */
 type QueryValue = string | number | readonly string[] | undefined;
 
-/** All throw a ProblemError, NetworkError or UnexpectedAnswerError, or the signal's reason where it was aborted. */
+/** Sender of requests. Each method throws a ProblemError, NetworkError or UnexpectedAnswerError, or the reason of an aborted signal. */
 export interface Transport {
   getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
-  /** The values of an answer in NDJSON. */
+  /** Returns the values of an answer in NDJSON. */
   getLines(path: string, query: object, options?: RequestOptions): Promise<Listed>;
-  /** An answer in JSON that is no page; all of it is in `data`. */
+  /** Returns an answer in JSON without pages; `data` is all of it. */
   getList(path: string, options?: RequestOptions): Promise<Listed>;
-  /** The bytes of a file as they come. A connection that is lost goes on where it was; the file must still be the same one. */
+  /** Yields the bytes of a file as they arrive. A lost connection is resumed at the next byte if the file is still the same. */
   getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
@@ -72,17 +72,17 @@ interface Listed extends Received {
   data: object[];
 }
 
-interface Answer extends Received {
+interface ReadAnswer extends Received {
   content: object;
 }
 
-/** What a try that failed came to; `waitSeconds` is null where another would not help. */
+/** A failed try. `waitSeconds` is null if another would not help. */
 interface Failure {
   error: Wait["error"];
   waitSeconds: number | null;
 }
 
-/** How an answer is asked for and read: undefined where it is something else. */
+/** Format of an answer. `read` returns undefined if the body is something else. */
 interface Reader {
   accept: string;
   read(body: string): object | undefined;
@@ -115,7 +115,7 @@ const lines: Reader = {
   },
 };
 
-/** @throws TypeError for an address or a key that cannot be sent; it never shows the key. */
+/** @throws TypeError if the address or the key cannot be sent; it never shows the key. */
 export function openTransport(options: ClientOptions): Transport {
   const {
     waitMaxSeconds = 300,
@@ -127,9 +127,9 @@ export function openTransport(options: ClientOptions): Transport {
     sleep = sleepFor,
   } = options;
   const base = baseOf(options.baseUrl);
-  // What fetch says of a header it cannot send would show the key.
+  // fetch quotes a header that it cannot send, and would show the key.
   if (!/^[\x21-\x7e]+$/.test(options.key))
-    throw new TypeError("The key is empty or holds a character that no header can carry.");
+    throw new TypeError("The key is empty or has a character that a header cannot carry.");
   const { key } = options;
 
   async function attemptOnce(
@@ -138,7 +138,7 @@ export function openTransport(options: ClientOptions): Transport {
     requestId: string,
     attempt: number,
     signal: AbortSignal | undefined,
-  ): Promise<Answer | Failure> {
+  ): Promise<ReadAnswer | Failure> {
     const kept = await cache?.get(address);
     const headers: Record<string, string> = {
       accept,
@@ -181,7 +181,7 @@ export function openTransport(options: ClientOptions): Transport {
     return fetch(address, { headers, redirect: "manual", credentials: "omit", signal });
   }
 
-  /** @throws the error of the try that failed where another would not help. */
+  /** Waits before another try. @throws the error of the failed try if another would not help. */
   async function waitAfter(
     { error, waitSeconds }: Failure,
     attempt: number,
@@ -192,13 +192,13 @@ export function openTransport(options: ClientOptions): Transport {
     await sleep(waitSeconds * 1000, signal);
   }
 
-  /** @throws what the last try came to. */
+  /** @throws the error of the last try. */
   async function get(
     path: string,
     query: object,
     reader: Reader,
     { signal }: RequestOptions = {},
-  ): Promise<Answer> {
+  ): Promise<ReadAnswer> {
     const address = base + path + queryOf(query);
     const id = newRequestId();
     for (let attempt = 1; ; attempt++) {
@@ -214,7 +214,7 @@ export function openTransport(options: ClientOptions): Transport {
     const id = newRequestId();
     let bytes = 0;
     let tag: string | null = null;
-    // Each byte that is new is progress, after which the tries are counted anew.
+    // Every new byte is progress: the tries are counted from 1 again.
     for (let attempt = 1, number = 1; ; attempt++, number++) {
       signal?.throwIfAborted();
       const requestId = `${id}.${number}`;
@@ -231,7 +231,7 @@ export function openTransport(options: ClientOptions): Transport {
             failure = anotherFile(address, response, requestId);
           else {
             tag = etag;
-            // Who ignores ranges sends again what is known.
+            // A server that ignores ranges sends the known bytes again.
             let known = status === 200 ? bytes : 0;
             const reader = response.body!.getReader();
             for (;;) {
@@ -269,10 +269,10 @@ export function openTransport(options: ClientOptions): Transport {
       const { content, requestId, quota } = await get(path, query, json, options);
       const { offset = 0 } = query as { offset?: number };
       const { pagination } = content as { pagination: { offset?: unknown } };
-      // Whoever goes by next_offset would go on for ever where a cache leaves out the query.
+      // Following next_offset would never end behind a cache that ignores the query.
       if (pagination.offset !== Number(offset))
         throw new UnexpectedAnswerError(
-          `${base + path} answered offset=${offset} with another page: does a cache before it leave out the query?`,
+          `${base + path} answered offset=${offset} with another page: does a cache in front of it ignore the query?`,
           requestId,
           200,
         );
@@ -290,19 +290,19 @@ export function openTransport(options: ClientOptions): Transport {
   };
 }
 
-/** Ends a try that takes too long, or whose caller gives it up. */
+/** Time limit of one try. Its caller may end it earlier. */
 interface Deadline {
   signal: AbortSignal;
-  /** Counts the time from now on. */
+  /** Starts the time again from now. */
   start(): void;
   stop(): void;
-  /** Ends the try, if it still goes on. */
+  /** Ends the try if it is still running. */
   end(): void;
   reasonOf(cause: unknown): string;
 }
 
 function openDeadline(seconds: number, signal: AbortSignal | undefined): Deadline {
-  // AbortSignal.any is younger than the oldest Node and browsers this runs in.
+  // AbortSignal.any is newer than the oldest Node and browsers this runs in.
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
@@ -324,7 +324,7 @@ function openDeadline(seconds: number, signal: AbortSignal | undefined): Deadlin
       signal?.removeEventListener("abort", abort);
       controller.abort();
     },
-    reasonOf: (cause) => (isLate ? `not within ${seconds} s` : reasonOf(cause)),
+    reasonOf: (cause) => (isLate ? `it took longer than ${seconds} s` : reasonOf(cause)),
   };
 }
 
@@ -345,7 +345,7 @@ function queryOf(query: object): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** No answer, or not the whole of one. */
+/** Returns the failure of a try without a complete answer. */
 function failureOf(
   reason: string,
   cause: unknown,
@@ -357,17 +357,17 @@ function failureOf(
   return { error, waitSeconds: backoffSeconds(attempt) };
 }
 
-/** An answer with a file that is not the one whose beginning was read, or with none that has a tag. */
+/** Returns the failure of a file that changed since its beginning was read, or that has no tag. */
 function anotherFile(address: string, response: Response, requestId: string): Failure {
   const { status, headers } = response;
   const message = headers.has("etag")
-    ? `${address} became another file while it was read; begin again.`
+    ? `${address} changed while it was being read; begin again.`
     : unexpected(address, response);
   const id = headers.get("x-request-id") ?? requestId;
   return { error: new UnexpectedAnswerError(message, id, status), waitSeconds: null };
 }
 
-/** Of an answer that is not what was asked for. */
+/** Returns the failure of an answer without the requested content. */
 function refusalOf(
   response: Response,
   body: string,
@@ -382,7 +382,7 @@ function refusalOf(
     const error = new ProblemError(problem, ours);
     return { error, waitSeconds: waitFor(error, headers, attempt) };
   }
-  // A proxy has limits of its own, and says so without a problem of ours.
+  // A proxy has its own limits and reports them without our problem details.
   const isOfProxy = [429, 502, 503, 504].includes(status);
   return {
     error: new UnexpectedAnswerError(unexpected(address, response), ours, status),
@@ -390,11 +390,11 @@ function refusalOf(
   };
 }
 
-/** The innermost cause says most: "connect ECONNREFUSED …" rather than "fetch failed". */
+/** Returns the innermost reason, which says most: "connect ECONNREFUSED …" rather than "fetch failed". */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (cause.cause instanceof Error) return reasonOf(cause.cause);
-  // Of a host with several addresses Node gives the code alone.
+  // For a host with several addresses Node gives only the code.
   return cause.message || (cause as { code?: string }).code || cause.name;
 }
 
@@ -416,18 +416,18 @@ function problemOf({ status, headers }: Response, body: string): Problem | undef
   return typeof problem?.code === "string" ? problem : undefined;
 }
 
-/** Seconds after which another try is worth it; null for a problem that would only come again. */
+/** Returns the seconds to wait before another try, or null if the same problem would come again. */
 function waitFor(error: ProblemError, headers: Headers, attempt: number): number | null {
   const { problem } = error;
   const { code, retry_after: seconds, "violated-policies": violated } = problem;
   if (code !== "quota-exceeded" && code !== "unavailable") return null;
-  // A valid key is never refused for this: the key is wrong, and would still be later.
+  // A valid key is never refused for this: the key is wrong and stays wrong.
   if (Array.isArray(violated) && violated.includes("failed-keys")) return null;
   const said = typeof seconds === "number" ? seconds : backoffSeconds(attempt);
   return retryAfterSeconds(headers) ?? said;
 }
 
-/** Seconds, or a date (RFC 9110 §10.2.3), as a proxy may write it; undefined where there is neither. */
+/** Returns the seconds of `Retry-After`. A proxy may give a date (RFC 9110 §10.2.3). Returns undefined if there is neither. */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(value)) return Number(value);
@@ -435,19 +435,19 @@ function retryAfterSeconds(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** 0.5 s, 1 s, 2 s, … 30 s at most; a random part of it is left out, so that many clients do not come back as one. */
+/** Returns 0.5 s, 1 s, 2 s, … at most 30 s. A random part, up to half, is left out, so that clients do not return together. */
 const backoffSeconds = (attempt: number) =>
   Math.min(30, 0.5 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
 
 function unexpected(address: string, { status, type, headers }: Response): string {
   const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
   if (isRedirect)
-    return `${address} redirects elsewhere, where the key must not go: set baseUrl to where the service is.`;
+    return `${address} redirects elsewhere, and the key must not follow: set baseUrl to the service's own address.`;
   const contentType = headers.get("content-type") ?? "no content type";
-  return `${address} answered ${status} with ${contentType}, which gp-records does not: is baseUrl where the service is?`;
+  return `${address} answered ${status} with ${contentType}, which gp-records never does: is baseUrl the address of the service?`;
 }
 
-/** `"minute";r=57;t=48`, with the numbers of the policy beside it. */
+/** Reads the quota, `"minute";r=57;t=48`, with the numbers of its policy. */
 function quotaOf(headers: Headers): QuotaPolicy[] {
   const policies = headers.get("ratelimit-policy") ?? "";
   const left = headers.get("ratelimit") ?? "";
@@ -465,7 +465,7 @@ function quotaOf(headers: Headers): QuotaPolicy[] {
   });
 }
 
-/** The service keeps it, so that a request without an answer has an id, too. */
+/** Returns a new request id. The service keeps it, so a request without an answer has one, too. */
 function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10));
   return `client_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;

@@ -821,7 +821,7 @@ export interface ChangesAnswer {
   meta: Meta;
 }
 
-/** What each operation is asked and answers, by its path. */
+/** Query and answer of each operation, by its path. */
 export interface Operations {
   "/fetch-gp": { query: FetchGpQuery; answer: FetchGpAnswer };
   "/fetch-principals": { query: FetchPrincipalsQuery; answer: FetchPrincipalsAnswer };
