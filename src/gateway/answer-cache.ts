@@ -1,37 +1,37 @@
-/** Caches answers of the current dataset, in each encoding that was asked for, up to a number of bytes. */
+/** Caches answers of the current dataset in each requested encoding, up to a number of bytes. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import type { HeaderLines } from "./headers.ts";
 
-/** What is sent of one dataset: nothing in it depends on who asks. */
+/** An answer from one dataset. Nothing in it depends on the client. */
 export interface SentBody {
-  /** Names dataset, operation, query and format, so it is the key of the cache too. */
+  /** Entity tag. It names dataset, operation, query and format, so it is the cache's key, too. */
   readonly tag: string;
   readonly datasetVersion: string;
   body: Buffer;
   encoded: Partial<Record<Encoding, Buffer>>;
-  /** The headers that are the same for every client. */
+  /** Headers that are the same for every client. */
   readonly headers: HeaderLines;
 }
 
 export interface AnswerCache {
   find(tag: string): SentBody | undefined;
   add(answer: SentBody): void;
-  /** The body in the encoding: at once where it is cached, else compressed once. */
+  /** Returns the body in an encoding: at once if it is cached, else after compressing it once. */
   bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer>;
-  /** Called when another dataset becomes current. */
+  /** Empties the cache, when another dataset becomes current. */
   clear(): void;
   metrics: readonly Metric[];
 }
 
-/** The largest share of the cache that one answer may take. */
+/** Largest share of the cache for one answer. */
 const shareMax = 1 / 8;
-/** What an entry takes besides its bodies: keys, headers, bookkeeping. */
+/** Memory of an entry besides its bodies: keys, headers, bookkeeping. */
 const overheadBytes = 1024;
 
-/** @param bytesMax 0 keeps nothing. */
+/** @param bytesMax 0 to keep nothing. */
 export function openAnswerCache(bytesMax: number): AnswerCache {
   const entries =
     bytesMax === 0
@@ -62,7 +62,7 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
       return compress(answer.body, encoding).then((compressed) => {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
-        // Added anew because its size has changed; an entry of an older dataset is not brought back.
+        // Its size has changed, so it is added again; an entry of an older dataset is not brought back.
         const entry = entries?.peek(answer.tag);
         if (entry === answer) {
           entries!.delete(answer.tag);
@@ -74,14 +74,14 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
     clear: () => entries?.clear(),
     metrics: [
       counter("gp_records_cache_hits_total", "Answers found in the cache", () => hits),
-      counter("gp_records_cache_misses_total", "Answers made anew", () => misses),
+      counter("gp_records_cache_misses_total", "Answers not found in the cache", () => misses),
       gauge("gp_records_cache_entries", "Answers in the cache", () => entries?.size ?? 0),
-      gauge("gp_records_cache_bytes", "Memory they take", () => entries?.calculatedSize ?? 0),
+      gauge("gp_records_cache_bytes", "Memory of the cache", () => entries?.calculatedSize ?? 0),
     ],
   };
 }
 
-/** A copy of its own: most buffers are slices of a larger block and keep all of it alive, 16 KB for one. */
+/** Returns a separate copy. Most buffers are slices of a larger block and keep all of it alive, such as 16 KB for one. */
 function unshared(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body;
   const own = Buffer.allocUnsafeSlow(body.length);
@@ -93,28 +93,29 @@ function sizeOf({ body, encoded }: SentBody): number {
   return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
 }
 
-/** Compresses a body in Node's thread pool. */
+/** Encodings of answers, the preferred one first. */
 export const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Bodies up to this size are sent as they are. */
+/** Largest body that is sent uncompressed, in bytes. */
 export const encodedBytesMin = 1024;
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-/** At these both take about 0.14 ms for a page of 20 KB and shrink it to a fifth. */
+/** Compression levels. Both take about 0.14 ms for a page of 20 KB and shrink it to a fifth. */
 const levels = { br: 4, gzip: 6 };
 
-/** A hundred times as slow for a fifth less: for what is compressed once and sent often. */
+/** Best quality of Brotli: a hundred times slower, a fifth smaller. For content compressed once and sent often. */
 export const brotliQualityMax = 11;
 
-/** For what is not in memory as a whole. */
+/** Returns a stream that compresses content too large for memory. */
 export const compressor = (encoding: Encoding) =>
   encoding === "br"
     ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: levels.br } })
     : createGzip({ level: levels.gzip });
 
+/** Compresses a body in Node's thread pool. */
 export function compress(
   body: Buffer,
   encoding: Encoding,

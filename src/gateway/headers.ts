@@ -1,4 +1,4 @@
-/** Header fields of answers: made once and checked, with entity tags, links and quotas among them. */
+/** Makes and checks the header fields of answers, once each: entity tags, links and quotas among them. */
 import { hash } from "node:crypto";
 import type { QuotaStatus } from "#limits/counters.ts";
 import { type Quotas, windows } from "#limits/policy.ts";
@@ -10,12 +10,12 @@ import type { Outcome } from "./gateway.ts";
 // An `import` of node:http reads every export, and one of them loads a WebSocket client.
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
-/** The field lines of a head (RFC 9112 §5), each `name: value` with its line end: text that Node would otherwise make for each response. */
+/** Field lines of a head (RFC 9112 §5), each `name: value` with its line end. Node would make this text again for each response. */
 export type HeaderLines = string;
 
 /**
- * Checks headers once, where they are made; they are sent as they are.
- * @throws TypeError where a name or a value would break out of its line.
+ * Returns checked header lines, which are sent unchanged.
+ * @throws TypeError if a name or a value would break out of its line.
  */
 export function headerLines(
   headers: Readonly<Record<string, string>> | Iterable<readonly [string, string]>,
@@ -30,7 +30,7 @@ function headerLine([name, value]: readonly [string, string]): string {
   return `${name}: ${value}\r\n`;
 }
 
-/** Names and values, in their order. */
+/** Returns names and values, in their order. */
 export const headerPairs = (lines: HeaderLines): [string, string][] =>
   lines
     .split("\r\n")
@@ -40,13 +40,13 @@ export const headerPairs = (lines: HeaderLines): [string, string][] =>
       return [line.slice(0, colon), line.slice(colon + 2)];
     });
 
-/** Returns the `RateLimit` fields: numbers and names that are ours, so nothing in them needs to be checked. */
+/** Returns the `RateLimit` fields. Their names and numbers are our own, so they need no check. */
 export const quotaHeaders = ({ quotas, status }: NonNullable<Outcome<unknown>["counted"]>) =>
   `ratelimit-policy: ${rateLimitPolicyField(quotas)}\r\nratelimit: ${rateLimitField(status)}\r\n`;
 
 const policyFields = new WeakMap<Quotas, string>();
 
-/** Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, structured fields), made once for each object of quotas. */
+/** Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, structured fields), made once for each `quotas` object. */
 export function rateLimitPolicyField(quotas: Quotas): string {
   let field = policyFields.get(quotas);
   if (field === undefined) {
@@ -58,7 +58,7 @@ export function rateLimitPolicyField(quotas: Quotas): string {
   return field;
 }
 
-/** Returns the value of `RateLimit`: what remains, and the seconds until some of it returns. */
+/** Returns the value of `RateLimit`: the requests that remain, and the seconds until some return. */
 export function rateLimitField(quotaStatus: QuotaStatus): string {
   let field = "";
   for (const { name, remaining, resetSeconds } of quotaStatus.windows)
@@ -66,10 +66,10 @@ export function rateLimitField(quotaStatus: QuotaStatus): string {
   return field;
 }
 
-/** Incremented when answers to the same query on the same dataset change. */
+/** Version of the answers, incremented when the same query on the same dataset gets another answer. */
 const answerFormat = 3;
 
-/** Returns the entity tag of an answer (RFC 9110 §8.8.3): weak, because its encodings share it. */
+/** Returns the entity tag of an answer (RFC 9110 §8.8.3). It is weak, because all encodings share it. */
 export function answerTag(
   datasetVersion: string,
   operation: string,
@@ -80,12 +80,12 @@ export function answerTag(
   return `W/"${datasetVersion}-${digest.slice(0, 22)}"`;
 }
 
-/** Returns the weak entity tag of what is no answer to a query. */
+/** Returns the weak entity tag of other content than an answer to a query. */
 export const contentTag = (body: Buffer | string) =>
   `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 
-/** Does `If-None-Match` name the tag? Weak comparison, RFC 9110 §13.1.2. */
-export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
+/** Reports whether `If-None-Match` names the tag, by weak comparison (RFC 9110 §13.1.2). */
+export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;
   const opaque = tag.replace(weakMark, "");
@@ -94,27 +94,30 @@ export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boole
 
 const weakMark = /^W\//;
 
-/** Headers by which a client revalidates a cached response. */
+/** Returns the headers that let a client revalidate a cached response. */
 export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersion: string }) => ({
   etag: tag,
   "dataset-version": datasetVersion,
   "cache-control": "private, no-cache",
 });
 
-/** A page of what stands at a path. */
-interface Page {
+/** A page of a list, for its links. */
+interface LinkedPage {
   path: string;
   filters: Operation["filters"];
   query: Query;
-  /** On this page and others. */
+  /** Entries on all pages. */
   total: number;
 }
 
 /** @param publicUrl null for references relative to the request's host. */
-export function pageLinks({ path, filters, query, total }: Page, publicUrl: string | null): string {
+export function pageLinks(
+  { path, filters, query, total }: LinkedPage,
+  publicUrl: string | null,
+): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
-  // A key that was put into the query by mistake must not be sent back. Masked value by value, links stay well-formed.
+  // A key put into the query by mistake must not be sent back. Masking each value keeps links well-formed.
   const filter = filterText({ filters }, query.filter, maskKeys);
   const to = (target: number, rel: string) =>
     `<${base}${path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;

@@ -1,20 +1,20 @@
-/** Content negotiation: the format and the encoding a client prefers (RFC 9110 §12.5). */
+/** Negotiates content: the format and the encoding that a client prefers (RFC 9110 §12.5). */
 import Negotiator from "negotiator";
 import { compress, encodedBytesMin, type Encoding, encodings } from "./answer-cache.ts";
 
-/** Most characters of a header that are read: 15 KB of `Accept` took 3.8 ms, and what programs send is far shorter. */
+/** Most characters of a header that are read. 15 KB of `Accept` took 3.8 ms, and programs send far less. */
 const readMax = 1024;
 
-/** The elements of a list that end within the characters that are read. */
+/** Returns the elements of a list that end within the characters that are read. */
 const readPart = (header: string) =>
   header.length <= readMax
     ? header
     : header.slice(0, Math.max(0, header.lastIndexOf(",", readMax)));
 
 /**
- * Returns the best available type, or undefined where the client accepts none of them.
+ * Returns the best available type. Returns undefined if the client accepts none.
  * @param available the first is for clients without a preference.
- * @param order decides among types of equal `q` that are named alike.
+ * @param order decides between types with the same `q` and equally exact names.
  */
 export function preferredType<T extends string>(
   accept: string | undefined,
@@ -24,13 +24,13 @@ export function preferredType<T extends string>(
   if (accept === undefined || accept === "*/*" || accept === available[0]) return available[0];
   const exact = available.find((type) => type === accept);
   if (exact !== undefined) return exact;
-  // Some proxies blank headers instead of removing them, and RFC 9110 §12.5.1 gives an empty list no meaning of its own.
+  // Some proxies blank headers instead of removing them. An empty list has no meaning in RFC 9110 §12.5.1.
   if (!/[^ \t,]/.test(accept)) return available[0];
-  // No type served here has a quoted parameter, and parsing an unclosed quotation takes quadratic time.
+  // No type served here has a quoted parameter. Parsing an unclosed quotation takes quadratic time.
   const unquoted = readPart(accept).replaceAll('"', "");
-  // Everything is UTF-8 and every CSV has its header row, so asking for that excludes nothing.
+  // Everything is UTF-8 and every CSV has a header row, so asking for that excludes nothing.
   const served = unquoted.replaceAll(/;\s*(?:charset=[^;,]*|header=present)/gi, "");
-  // Of equal elements Negotiator takes the one that the client wrote first.
+  // Among equal elements Negotiator takes the client's first.
   const placeOf = (element: string) => {
     const [range] = /^[^;*]*/.exec(element)!;
     return order.findIndex((type) => type.startsWith(range.trim().toLowerCase()));
@@ -40,18 +40,18 @@ export function preferredType<T extends string>(
   return negotiator.mediaType([...available]) as T | undefined;
 }
 
-/** Negotiator 1.0 takes the server's preference, which its published types lack. */
+/** Part of Negotiator 1.0 that its published types lack: the server's preference. */
 interface ByPreference {
   encodings(available: string[], options: { preferred: string[] }): string[];
 }
 
-/** Clients of one kind send the same header, so each is parsed once. */
+/** Parsed headers. Clients of one kind send the same one, so each is parsed once. */
 const known = new Map<string, Encoding | null>();
 const knownMax = 200;
-/** Longer than any that browsers and libraries send. */
+/** Longest header that is kept, in characters: longer than browsers and libraries send. */
 const knownLengthMax = 100;
 
-/** Returns the encoding to use, of equal `q` the first of the service, or null to send the body as it is. */
+/** Returns the encoding to use; with equal `q`, the service's first. Returns null to send the body unencoded. */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined) return null;
   let encoding = known.get(acceptEncoding);
@@ -62,13 +62,13 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   const best = negotiator.encodings([...encodings, "identity"], { preferred: [...encodings] })[0];
   encoding = best === "br" || best === "gzip" ? best : null;
   if (acceptEncoding.length > knownLengthMax) return encoding;
-  // Made-up headers must not keep those of real clients out for good.
+  // Made-up headers must not keep out those of real clients for ever.
   if (known.size === knownMax) known.clear();
   known.set(acceptEncoding, encoding);
   return encoding;
 }
 
-/** A body that is made for one answer, as the client prefers it, and what the head says of that. */
+/** Encodes a body made for one answer as the client prefers. Returns it with its `content-encoding`. */
 export async function negotiateBody(
   acceptEncoding: string | undefined,
   body: Buffer,

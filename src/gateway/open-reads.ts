@@ -1,11 +1,11 @@
-/** The table of reads: everything that is served to the holder of a key, but messages of MCP. */
+/** The table of reads: everything that is served to holders of a key, except MCP messages. */
 import { changesRead, stepsRead } from "./read-changes.ts";
 import { exportFilesRead, exportsRead } from "./read-exports.ts";
 import { type FindAnswer, operationRead } from "./read-operation.ts";
 import { vocabularyRead } from "./read-vocabulary.ts";
 import type { Read, ReadDependencies } from "./reads.ts";
 
-/** @param findAnswer as `openOperations` makes it, shared with what else answers operations. */
+/** @param findAnswer from `openOperations`, shared with MCP. */
 export function openReads(dependencies: ReadDependencies, findAnswer: FindAnswer): Read[] {
   const { operations, offers } = dependencies;
   return [

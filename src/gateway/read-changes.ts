@@ -1,4 +1,4 @@
-/** `/changes` and the steps below it: what publications changed. */
+/** Answers `/changes` and the steps below it: what publications changed. */
 import { greatestRequest, type Quotas } from "#limits/policy.ts";
 import {
   changesPath as path,
@@ -15,7 +15,7 @@ import {
   answerTag,
   descriptionLink,
   headerLines,
-  isUnchanged,
+  matchesTag,
   pageLinks,
   quotaHeaders,
   validators,
@@ -32,7 +32,7 @@ import {
   unchanged,
 } from "./reads.ts";
 
-/** Returns why the plan of the caller's account does not let it read changes, or undefined where it does. */
+/** Returns a Problem if the plan of the caller's account does not include changes. */
 export function changesRefusal({ key }: Caller): Problem | undefined {
   if (key === null || key instanceof Problem || key.mayReadChanges) return undefined;
   return new Problem("access-denied", "The plan of this account does not include /changes.", {
@@ -40,7 +40,7 @@ export function changesRefusal({ key }: Caller): Problem | undefined {
   });
 }
 
-/** The list of publications. */
+/** Returns the read of the list of publications. */
 export function changesRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, pageSizeMax, publicUrl, changes } = dependencies;
 
@@ -53,10 +53,10 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const datasetVersion = parts.version;
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
-    // Of one dataset the list may become another: when it is served again, and when what is old is removed.
+    // The list can change without a new dataset: when one is served again, and when old ones are removed.
     const state = `${publications[0]?.published_at} ${publications.at(-1)?.published_at} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
-    if (isUnchanged(headers["if-none-match"], tag))
+    if (matchesTag(headers["if-none-match"], tag))
       return { kind: "unchanged", tag, datasetVersion };
     const total = publications.length;
     const answer = {
@@ -88,7 +88,7 @@ interface TaggedPart extends StepPart {
   tag: string;
 }
 
-/** The steps, each of which counts one request for each started 100 changes. */
+/** Returns the read of steps. A step counts one request for every 100 changes, rounded up. */
 export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
 
@@ -116,7 +116,7 @@ export function stepsRead(dependencies: ReadDependencies): Read {
           const part = findPart(asked, quotas);
           const { from, to, limit, offset } = part;
           const tag = answerTag(to, "changes", `${from} ${limit} ${offset}`, ndjson.mediaType);
-          const isKnown = isUnchanged(asked.headers["if-none-match"], tag);
+          const isKnown = matchesTag(asked.headers["if-none-match"], tag);
           find = () =>
             isKnown
               ? { kind: "unchanged", tag, datasetVersion: to }

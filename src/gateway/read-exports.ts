@@ -1,4 +1,4 @@
-/** `/exports` and the files below it: whole datasets, with ranges. */
+/** Answers `/exports` and the files below it: whole datasets, with ranges. */
 import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
 import type { FileFormat } from "#exports/run-export.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
@@ -12,7 +12,7 @@ import {
   contentTag,
   descriptionLink,
   headerLines,
-  isUnchanged,
+  matchesTag,
   quotaHeaders,
   validators,
 } from "./headers.ts";
@@ -39,7 +39,7 @@ function checkQuestion(
   refuseParameters(exportsPath, text, operations);
 }
 
-/** The list of files. */
+/** Returns the read of the list of files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, publicUrl } = dependencies;
   const find = (asked: Asked): Found<SentBody> => {
@@ -61,7 +61,7 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
     }));
     const body = Buffer.from(JSON.stringify({ data, meta: metaOf(parts, []) }));
     const tag = contentTag(body);
-    if (isUnchanged(asked.headers["if-none-match"], tag))
+    if (matchesTag(asked.headers["if-none-match"], tag))
       return { kind: "unchanged", tag, datasetVersion };
     const headers = headerLines({
       ...validators({ tag, datasetVersion }),
@@ -90,7 +90,7 @@ interface Wanted {
   contentType: string;
 }
 
-/** The files. */
+/** Returns the read of the files. */
 export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, operations, publicUrl } = dependencies;
   const find = (asked: Asked): Found<Wanted> => {
@@ -133,12 +133,12 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
   };
 }
 
-/** What is being made when the service stops is not made. */
+/** Returns the problem of a file that could not be made: no room, a service that is stopping, or an internal error. */
 function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   if ((error as { kind?: unknown }).kind === "full")
     return new Problem(
       "unavailable",
-      "The disk of this service has no room for the file. Its operator has to free some; until then read the records page by page.",
+      "The disk of this service has no room for the file. Until its operator frees some, read the records page by page.",
       { reason: "store_down", retry_after: 60 },
     );
   if (!isStopping()) return internalError();
@@ -148,16 +148,19 @@ function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   });
 }
 
-/** Proxies wait no longer than a minute for the head of an answer. */
+/** Longest wait for a file, in ms. Proxies wait at most a minute for the head of an answer. */
 const waitMilliseconds = 25_000;
 
-/** A large file takes longer to make than a client waits: whoever asks again finds it further on, or made. */
+/**
+ * Waits for a file for a limited time, as a large one takes longer to make than a client waits. It goes on being made, so
+ * the next request finds it further on, or finished.
+ */
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
     () =>
       reject(
-        new Problem("unavailable", "The file is being made. Ask for it again.", {
+        new Problem("unavailable", "The file is being made. Try again.", {
           reason: "timeout",
           retry_after: 10,
         }),
@@ -167,16 +170,16 @@ async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   return Promise.race([made, tooLate]).finally(() => clearTimeout(timer));
 }
 
-/** 200, 206, 304 or 416 (RFC 9110 §13.2.2, §14). */
+/** Returns a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416. */
 function contentOf(
   { isHead, headers: asked }: Asked,
   { version: datasetVersion, file, contentType }: Wanted,
   { path, bytes, sha256 }: MadeFile,
   publicUrl: string | null,
 ): Content {
-  // Strong: of these bytes a range of one download continues another.
+  // The tag is strong: a range must continue the very same bytes.
   const tag = `"${sha256.slice(0, 32)}"`;
-  if (isUnchanged(asked["if-none-match"], tag)) {
+  if (matchesTag(asked["if-none-match"], tag)) {
     const { headers, ...content } = unchanged({ tag, datasetVersion });
     return { ...content, headers: `${headers}accept-ranges: bytes\r\n` };
   }
@@ -200,8 +203,9 @@ function contentOf(
 }
 
 /**
- * Null for the whole file: several ranges, or what is no range, are ignored, and so is a range of another file (`If-Range`).
- * @throws Problem where it lies beyond the file.
+ * Returns the requested range, or null for the whole file. Several ranges, an invalid one, and a range of another file
+ * (`If-Range`) are ignored.
+ * @throws Problem if the range lies beyond the file.
  */
 function wantedRange(
   { range, "if-range": ifRange }: AskedHeaders,

@@ -1,11 +1,11 @@
-/** The four operations: chooses the format, reads the query, and finds the answer in the cache or has it made. */
+/** Answers the four operations: chooses the format, reads the query, and takes the answer from the cache or makes it. */
 import { LRUCache } from "lru-cache";
 import { type Format, formats } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import type { SentBody } from "./answer-cache.ts";
 import type { Found } from "./gateway.ts";
-import { answerTag, headerLines, isUnchanged, pageLinks, validators } from "./headers.ts";
+import { answerTag, headerLines, matchesTag, pageLinks, validators } from "./headers.ts";
 import { preferredType } from "./negotiate.ts";
 import {
   type Asked,
@@ -16,7 +16,7 @@ import {
   served,
 } from "./reads.ts";
 
-/** @throws Problem as `readQuery` does. */
+/** Finds the answer to a query of an operation. @throws Problem as `readQuery` does. */
 export type FindAnswer = (
   operation: Operation,
   text: string,
@@ -24,7 +24,7 @@ export type FindAnswer = (
   knownTags?: string,
 ) => Found<SentBody>;
 
-/** @returns what finds the answer to the query of an operation in a format. */
+/** Opens the parsed queries over the cache. */
 export function openOperations(
   dependencies: Pick<
     ReadDependencies,
@@ -38,7 +38,7 @@ export function openOperations(
     const dataset = served(dependencies);
     const { version: datasetVersion } = dataset.parts;
     const tag = tagFor(datasetVersion, format);
-    if (isUnchanged(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
+    if (matchesTag(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
     const known = cache.find(tag);
     if (known !== undefined) return { kind: "answer", answer: known };
     const { body, total } = format.write(operation, dataset, query);
@@ -84,15 +84,16 @@ export function operationRead(
 
 interface ParsedQuery {
   query: Query;
-  /** The entity tag of the answer. */
+  /** Returns the entity tag of the answer. */
   tagFor(datasetVersion: string, format: Format): string;
 }
 
+/** Most parsed queries kept for each operation. */
 const parsedMax = 5000;
-/** Longer queries are rare, and would let a few clients fill much memory. */
+/** Longest query that is kept, in characters. Longer ones are rare, and would let a few clients fill much memory. */
 const keptLengthMax = 300;
 
-/** Parses each query text once: for one operation the same text always means the same query. A faulty one is not kept. */
+/** Parses each query text once: the same text of an operation always means the same query. Does not keep a faulty one. */
 function openParsedQueryCache({
   operations,
   pageSizeMax,
@@ -114,7 +115,7 @@ function openParsedQueryCache({
   };
 }
 
-/** Caches the latest tag: most queries are asked of one dataset in one format. */
+/** Caches the latest tag, as most queries ask one dataset in one format. */
 function parsedQuery(operation: Operation, query: Query): ParsedQuery {
   const canonical = canonicalQuery(operation, query);
   let taggedVersion = "";

@@ -1,11 +1,11 @@
-/** `/vocabulary`: every tag, theme and market, and the closed lists. */
+/** Answers `/vocabulary`: every tag, theme and market, and the closed lists. */
 import { json as format } from "#operations/formats.ts";
 import { refuseParameters } from "#operations/parameters.ts";
 import { vocabularyOf, vocabularyPath as path } from "#operations/vocabulary.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { SentBody } from "./answer-cache.ts";
 import type { Found } from "./gateway.ts";
-import { answerTag, descriptionLink, headerLines, isUnchanged, validators } from "./headers.ts";
+import { answerTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import { preferredType } from "./negotiate.ts";
 import {
   type Asked,
@@ -28,7 +28,7 @@ export function vocabularyRead(dependencies: ReadDependencies): Read {
     const { parts } = served(dependencies);
     const { version: datasetVersion } = parts;
     const tag = answerTag(datasetVersion, "vocabulary", "", format.name);
-    if (isUnchanged(headers["if-none-match"], tag))
+    if (matchesTag(headers["if-none-match"], tag))
       return { kind: "unchanged", tag, datasetVersion };
     let answer = written.get(parts);
     if (answer === undefined) {

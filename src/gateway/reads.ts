@@ -1,4 +1,4 @@
-/** The reads: everything that is asked with a key, as data, and answered with finished bytes and their headers. */
+/** Reads: questions with a key, as data, answered with finished bytes and their headers. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -10,19 +10,19 @@ import type { Asker, Caller, Gateway, Outcome, Refusal } from "./gateway.ts";
 import { headerLines, type HeaderLines, quotaHeaders, validators } from "./headers.ts";
 import { preferredEncoding } from "./negotiate.ts";
 
-/** A question, as it was sent. */
+/** A question as the client sent it. */
 export interface Asked {
   readonly caller: Caller;
-  /** Query: percent-encoded, without the `?`. */
+  /** Query, percent-encoded, without the `?`. */
   readonly text: string;
-  /** What follows the path of a read that stands for all paths below it, decoded; empty elsewhere. */
+  /** Rest of the path, decoded, for a read that serves all paths below its own; else empty. */
   readonly below: string;
-  /** Only the headers are wanted. */
+  /** The client wants only the headers. */
   readonly isHead: boolean;
   readonly headers: AskedHeaders;
 }
 
-/** The headers that a read looks at, by their lower-case names. */
+/** Headers that reads look at, by their lower-case names. */
 export type AskedHeaders = Readonly<
   Partial<
     Record<
@@ -32,13 +32,13 @@ export type AskedHeaders = Readonly<
   >
 >;
 
-/** What is sent of a question, and for whom it was counted. */
+/** The reply to a question, and the account it was counted for. */
 export interface Reply {
-  /** Null where the caller was refused. */
+  /** Null if the caller was refused. */
   asker: Asker | null;
-  /** `RateLimit` fields; null where it was not counted. */
+  /** `RateLimit` fields; null if it was not counted. */
   quotaHeaders: HeaderLines | null;
-  /** Version of the dataset that it was answered from; null where it was from none. */
+  /** Version of the dataset that answered it; null if none did. */
   datasetVersion: string | null;
   result: Content | Refusal;
 }
@@ -48,47 +48,47 @@ export interface Content {
   kind: "content";
   status: number;
   headers: HeaderLines;
-  /** Null where there is none, and where it is in a file. */
+  /** Null if there is none, or if it is in a file. */
   body: Buffer | null;
   file?: FilePart;
 }
 
-/** Bytes from `start` to before `end`. */
+/** Bytes of a file, from `start` to before `end`. */
 export interface FilePart {
   path: string;
   start: number;
   end: number;
-  /** In which it is sent; null for as it is. */
+  /** Encoding to send it in; null for none. */
   encoding: Encoding | null;
 }
 
 export interface Read {
-  /** Ends in `/*` where it stands for all paths below. */
+  /** Path; with `/*` at its end, all paths below it. */
   path: string;
   name: ReadName;
-  /** It is served below `/v1`, too, with identical answers. */
+  /** It is also served under `/v1`, with identical answers. */
   hasAlias: boolean;
   ask(asked: Asked): Reply | Promise<Reply>;
 }
 
-/** What the reads answer from. */
+/** Dependencies of the reads. */
 export interface ReadDependencies {
   gateway: Gateway;
   cache: AnswerCache;
   operations: readonly Operation[];
   pageSizeMax: number;
-  /** Precedes the paths of links; null for references relative to the request's host. */
+  /** Address in front of the paths of links; null for references relative to the request's host. */
   publicUrl: string | null;
-  /** The dataset to answer from; null while there is none. */
+  /** Returns the dataset to answer from, or null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
-  /** Null where whole datasets are not offered. */
+  /** Null if whole datasets are not offered. */
   offers: ExportOffers | null;
-  /** The service is about to end, and with it whatever is being made. */
+  /** Reports whether the service is about to end, and with it the files being made. */
   isStopping(): boolean;
 }
 
-/** Encodes what was found as the client prefers it: at once where it is cached, else compressed once. */
+/** Encodes an answer as the client prefers: at once if that is cached, else after compressing it once. */
 export function finish(
   { cache }: Pick<ReadDependencies, "cache">,
   { asker, counted, result }: Outcome<SentBody>,
@@ -118,7 +118,7 @@ export function finish(
   return body instanceof Promise ? body.then(send) : send(body);
 }
 
-/** A 304. */
+/** Returns a 304. */
 export const unchanged = (of: { tag: string; datasetVersion: string }): Content => ({
   kind: "content",
   status: 304,
@@ -126,11 +126,11 @@ export const unchanged = (of: { tag: string; datasetVersion: string }): Content 
   body: null,
 });
 
-/** @param available media types the path answers in. */
+/** @param available media types of the path. */
 export const notAcceptable = (available: readonly string[]) =>
   new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, { available });
 
-/** @throws Problem 503 while no records are published. */
+/** Returns the dataset to answer from. @throws Problem 503 while no records are published. */
 export function served({ model }: Pick<ReadDependencies, "model">): ReadModel {
   const current = model();
   if (current !== null) return current;

@@ -6,7 +6,7 @@ import {
   type Encoding,
 } from "#gateway/answer-cache.ts";
 import { notAcceptable } from "#gateway/reads.ts";
-import { contentTag, isUnchanged } from "#gateway/headers.ts";
+import { contentTag, matchesTag } from "#gateway/headers.ts";
 import { headerLines, type HeaderLines } from "#gateway/headers.ts";
 import { pageHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -73,7 +73,7 @@ function documentHandler(
     if (known?.content !== content) written.set(form, (known = write(content)));
     const { body, etag } = known;
     const headers = fixed + headerLines({ "content-type": form.contentType, etag });
-    const isKnown = isUnchanged(exchange.request.headers["if-none-match"], etag);
+    const isKnown = matchesTag(exchange.request.headers["if-none-match"], etag);
     const answer = isKnown
       ? { status: 304, headers, body: null }
       : await encodedAnswer(exchange, headers, body, etag, encoded);
