@@ -1,4 +1,4 @@
-/** What later records need to know of the GPs and projects invented before them. */
+/** Invented GPs and projects, with the facts that later records need. */
 import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
 import type * as vocabulary from "#records/vocabulary.ts";
 import type { City, Metro } from "./places.ts";
@@ -16,12 +16,12 @@ export interface InventedGp {
     CanonicalGp,
     "property_types" | "strategies" | "tags" | "themes" | "external_ids" | "website"
   >;
-  /** The name without sector and ending; its funds are named after it. */
+  /** Name without sector and ending; its funds are named after it. */
   stem: string;
   city: City;
-  /** Where it buys, its own area first; never empty. */
+  /** Areas where it buys, its own first; never empty. */
   metros: readonly Metro[];
-  /** All GPs of its own area, itself among them. */
+  /** All GPs of its own area, including itself. */
   neighbours: readonly InventedGp[];
   /** Assets under management, disclosed or not. */
   scaleUsd: number;
@@ -42,7 +42,7 @@ export interface InventedProject {
   amountUsd: number;
 }
 
-/** Days as in dates.ts; null where unknown or not yet set. */
+/** Days of a project, as in dates.ts; null if unknown or not set yet. */
 export interface Schedule {
   status: ProjectStatus;
   startDay: number | null;
@@ -51,6 +51,6 @@ export interface Schedule {
   firstSaleDay: number | null;
 }
 
-/** The GP and up to `others` different ones of its area, who share a record. */
+/** Returns the GP and up to `others` different GPs of its area, which share a record. */
 export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
   drawMore([gp], others, () => pickEarly(random, gp.neighbours));

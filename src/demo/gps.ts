@@ -1,4 +1,4 @@
-/** Invents GPs. They are numbered by prominence: the first have the most money, people, projects and signals. */
+/** Invents GPs, numbered by prominence: the first have the most money, people, projects and signals. */
 import type { ExternalIds } from "#records/common.ts";
 import type { InventedGp, PropertyType } from "./cast.ts";
 import { dayOf, dayText, lastYear, recentDay, someTime } from "./dates.ts";
@@ -20,29 +20,29 @@ import {
 import { fill, roundAmount } from "./text.ts";
 import words from "./words.json" with { type: "json" };
 
-/** A kind of GP: what it buys, how it earns, and the words its name may carry. */
+/** A kind of GP: the property it buys, how it earns, and the words in its name. */
 interface Specialty {
   weight: number;
-  /** What all GPs of the kind buy, and what some of them buy too. */
+  /** Property that all GPs of the kind buy, and property that some buy, too. */
   main: PropertyType[];
   also: PropertyType[];
-  /** Words a name may carry; none for GPs without a sector. */
+  /** Words that a name may contain; none for GPs without a sector. */
   nameWords: string[];
   themes: string[];
   lends?: boolean;
 }
 
 const specialties = words.specialties as Specialty[];
-/** Apartments come up most. */
+/** Draws a specialty; apartments come up most. */
 const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
 const someStrategy = weightedKeys(words.strategies);
 
-/** How many GPs count as large: they are in more markets and have more names and files. */
+/** Number of large GPs, which have more markets, names and files. */
 const largeCount = 200;
-// Newer than the newest `aum_as_of`.
+// All updates are newer than the newest `aum_as_of`.
 const updatedDays = 140;
 
-/** Makes the function that invents GP after GP, by number from 1. */
+/** Returns a function that invents one GP after another, by number from 1. */
 export function gpInventor(seed: number): (number: number) => InventedGp {
   const random = startRandom(seed, "gps");
   const areas = new Map<Metro, InventedGp[]>(metros.map((metro) => [metro, []]));
@@ -61,7 +61,7 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
     const places = few(random, isLarge ? 8 : 4);
     const inMetros = drawMore([home], places, () => someMetro(random));
     const scaleUsd = logNormal(random, 120e6 * (1 + 2400 / (60 + number)), 1.2);
-    // From seventy years ago to last year.
+    // Founded between seventy years ago and last year.
     const foundedYear = lastYear - 1 - few(random, 70);
     const strategies = [specialty.lends ? "debt" : someStrategy(random)];
     const record: InventedGp["record"] = {
@@ -95,10 +95,10 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
   };
 }
 
-/** A whole number below `count`, the more likely the smaller. */
+/** Returns a whole number below `count`; smaller ones are more likely. */
 const few = (random: Random, count: number): number => Math.floor(random() ** 2 * count);
 
-// Two firms of one name do happen, and a service over them has to tell them apart.
+// Two firms with one name do exist, and the service has to tell them apart.
 const sharedNameShare = 0.01;
 
 function freeName(random: Random, specialty: Specialty, names: Set<string>): GpName {
@@ -109,16 +109,16 @@ function freeName(random: Random, specialty: Specialty, names: Set<string>): GpN
   return gpName;
 }
 
-// Real numbers have not come this far, so none of these is anybody's.
+// Real numbers have not come this far, so none of these belongs to anybody.
 const formDFileStart = 900_001;
 const cikStart = 9_000_001;
 const crdStart = 9_900_000;
 const secNumberStart = 900_000;
 
 /**
- * What authorities would know of a GP: its invented numbers and the facts that go with them.
- * @param number the GP's own, from 1.
- * @param filed how many Form D files the GPs before it have; makes this one's unique.
+ * Invents a GP's filings: its numbers at the authorities, and the facts that go with them.
+ * @param number number of the GP, from 1.
+ * @param filed Form D files of all earlier GPs, which makes this GP's numbers unique.
  */
 function inventFilings(random: Random, number: number, filed: number, isLarge: boolean) {
   const externalIds: ExternalIds = {};
@@ -146,7 +146,7 @@ const someAliases = (random: Random, { name, stem, latin }: GpName, count: numbe
 const quarterEnds = [dayOf(lastYear - 1, 12, 31), dayOf(lastYear, 3, 31), dayOf(lastYear, 6, 30)];
 
 function someAssets(random: Random, scaleUsd: number, { crd, form_d_file }: ExternalIds) {
-  // Advisers have to disclose their assets; of the others fewer than half do.
+  // Advisers have to disclose their assets; fewer than half of the others do.
   const isTold = chance(random, crd === undefined ? 0.42 : 0.95);
   const isRaised = form_d_file !== undefined && chance(random, 0.8);
   return {
@@ -156,7 +156,7 @@ function someAssets(random: Random, scaleUsd: number, { crd, form_d_file }: Exte
   };
 }
 
-/** A sentence or two on what the GP does; null for most, since few sources describe a firm. */
+/** Returns a sentence or two about the GP. Returns null for most, because few sources describe a firm. */
 function someDescription(random: Random, gp: InventedGp): string | null {
   if (chance(random, 0.65)) return null;
   const gaps: Readonly<Record<string, string>> = {

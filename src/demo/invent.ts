@@ -1,4 +1,4 @@
-/** Invents a whole source of records from a seed: GPs first, so that every link names what has been yielded before. */
+/** Invents a whole source of records from a seed. GPs come first, so that every link names an earlier record. */
 import type { CanonicalRecord } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import type { InventedGp } from "./cast.ts";
@@ -7,7 +7,7 @@ import { principalInventor } from "./principals.ts";
 import { projectInventor } from "./projects.ts";
 import { signalInventor } from "./signals.ts";
 
-/** How many records of each kind, and the seed that decides what they say. */
+/** Number of records of each kind, and the seed that decides their content. */
 export interface DemoSize {
   seed: number;
   gps: number;
@@ -16,7 +16,7 @@ export interface DemoSize {
   projects: number;
 }
 
-/** What `serve --demo` publishes: about as much as a year of real filings gives. */
+/** Size of the dataset that `serve --demo` publishes: about a year of real filings. */
 export const demoSize: Readonly<DemoSize> = {
   seed: 20261120,
   gps: 12_000,
@@ -26,8 +26,8 @@ export const demoSize: Readonly<DemoSize> = {
 };
 
 /**
- * One entry a record, the same for the same size on every machine. Nothing in it is about anybody real:
- * hosts are below `.example`, numbers beyond those in use. Dates of what has happened end at 20 November 2026.
+ * Yields an entry for each record. The same size gives the same records on every machine. None is about anybody real:
+ * hosts end in `.example`, and numbers are beyond those in use. Past events end on 20 November 2026.
  */
 export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry> {
   const { seed } = size;

@@ -1,4 +1,4 @@
-/** Names of GPs, funds and buildings, put together the way real ones are. */
+/** Names of GPs, funds and buildings, built the way real ones are. */
 import { fold } from "#records/fold.ts";
 import { chance, pick, pickEarly, weightedKeys, whole, type Random } from "./random.ts";
 import { fill } from "./text.ts";
@@ -6,18 +6,18 @@ import words from "./words.json" with { type: "json" };
 
 export interface GpName {
   name: string;
-  /** The name without sector and ending; its funds are named after it. */
+  /** Name without sector and ending; its funds are named after it. */
   stem: string;
-  /** The name in Latin letters; the same where it has no others. */
+  /** Name in Latin letters; the same as `name` if that has no others. */
   latin: string;
-  /** Where such names come from, ISO 3166 two letters. */
+  /** Country that such names come from, ISO 3166 two letters. */
   country: string;
 }
 
 const lists: Readonly<Record<string, readonly string[]>> = words.lists;
 const letters = "BCDFGHJKLMNPRSTVW";
 
-/** Fills the gaps of a pattern, such as `{tree} {landform}`. @param stem what a fund is named after. */
+/** Fills the gaps of a pattern, such as `{tree} {landform}`. @param stem name for the gap `stem`, as in a fund's name. */
 export const inventFrom = (random: Random, pattern: string, stem = ""): string =>
   fill(pattern, (gap) => {
     switch (gap) {
@@ -32,7 +32,7 @@ export const inventFrom = (random: Random, pattern: string, stem = ""): string =
       case "numeral":
         return pickEarly(random, words.numerals, 3);
       case "phase":
-        // Most buildings are the only one of their name.
+        // Most buildings have a name of their own.
         return chance(random, 0.7) ? "" : words.numerals[whole(random, 0, 3)]!;
       default:
         return pick(random, lists[gap]!);
@@ -44,8 +44,8 @@ const someEnd = weightedKeys(words.firmEnds);
 const someEndAfterSector = weightedKeys(words.firmEndsAfterSector);
 
 /**
- * A name that may already be taken: a stem, often a sector, and an ending.
- * @param nameWords what the GP's sector is called in names; none for GPs without a sector.
+ * Returns a name that may already be taken: a stem, often a sector, and an ending.
+ * @param nameWords words for the GP's sector in names; none for GPs without a sector.
  */
 export function inventName(
   random: Random,
@@ -60,7 +60,7 @@ export function inventName(
   return { name, stem, latin: name, country: "US" };
 }
 
-/** Those of another script are followed by their Latin spelling. */
+/** Returns a name from abroad. In the word lists another script is followed by its Latin spelling. */
 function nameAbroad(random: Random): GpName {
   const { country, ends, names } = pick(random, words.namesAbroad);
   const [name = "", stem = name] = pick(random, names).split("|");
@@ -70,24 +70,24 @@ function nameAbroad(random: Random): GpName {
 
 const someForm = weightedKeys(words.legalForms);
 
-/** The name as registered; null where only the other is known. */
+/** Returns the name as registered. Returns null if only the other name is known. */
 export function inventLegalName(random: Random, { latin }: GpName): string | null {
   if (chance(random, 0.1)) return null;
   const legalName = latin + someForm(random);
   return chance(random, 0.07) ? legalName.toUpperCase() : legalName;
 }
 
-/** A host below `.example`, which RFC 2606 reserves for examples, so that it is nobody's. */
+/** Returns a host below `.example`, which belongs to nobody: RFC 2606 reserves it for examples. */
 export const hostOf = ({ latin }: GpName): string =>
   `${fold(latin.replaceAll(/['.]/g, "")).replaceAll(/[^a-z0-9]+/g, "-")}.example`;
 
 const someFundName = weightedKeys(words.fundNames);
 const someManagerName = weightedKeys(words.managerNames);
 
-/** A fund, or a company that owns one property, such as `Northwind Real Estate Fund III, LP`. */
+/** Invents the name of a fund, or of a company with one property, such as `Northwind Real Estate Fund III, LP`. */
 export const inventVehicle = (random: Random, stem: string): string =>
   inventFrom(random, someFundName(random), stem);
 
-/** Whoever manages such a fund, as it signs: `Northwind Fund III GP, LP`. */
+/** Invents the name with which the manager of a fund signs, such as `Northwind Fund III GP, LP`. */
 export const inventManager = (random: Random, stem: string): string =>
   inventFrom(random, someManagerName(random), stem);

@@ -1,11 +1,11 @@
-/** Where the invented GPs and projects are: real metropolitan areas, weighted by how much of the business is there. */
+/** Places of the invented GPs and projects: real metropolitan areas, weighted by their share of the business. */
 import places from "./places.json" with { type: "json" };
 import { pickEarly, type Random } from "./random.ts";
 
 export interface Metro {
   /** Title of the Census Bureau's core-based statistical area, delineation of 2015. */
   title: string;
-  /** Degrees, to about a kilometre. */
+  /** Degrees, exact to about 1 km. */
   latitude: number;
   longitude: number;
   cities: readonly City[];
@@ -21,7 +21,7 @@ export interface City {
   zipStart: string;
 }
 
-/** The largest first. */
+/** All areas, largest first. */
 export const metros: readonly Metro[] = places.metros.map((metro) => ({
   ...metro,
   cities: metro.cities.map(([name = "", state = "", zipStart = ""]) => {
@@ -29,13 +29,13 @@ export const metros: readonly Metro[] = places.metros.map((metro) => ({
   }),
 }));
 
-/** The largest come up most. */
+/** Draws an area; the largest come up most. */
 export const someMetro = (random: Random): Metro => pickEarly(random, metros, 5);
 
-/** A city of the area; the first has a third of its addresses or more. */
+/** Draws a city of the area; the first has at least a third of the addresses. */
 export const someCity = (random: Random, { cities }: Metro): City => pickEarly(random, cities, 5);
 
-/** Where GPs with names in another language may have their head office, by country. */
+/** Cities by country where GPs with foreign names may have their head office. */
 export const citiesAbroad: ReadonlyMap<string, City> = new Map(
   Object.entries(places.citiesAbroad).map(([country, name]) => [
     country,

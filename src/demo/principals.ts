@@ -1,4 +1,4 @@
-/** Invents principals: who runs a GP, with which title, since when. */
+/** Invents principals: the people who run a GP, their titles and dates. */
 import type { CanonicalPrincipal } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import type { principalRoles } from "#records/vocabulary.ts";
@@ -28,12 +28,12 @@ const positions = words.positions as Position[];
 const somePosition = weighted(positions.map((one) => [one, one.weight]));
 const someBand = weightedKeys(words.ownershipBands);
 
-// Enough for headlines to name different ones.
+// Enough for headlines to name different people.
 const peopleKeptMax = 4;
-// Beyond the numbers that the register of persons has reached.
+// The register of persons has not reached these numbers.
 const crdStart = 9_000_000;
 
-/** Makes the function that invents principal after principal, by number from 1; each GP gets one first. */
+/** Returns a function that invents one principal after another, by number from 1. Each GP gets one first. */
 export function principalInventor(
   seed: number,
   gps: readonly InventedGp[],

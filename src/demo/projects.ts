@@ -1,4 +1,4 @@
-/** Invents projects: what a GP buys, builds or offers shares of, where, how large and how far on. */
+/** Invents projects that a GP buys, builds or offers shares of, with their place, size and progress. */
 import type { CanonicalProject } from "#records/canonical.ts";
 import {
   type InventedGp,
@@ -28,21 +28,21 @@ import { roundAmount } from "./text.ts";
 import words from "./words.json" with { type: "json" };
 
 interface Property {
-  /** Which list of `buildingNames`. */
+  /** Key of a list in `buildingNames`. */
   names: string;
-  /** Medians; missing where such a property is not counted so. */
+  /** Medians; missing if such a property is not measured that way. */
   units?: number;
   squareFeet?: number;
-  /** Of one unit, else of a square foot, else of the whole. */
+  /** Cost of one unit, else of a square foot, else of the whole. */
   costUsd: number;
-  /** False for land and the like, which is bought and sold, not built. */
+  /** False for land and the like, which is bought and sold but not built. */
   isBuilt?: boolean;
 }
 
 const properties: Readonly<Record<PropertyType, Property>> = words.properties;
 const buildingNames: Readonly<Record<string, readonly string[]>> = words.buildingNames;
 
-/** Makes the function that invents project after project, by number from 1, and adds each to its GPs. */
+/** Returns a function that invents one project after another, by number from 1, and adds each to its GPs. */
 export function projectInventor(
   seed: number,
   gps: readonly InventedGp[],
@@ -115,14 +115,14 @@ function inventProject(
     external_ids: {},
     gps: gps.map((gp) => gp.record.id),
   };
-  // Beyond the numbers that real files have reached.
+  // Real files have not reached these numbers.
   if (isOffering) record.external_ids.form_d_file = [`021-${800_000 + number}`];
   else if (type === "affordable_housing" && chance(random, 0.6))
     record.external_ids.hud_id = [`${city.state}X${String(number).padStart(7, "0")}`];
   return { record, gps, metro, city, schedule, amountUsd };
 }
 
-/** Size and cost that fit each other. */
+/** Returns a size and a cost that fit each other. */
 function someSize(random: Random, { units, squareFeet, costUsd }: Property) {
   const factor = logNormal(random, 1, 0.6);
   const size = {
@@ -170,11 +170,11 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
     longitude: near(random, metro.longitude),
   }) as const;
 
-/** Within about ten kilometres, to four decimals. */
+/** Returns a coordinate within about 10 km, to four decimals. */
 const near = (random: Random, degrees: number): number =>
   Math.round((degrees + (random() - 0.5) * 0.18) * 10_000) / 10_000;
 
-/** The dates, and when the source last heard of the project: after the last thing that happened. */
+/** Returns the dates, and the time of the source's last update, which follows the latest event. */
 function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
   const days = [startDay, firstSaleDay, completionDay].map((day) => day ?? 0);
   const latestDay = Math.max(lastDay - 900, ...days.filter((day) => day <= lastDay));

@@ -1,12 +1,12 @@
-/** Chance from a seed: the same seed gives the same choices on every machine. */
+/** Random choices from a seed: the same seed gives the same choices on every machine. */
 
-/** Gives the next number, from 0 to just under 1. */
+/** Returns the next number, from 0 to just under 1. */
 export type Random = () => number;
 
 /**
- * A sequence of numbers for one purpose; drawing more from one sequence never shifts another.
- * The generator is Mulberry32 (T. Ettinger): one word of state, quick before it is compiled.
- * @param seed any number; its lowest 32 bits count.
+ * Starts a sequence of numbers for one purpose. Drawing more from one sequence never shifts another.
+ * The generator is Mulberry32 (T. Ettinger): one word of state, and fast even before it is compiled.
+ * @param seed any number; only its lowest 32 bits count.
  */
 export function startRandom(seed: number, purpose: string): Random {
   let state = hash(`${seed | 0} ${purpose}`);
@@ -18,7 +18,7 @@ export function startRandom(seed: number, purpose: string): Random {
   };
 }
 
-/** FNV-1a, 32 bits. */
+/** Returns the FNV-1a hash of a text, 32 bits. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at++)
@@ -26,39 +26,39 @@ function hash(text: string): number {
   return value | 0;
 }
 
-/** True for the given share of draws, from 0 to 1. */
+/** Returns true for the given share of draws, 0 to 1. */
 export const chance = (random: Random, share: number): boolean => random() < share;
 
-/** A whole number from `minimum` to `maximum`, both possible. */
+/** Draws a whole number from `minimum` to `maximum`, both included. */
 export const whole = (random: Random, minimum: number, maximum: number): number =>
   minimum + Math.floor(random() * (maximum - minimum + 1));
 
-/** One of a list that is not empty. */
+/** Draws one of a list that is not empty. */
 export const pick = <T>(random: Random, list: readonly T[]): T =>
   list[Math.floor(random() * list.length)] as T;
 
-/** One of a list that is not empty; the first comes up most, the more so the greater the power. */
+/** Draws one of a list that is not empty. The first comes up most; a greater power makes it likelier still. */
 export function pickEarly<T>(random: Random, list: readonly T[], power = 2): T {
   const x = 1 + ((list.length + 1) ** (1 / power) - 1) * random();
   return list[Math.min(list.length, Math.floor(x ** power)) - 1] as T;
 }
 
-/** The values given and up to `count` different ones; fewer where a draw repeats one. */
+/** Returns the given values and up to `count` others; fewer if a draw repeats one. */
 export function drawMore<T>(given: readonly T[], count: number, draw: () => T): T[] {
   const values = new Set(given);
   for (let at = 0; at < count; at++) values.add(draw());
   return [...values];
 }
 
-/** Up to `count` different values of a list. */
+/** Draws up to `count` different values of a list. */
 export const pickSome = <T>(random: Random, list: readonly T[], count: number): T[] =>
   list.length === 0 ? [] : drawMore([], count, () => pick(random, list));
 
-/** Each key with a chance of its own, in the order given. */
+/** Draws each key with its own chance, and keeps their order. */
 export const pickEach = (random: Random, shares: Readonly<Record<string, number>>): string[] =>
   Object.keys(shares).filter((key) => chance(random, shares[key]!));
 
-/** Chooses values as often as their weights say. */
+/** Returns a function that draws values by weight. */
 export function weighted<T>(entries: readonly (readonly [T, number])[]): (random: Random) => T {
   const total = entries.reduce((sum, [, weight]) => sum + weight, 0);
   return (random) => {
@@ -67,12 +67,12 @@ export function weighted<T>(entries: readonly (readonly [T, number])[]): (random
   };
 }
 
-/** Chooses the keys of an object as often as their weights say. */
+/** Returns a function that draws the keys of an object by weight. */
 export const weightedKeys = <K extends string>(
   weights: Readonly<Record<K, number>>,
 ): ((random: Random) => K) => weighted(Object.entries(weights) as [K, number][]);
 
-/** A log-normal value: half lie above `median`; `spread` is the deviation of its logarithm. */
+/** Draws a log-normal value. Half lie above `median`; `spread` is the deviation of its logarithm. */
 export function logNormal(random: Random, median: number, spread: number): number {
   const sum = random() + random() + random() + random() + random() + random();
   return median * Math.exp(spread * (sum - 3) * Math.SQRT2);

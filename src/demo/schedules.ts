@@ -1,4 +1,4 @@
-/** The course of a project: dates that agree with its status, and the events that follow from them. */
+/** The course of a project: dates that fit its status, and the events that follow from them. */
 import type { InventedProject, ProjectType, Schedule, SignalType } from "./cast.ts";
 import { lastDay, recentDay } from "./dates.ts";
 import { chance, weightedKeys, whole, type Random } from "./random.ts";
@@ -8,7 +8,7 @@ const statusOfWork = weightedKeys(words.statuses.work);
 const statusOfPurchase = weightedKeys(words.statuses.acquisition);
 const statusOfOffering = weightedKeys(words.statuses.property_offering);
 
-/** A start is when work or an offering begins or a purchase is signed, a completion when it ends. */
+/** Invents a schedule. It starts when work or an offering begins or a purchase is signed, and completes when that ends. */
 export function inventSchedule(random: Random, type: ProjectType): Schedule {
   const isOffering = type === "property_offering";
   const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
@@ -39,13 +39,13 @@ function daysOf(random: Random, status: Schedule["status"]): [number | null, num
   }
 }
 
-/** Something that has happened in a project, for a signal to tell. */
+/** Something that happened in a project, for a signal to report. */
 export interface ProjectEvent {
   type: SignalType;
   day: number;
 }
 
-/** Events up to the last day, oldest first; each at most once. */
+/** Returns the events up to the last day, oldest first, each at most once. */
 export const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
   datesOf(random, project).flatMap(([type, day]) =>
     day === null || day > lastDay ? [] : [{ type, day }],

@@ -1,4 +1,4 @@
-/** Invents signals: what GPs file, buy, build and announce, most of it lately and most of it by few. */
+/** Invents signals of what GPs file, buy, build and announce. Most are recent, and most are by few GPs. */
 import type { CanonicalSignal } from "#records/canonical.ts";
 import type { amountBases } from "#records/vocabulary.ts";
 import {
@@ -26,15 +26,15 @@ import { eventsOf, type ProjectEvent } from "./schedules.ts";
 import { amountWords, fill, roundAmount } from "./text.ts";
 import words from "./words.json" with { type: "json" };
 
-/** What a kind of signal tells. */
+/** Content of one kind of signal. */
 interface Story {
-  /** Who says so: a notice of an offering, an adviser's report, or the press about a deal, a site, people, a market. */
+  /** Source: a notice of an offering, an adviser's report, or the press about a deal, a site, people or a market. */
   voice: keyof typeof words.remarks;
-  /** What the amount counts; missing where there is none. */
+  /** Meaning of the amount; missing if there is none. */
   basis?: (typeof amountBases)[number];
-  /** The amount as a share of what the GP manages or the project costs; below zero for a fall. */
+  /** Amount as a share of the GP's assets or the project's cost; below zero for a fall. */
   share?: number;
-  /** Headlines that name the amount, and those that do not; at least one list is there. */
+  /** Headlines with the amount, and headlines without; at least one list is there. */
   counted?: string[];
   plain?: string[];
 }
@@ -48,17 +48,17 @@ const gpStories = words.gpStories as GpStory[];
 const someGpStory = weighted(gpStories.map((one) => [one, one.weight]));
 const projectStories = words.projectStories as Partial<Record<SignalType, Story>>;
 const marketStory = words.marketStory as Story;
-/** What is let by the month or the year, so that it has rents and vacancy. */
+/** Types of property that are let by the month or year, and so have rents and vacancy. */
 const letTypes = words.letTypes as PropertyType[];
 
-/** What a signal is about: a market, an event of a project, or something a GP does. */
+/** The subject of a signal: a market, an event of a project, or something a GP does. */
 interface Occasion {
   type: SignalType;
   story: Story;
   day: number;
   gps: readonly InventedGp[];
   projects: readonly InventedProject[];
-  /** What the story's share is a share of. */
+  /** Amount that the story's share is taken of. */
   baseUsd: number;
   metro: Metro;
   city: string;
@@ -69,10 +69,10 @@ interface Occasion {
 const marketShare = 0.03;
 const projectShare = 0.5;
 const jointDealShare = 0.08;
-/** How far back the press goes, in days. */
+/** Age of the oldest press report, in days. */
 const pastDays = 4000;
 
-/** Makes the function that invents signal after signal, by number from 1; a project's event is told once. */
+/** Returns a function that invents one signal after another, by number from 1. It tells each event of a project once. */
 export function signalInventor(
   seed: number,
   gps: readonly InventedGp[],
@@ -127,7 +127,7 @@ function gpOccasion(random: Random, gp: InventedGp): Occasion {
     story,
     day: recentDay(random, Math.min(pastDays, lastDay - dayOf(gp.foundedYear))),
     gps: withNeighbours(random, gp, isJoint ? 1 : 0),
-    // One loan may cover up to three properties the GP owns.
+    // One loan may cover up to three properties of the GP.
     projects: story.type === "financing" ? pickSome(random, gp.projects.filter(isOwned), 3) : [],
     baseUsd: gp.scaleUsd,
     metro,
@@ -140,7 +140,7 @@ function gpOccasion(random: Random, gp: InventedGp): Occasion {
 const isOwned = ({ record: { status } }: InventedProject): boolean =>
   status === "closed" || status === "completed";
 
-/** Only issuers offer, only advisers report, and only who has people changes them. */
+/** Reports whether a story fits a GP: only issuers offer, only advisers report, and only a GP with people changes them. */
 function suits({ type, voice }: GpStory, { record, people }: InventedGp): boolean {
   if (type === "general_solicitation") return record.tags.includes("reg_d_506c");
   if (voice === "offering" || type === "fund_close")
@@ -149,7 +149,6 @@ function suits({ type, voice }: GpStory, { record, people }: InventedGp): boolea
   return voice !== "people" || people.length > 0;
 }
 
-/** The record: headline, summary, amount, dates, address. */
 function signalOf(random: Random, number: number, occasion: Occasion): CanonicalSignal {
   const { type, story, day, gps, projects } = occasion;
   const amountUsd = someAmount(random, occasion);
@@ -178,7 +177,7 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
   };
 }
 
-/** Null where the event has no amount, or none was told. */
+/** Draws an amount. Returns null if the event has none, or none was told. */
 function someAmount(random: Random, { story, baseUsd }: Occasion): number | null {
   const { share = 0, counted, plain } = story;
   if (counted === undefined) return null;
@@ -207,7 +206,7 @@ function someHeadline(random: Random, occasion: Occasion, amountUsd: number | nu
   return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
-/** `Northwind Partners (with Hale Realty)`: one subject, so that the verb agrees. */
+/** Returns names such as `Northwind Partners (with Hale Realty)`: one subject, so that the verb agrees. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
   if (others.length === 0) return first.record.name;
