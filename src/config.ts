@@ -10,7 +10,7 @@ export interface Config extends Settings {
   isDemo: boolean;
 }
 
-/** Settings that cannot be used, with a sentence for each. */
+/** Error for settings that cannot be used, with a sentence about each. */
 export class ConfigFault extends Error {
   readonly faults: readonly string[];
 
@@ -22,8 +22,8 @@ export class ConfigFault extends Error {
 }
 
 /**
- * The settings of one process, frozen.
- * @throws ConfigFault naming every setting that is wrong and what it takes.
+ * Returns the settings of one process, frozen.
+ * @throws ConfigFault naming each wrong setting and what it takes.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
@@ -56,7 +56,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 const secretBytesMax = 65_536;
 
-/** The text of a file with one secret in it, or what is wrong with the file, which never quotes the text. */
+/** Returns the one secret in a file. Returns a fault if the file cannot be used; it never quotes the text. */
 function readSecret(path: string): string | Fault {
   try {
     const stats = statSync(path);
@@ -70,24 +70,24 @@ function readSecret(path: string): string | Fault {
   }
 }
 
-/** What is wrong with settings that are each valid but do not fit together. */
+/** Lists faults of settings that are valid alone but do not fit together. */
 function faultsTogether(config: Config): string[] {
   const { host, port, adminAddress, databaseUrl, countersUrl, smtpUrl, publicUrl } = config;
   const faults: string[] = [];
   if (countersUrl !== null && databaseUrl === null)
     faults.push(
-      "DATABASE_URL must be set where COUNTERS_URL is: accounts are counted by their numbers, which mean others in each DATA_DIR. Set it, or leave COUNTERS_URL away.",
+      "DATABASE_URL must be set if COUNTERS_URL is: accounts are counted by number, and each DATA_DIR has other numbers. Set it, or unset COUNTERS_URL.",
     );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
-    faults.push("ADMIN_ADDRESS must be another address than that of HOST and PORT.");
+    faults.push("ADMIN_ADDRESS must differ from the address of HOST and PORT.");
   if (smtpUrl !== null && publicUrl === null && !isLoopback(host))
     faults.push(
-      `PUBLIC_URL must be set where SMTP_URL is, unless HOST is a loopback address, but is '${host}': the links in mail lead there.`,
+      `PUBLIC_URL must be set if SMTP_URL is, because links in mail lead there. Only a loopback HOST needs none, but HOST is '${host}'.`,
     );
   return faults;
 }
 
-/** Where people manage their keys; null where the account pages are not served: over plain http from elsewhere. */
+/** Returns the URL of the account pages. Returns null if they are not served, as over plain http from elsewhere. */
 export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
   if (publicUrl === null) return isLoopback(host) ? "/account" : null;
   const { protocol, hostname } = new URL(publicUrl);
@@ -96,8 +96,8 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
 }
 
 /**
- * What people at other machines miss for want of `PUBLIC_URL`, and what to do, each without a full stop; null where
- * nothing is missed. Behind a proxy on this machine it may be missed all the same, which nothing here tells.
+ * Returns what people on other machines miss without `PUBLIC_URL`, and the remedy, each without a full stop. Returns null
+ * if they miss nothing. People behind a proxy on this machine may still miss it, which cannot be seen here.
  */
 export function missedLinks(
   config: Pick<Config, "host" | "port" | "publicUrl" | "smtpUrl">,
@@ -106,18 +106,18 @@ export function missedLinks(
   if (publicUrl !== null) return null;
   if (!isLoopback(host))
     return {
-      found: `HOST is '${host}' and PUBLIC_URL is not set: other machines are served no account page, and no link, sample or feed names the host of the service`,
-      mend: "Set PUBLIC_URL to the https address under which people reach the service",
+      found: `HOST is '${host}' and PUBLIC_URL is not set: other machines get no account pages, and no link, sample or feed names the host of the service`,
+      mend: "Set PUBLIC_URL to the https address where people reach the service",
     };
   if (smtpUrl === null) return null;
   const where = port === 0 ? "the port of each start" : localUrl(host, port);
   return {
-    found: `SMTP_URL is set and PUBLIC_URL is not: links that are mailed lead to ${where}, which only this machine reaches`,
+    found: `SMTP_URL is set and PUBLIC_URL is not: links in mail lead to ${where}, which only this machine reaches`,
     mend: "Set PUBLIC_URL to the https address of the service, unless mail goes to people at this machine alone",
   };
 }
 
-/** The URL at which this machine reaches what listens on an address, which may be a wildcard; without a trailing slash. */
+/** Returns the URL, without a trailing slash, at which this machine reaches a listener. Its address may be a wildcard. */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
   const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;

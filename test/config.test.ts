@@ -215,7 +215,7 @@ test("a % in a password that encodes nothing is refused with what stands for it"
 
 test("counters for several instances take the database that gives accounts the same number on all of them", () => {
   const [fault, ...others] = faultsOf({ COUNTERS_URL: "valkey://:geheim@counts.example" });
-  assert.match(fault!, /^DATABASE_URL must be set where COUNTERS_URL is: /);
+  assert.match(fault!, /^DATABASE_URL must be set if COUNTERS_URL is: /);
   assert.doesNotMatch(fault!, /geheim/);
   assert.deepEqual(others, []);
 });
@@ -225,7 +225,7 @@ test("mail takes PUBLIC_URL wherever others than this machine reach the service"
   for (const HOST of ["0.0.0.0", "::", "10.0.0.5", "records.internal"]) {
     const [fault, ...others] = faultsOf({ SMTP_URL, HOST });
     assert.deepEqual(others, []);
-    assert.match(fault!, /^PUBLIC_URL must be set where SMTP_URL is/);
+    assert.match(fault!, /^PUBLIC_URL must be set if SMTP_URL is/);
     assert.ok(fault!.includes(`'${HOST}'`) && !fault!.includes("geheim"));
     assert.deepEqual(faultsOf({ SMTP_URL, HOST, PUBLIC_URL: "https://records.example" }), []);
     assert.deepEqual(faultsOf({ HOST }), []);

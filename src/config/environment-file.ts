@@ -1,4 +1,4 @@
-/** Reads settings from a file `.env` in the working folder, if only this user or root can have written it. */
+/** Reads settings from a file `.env` in the working folder, if nobody but this user and root can have written it. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -7,25 +7,25 @@ import { settingNames } from "./settings.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface EnvironmentFile {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   /** Names of the settings that come from it. */
   used: readonly string[];
   /** Other names in it, which are ignored. */
   unknown: readonly string[];
-  /** Why the whole file is ignored, as the end of a sentence that begins with the path, and the remedy; null where it is read. */
+  /** Reason to ignore the file, as the end of a sentence that begins with its path, and the remedy; null if it is read. */
   ignored: { found: string; mend: string } | null;
 }
 
-/** More than all settings together need. */
+/** Largest file; all settings together need less. */
 const bytesMax = 65_536;
 const writeForOthers = 0o022;
 
 /**
- * The environment, with the settings of the file added that it does not have. Other names in the file are left out: the
+ * Adds the settings of the file to those that the environment lacks. Leaves out other names in the file, because the
  * working folder may belong to another program.
- * @param user id of the user of this process; undefined where the system has none (Windows).
- * @returns `file` null where there is none.
+ * @param user id of this process's user; undefined if the system has none (Windows).
+ * @returns `file` null if there is none.
  */
 export function withEnvironmentFile(
   environment: Environment,
@@ -51,7 +51,7 @@ export function withEnvironmentFile(
   };
 }
 
-/** A secret set in the environment, as text or by its file, takes precedence over both in the file. */
+/** Returns the other name of a secret. A secret in the environment, text or file, takes precedence over both in `.env`. */
 const counterpartOf = (name: string) =>
   name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
 
@@ -67,11 +67,11 @@ function readSafely(
   try {
     const link = lstatSync(name, { throwIfNoEntry: false });
     if (link === undefined) return null;
-    // Non-blocking, for the file may be a pipe without a writer.
+    // Non-blocking, because the file may be a pipe without a writer.
     const file = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(file);
-      // Python keeps its packages in a folder of this name.
+      // Python may keep its packages in a folder with this name.
       if (stats.isDirectory()) return null;
       if (!stats.isFile() || stats.size > bytesMax)
         return {

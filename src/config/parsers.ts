@@ -1,7 +1,7 @@
 /** Parsers of settings: each turns a text into a value or a fault. */
 import { BlockList, isIP } from "node:net";
 
-/** Returned by a parser for an unusable text: the end of a sentence that begins with the setting's name. */
+/** Result of a parser for an unusable text: the end of a sentence that begins with the setting's name. */
 export class Fault {
   readonly sentence: string;
   constructor(sentence: string) {
@@ -54,7 +54,7 @@ export function parsePublicUrl(text: string): string | null | Fault {
     : new Fault("must be an http or https URL without query, such as https://records.example");
 }
 
-/** The text, unless what is percent-encoded in user and password means nothing. */
+/** Returns the text. Returns a fault if user or password are percent-encoded wrongly. */
 function decodable({ username, password }: URL, text: string): string | Fault {
   try {
     decodeURIComponent(username + password);
@@ -72,12 +72,12 @@ export function parseSmtpUrl(text: string): string | null | Fault {
     : new Fault("must be a URL such as smtps://user:password@mail.example:465");
 }
 
-/** Whether only this machine can reach what listens on this address. */
+/** Reports whether only this machine can reach a listener on this address. */
 export function isLoopback(host: string): boolean {
   return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** What is read of the query of `DATABASE_URL`; another name would be a time-out or the like that nobody expects there. */
+/** Parameters that `DATABASE_URL` may have. Any other would be a time-out or the like, which nobody expects there. */
 const databaseParameters = {
   host: /^/,
   sslmode: /^(?:disable|require|verify-ca|verify-full)$/,
@@ -88,7 +88,7 @@ const databaseParameters = {
   application_name: /^/,
 } as const;
 
-/** None of its faults quotes the URL, which may hold a password. */
+/** Checks a URL of PostgreSQL. No fault quotes it, because it may contain a password. */
 export function parseDatabaseUrl(text: string): string | null | Fault {
   if (text === "") return null;
   const url = URL.parse(text);
@@ -103,14 +103,14 @@ export function parseDatabaseUrl(text: string): string | null | Fault {
   for (const [name, value] of url.searchParams)
     if (!(databaseParameters as Partial<Record<string, RegExp>>)[name]?.test(value))
       return new Fault(
-        `must have no parameters but ${Object.keys(databaseParameters).join(", ")}; sslmode is disable, require, verify-ca or verify-full, and files are absolute paths`,
+        `must have no parameters except ${Object.keys(databaseParameters).join(", ")}; sslmode is disable, require, verify-ca or verify-full, and files are absolute paths`,
       );
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
-    return new Fault("must name the authority with sslrootcert where sslmode is verify-ca");
+    return new Fault("must name the authority with sslrootcert if sslmode is verify-ca");
   return decodable(url, text);
 }
 
-/** Its faults do not quote the URL, which may hold a password. */
+/** Checks a URL of Valkey or Redis. No fault quotes it, because it may contain a password. */
 export function parseCountersUrl(text: string): string | null | Fault {
   if (text === "") return null;
   const url = URL.parse(text);

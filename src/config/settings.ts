@@ -1,4 +1,4 @@
-/** Every setting: the member of a `Config` that it becomes, its name, its default and its parser. docs/settings.md, which a test holds to this table, explains each. */
+/** All settings: member of `Config`, name, default and parser. docs/settings.md explains them; a test compares. */
 import {
   type Fault,
   oneOf,
@@ -18,10 +18,10 @@ import {
 
 export interface Setting<Value> {
   name: string;
-  /** As it would stand in the environment. */
+  /** Default, as text in the environment. */
   byDefault: string;
   parse(text: string): Value | Fault;
-  /** Whether it may hold a password, and so be read from a file, too. */
+  /** May it contain a password, and so also be read from a file? */
   isSecret: boolean;
 }
 
@@ -36,20 +36,23 @@ const secret: typeof setting = (...given) => ({ ...setting(...given), isSecret: 
 export const settingOf = {
   host: setting("HOST", "127.0.0.1", parseHost),
   port: setting("PORT", "8080", wholeNumber(0, 65_535)),
-  /** Where metrics are served; null for none. */
+  /** Address that serves metrics; null for none. */
   adminAddress: setting("ADMIN_ADDRESS", "", parseAddress),
   dataDir: setting("DATA_DIR", "./data", (text) => text),
-  /** The PostgreSQL with accounts and keys; null for a file in `dataDir`. The URL may contain a password. */
+  /** URL of the PostgreSQL with accounts and keys; null for a file in `dataDir`. May contain a password. */
   databaseUrl: secret("DATABASE_URL", "", parseDatabaseUrl),
-  /** The Valkey or Redis that counts, only where `databaseUrl` is set; null for that PostgreSQL, or without it for this process. May contain a password. */
+  /**
+   * URL of the Valkey or Redis that counts, only with `databaseUrl`. May contain a password. With null that PostgreSQL counts,
+   * and without `databaseUrl` this process.
+   */
   countersUrl: secret("COUNTERS_URL", "", parseCountersUrl),
-  /** What an instance does while the counters it shares are away. */
+  /** Way in which an instance counts while the shared counters are away. */
   countersOutage: setting("COUNTERS_OUTAGE", "local", oneOf(["local", "deny"])),
-  /** How long they may take for an answer. */
+  /** Longest wait for an answer of the shared counters. */
   countersPatienceMilliseconds: setting("COUNTERS_PATIENCE_MS", "250", wholeNumber(10, 1000)),
-  /** Origin (and path) at which the public reaches the service, without a trailing slash; null where unknown. */
+  /** Origin, and path if any, where the public reaches the service, without a trailing slash; null if unknown. */
   publicUrl: setting("PUBLIC_URL", "", parsePublicUrl),
-  /** Proxies whose `X-Forwarded-For` is believed; null where there is none. */
+  /** Proxies whose `X-Forwarded-For` is believed; null for none. */
   trustedProxies: setting("TRUSTED_PROXIES", "", parseRanges),
   /** `"*"`, a list of origins, or none. */
   corsOrigins: setting("CORS_ORIGINS", "*", parseOrigins),
@@ -60,37 +63,37 @@ export const settingOf = {
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   ),
   answerCacheBytes: setting("ANSWER_CACHE_BYTES", "67108864", wholeNumber(0, 2 ** 40)),
-  /** Open at a time; null for what the limit of open files allows. */
+  /** Most connections open at a time; null for as many as the limit on open files allows. */
   connectionsMax: setting("CONNECTIONS_MAX", "", orUnset(wholeNumber(1, 1_000_000))),
-  /** Of one client network. */
+  /** Most connections open at a time from one client network. */
   connectionsPerClientMax: setting("CONNECTIONS_PER_CLIENT_MAX", "256", wholeNumber(1, 1_000_000)),
-  /** 0 for no limit. */
+  /** Longest event loop delay before requests are refused; 0 for no limit. */
   eventLoopDelayMaxMilliseconds: setting("EVENT_LOOP_DELAY_MAX_MS", "1000", wholeNumber(0, 60_000)),
-  /** 0 for no limit, null for most of what the process may have. */
+  /** Most memory before requests are refused; 0 for no limit, null for most of what the process may have. */
   memoryMaxBytes: setting("MEMORY_MAX_BYTES", "", orUnset(wholeNumber(0, 2 ** 48))),
-  /** How long each request is kept by itself; 0 for not at all. */
+  /** Time for which the request log keeps a request; 0 for no log. */
   usageLogDays: setting("USAGE_LOG_DAYS", "14", wholeNumber(0, 3650)),
-  /** How many of them at most. */
+  /** Most requests in the request log. */
   usageLogRows: setting("USAGE_LOG_ROWS", "2000000", wholeNumber(1, 1_000_000_000)),
-  /** Whether their query strings are kept too. */
+  /** Does the request log keep query strings, too? */
   usageLogParameters: setting("USAGE_LOG_PARAMETERS", "off", onOrOff),
-  /** How long entries of the audit log are kept; 0 for good. */
+  /** Time for which entries of the audit log are kept; 0 for ever. */
   auditDays: setting("AUDIT_DAYS", "0", wholeNumber(0, 36_500)),
-  /** How many published datasets stay after a publication, the newest; 0 for all. */
+  /** Number of newest published datasets that a publication keeps; 0 for all. */
   datasetsKeep: setting("DATASETS_KEEP", "10", wholeNumber(0, 100_000)),
-  /** Whether every key may download whole datasets. */
+  /** May every key download whole datasets? */
   exports: setting("EXPORTS", "off", onOrOff),
-  /** Licence of the records, a text or a URL; null where the operator does not state it. */
+  /** Licence of the records, a text or a URL; null if the operator states none. */
   licence: setting("DATA_LICENCE", "", (text) => text || null),
-  /** How long it is kept what publications changed; 0 for not at all. */
+  /** Time for which the changes of publications are kept; 0 to keep none. */
   changesDays: setting("CHANGES_DAYS", "400", wholeNumber(0, 3650)),
-  /** Who may make an account on the account pages: nobody, whoever is invited, or everyone. */
+  /** People who may sign up on the account pages: nobody, those invited, or everyone. */
   signUp: setting("SIGN_UP", "closed", oneOf(["closed", "invite", "open"])),
-  /** The mail server; null for none. The URL may contain a password. */
+  /** URL of the mail server; null for none. May contain a password. */
   smtpUrl: secret("SMTP_URL", "", parseSmtpUrl),
-  /** The sender of mail, as in its `From`. */
+  /** Sender of mail, as in its `From`. */
   mailFrom: setting("MAIL_FROM", "gp-records@localhost", parseMailFrom),
-  /** Where it is so no demo is served; nothing else depends on it. */
+  /** Is this production? It then serves no demo; nothing else depends on this. */
   isProduction: setting("NODE_ENV", "", (text) => text === "production"),
 };
 
@@ -103,10 +106,10 @@ export type Settings = {
 
 export const settings: readonly Setting<unknown>[] = Object.values(settingOf);
 
-/** The setting that names a file with this secret in it. */
+/** Returns the name of the setting that names a file with this secret. */
 export const fileSettingOf = (name: string): string => `${name}_FILE`;
 
-/** Every name that is read from the environment: each setting, and for a secret also the one that names its file. */
+/** Names read from the environment: all settings, and for each secret the setting that names its file. */
 export const settingNames: readonly string[] = settings.flatMap(({ name, isSecret }) =>
   isSecret ? [name, fileSettingOf(name)] : [name],
 );

@@ -105,7 +105,7 @@ test("what is missed for want of PUBLIC_URL is said at the start and by doctor, 
   const server = await startServer(t, { dataDir, settings });
   assert.match(
     server.out(),
-    /^\{"level":40,.*"msg":"SMTP_URL is set and PUBLIC_URL is not: links that are mailed lead to .*\. Set PUBLIC_URL to .*\."\}$/m,
+    /^\{"level":40,.*"msg":"SMTP_URL is set and PUBLIC_URL is not: links in mail lead to .*\. Set PUBLIC_URL to .*\."\}$/m,
   );
   assert.match(
     (await allCommands(dataDir, settings).start("doctor")).out,

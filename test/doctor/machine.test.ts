@@ -33,7 +33,7 @@ test("every wrong setting is named, and the folder is looked at all the same", a
   );
   const SMTP_URL = "smtp://mail.example";
   const elsewhere = await look(settings, dataDir, { settings: { SMTP_URL, HOST: "0.0.0.0" } });
-  assert.match(elsewhere[0]!.found, /^PUBLIC_URL must be set where SMTP_URL is/);
+  assert.match(elsewhere[0]!.found, /^PUBLIC_URL must be set if SMTP_URL is/);
   assert.equal(elsewhere[0]!.status, "fail");
   const [, here] = await look(settings, dataDir, { settings: { SMTP_URL } });
   assert.equal(here!.status, "warn");
