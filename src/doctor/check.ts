@@ -1,4 +1,4 @@
-/** What a check is, what its findings are made of, and how all checks are run. A check changes nothing. */
+/** Runs the checks of doctor, and defines their findings. A check changes nothing. */
 import { resolve } from "node:path";
 import { type Config, ConfigFault, readConfig } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
@@ -7,26 +7,26 @@ export type Status = "ok" | "warn" | "fail";
 
 export interface Finding {
   status: Status;
-  /** What was found, naming the path, setting or process. */
+  /** Text that names the path, setting or process. */
   found: string;
-  /** The command or step that puts it right; null where nothing has to be. */
+  /** Command or step that puts it right; null if nothing is wrong. */
   mend: string | null;
 }
 
 export interface Check {
   name: string;
-  /** Returns no finding where there is nothing to check; an error it throws becomes a failed one. */
+  /** Returns findings, or none if there is nothing to check. An error that it throws becomes a failed finding. */
   look(examined: Examined): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
-/** What all checks look at. */
+/** Facts that all checks look at. */
 export interface Examined {
-  /** Absolute; it need not be there. */
+  /** Absolute path; the folder need not exist. */
   dataDir: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** The file that some of the environment was read from; null where there is none. */
+  /** File that part of the environment was read from; null if there is none. */
   environmentFile: EnvironmentFile | null;
-  /** Null where a setting is wrong; `configFaults` names it. */
+  /** Null if a setting is wrong; `configFaults` then names it. */
   config: Config | null;
   configFaults: readonly string[];
 }
@@ -35,7 +35,7 @@ export const ok = (found: string): Finding => ({ status: "ok", found, mend: null
 export const warn = (found: string, mend: string): Finding => ({ status: "warn", found, mend });
 export const fail = (found: string, mend: string): Finding => ({ status: "fail", found, mend });
 
-/** The faults, or where there are none, that all is well. */
+/** Returns the faults, or one finding that all is well if there are none. */
 export const faultsOr = (faults: readonly Finding[], well: string): readonly Finding[] =>
   faults.length > 0 ? faults : [ok(well)];
 
@@ -45,7 +45,7 @@ export interface Result extends Finding {
 
 type Given = Pick<Examined, "environment" | "environmentFile">;
 
-/** Runs every check, one after the other; one that throws does not stop the others. */
+/** Runs all checks, one after the other. A check that throws does not stop the others. */
 export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
   const examined = { ...given, ...readSettings(given.environment) };
   const results: Result[] = [];
@@ -55,7 +55,7 @@ export async function examine(checks: readonly Check[], given: Given): Promise<R
   return results;
 }
 
-/** Where a setting is wrong the data folder can still be checked: any text names one. */
+/** Reads the settings. The data folder can be checked even if a setting is wrong: any text names a folder. */
 function readSettings(environment: Given["environment"]) {
   const dataDirOf = (config: Config) => resolve(config.dataDir);
   try {
@@ -80,7 +80,7 @@ async function lookSafely(check: Check, examined: Examined): Promise<readonly Fi
     const mend =
       code === "EACCES" || code === "EPERM"
         ? "Run doctor as the user who owns DATA_DIR."
-        : "Mend what the other lines name, then run doctor again.";
+        : "Fix what the other lines name, then run doctor again.";
     return [fail(`could not be checked: ${message}`, mend)];
   }
 }

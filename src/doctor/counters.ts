@@ -5,7 +5,7 @@ import { defaultQuotas } from "#limits/policy.ts";
 import { sentenceOf, within } from "#limits/wait-for-engine.ts";
 import { type Check, fail, ok } from "./check.ts";
 
-/** More than a server ever waits. */
+/** Longest wait for an answer in ms, longer than any server waits. */
 const answerMilliseconds = 2000;
 
 export const counters: Check = {
@@ -19,14 +19,14 @@ export const counters: Check = {
       return [ok(`${engine.place} counts for all instances`)];
     } catch (error) {
       const found = sentenceOf(error as Error, engine.place).replace(/\.$/, "");
-      return [fail(found, "Mend what it names, then run doctor again.")];
+      return [fail(found, "Fix what this line names, then run doctor again.")];
     } finally {
       engine.disconnect();
     }
   },
 };
 
-/** Counts nothing. */
+/** A question that counts nothing. */
 const probe = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 async function openEngine(databaseUrl: string, { countersUrl }: Config): Promise<Engine> {

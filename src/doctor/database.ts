@@ -1,4 +1,4 @@
-/** Checks the PostgreSQL of DATABASE_URL: whether it can be reached, and is fit for what servers share. */
+/** Checks the PostgreSQL of DATABASE_URL: can it be reached, and is it fit for data that servers share? */
 import { DomainError } from "#store/domain-error.ts";
 import { type Check, fail, type Finding, ok } from "./check.ts";
 
@@ -27,6 +27,6 @@ async function schemaFinding(url: string): Promise<Finding> {
     }
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return fail(error.message, "Do what it says, then run doctor again.");
+    return fail(error.message, "Do what this line says, then run doctor again.");
   }
 }

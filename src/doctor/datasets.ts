@@ -1,4 +1,4 @@
-/** Checks whether `current` names a dataset that can be served, and every dataset is the file that was published. */
+/** Checks datasets: does `current` name one that can be served, and is every dataset the file that was published? */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
@@ -20,13 +20,13 @@ export const datasets: Check = {
   },
 };
 
-/** What is wrong in a folder that is a cache of shared datasets costs nobody anything but time. */
+/** Turns a fault into a warning. A fault in a cache of shared datasets costs only time. */
 const asCache = ({ status, found }: Finding): Finding =>
   status === "ok"
     ? ok(`in the cache: ${found}`)
     : warn(
         `in the cache: ${found}`,
-        "Nothing: servers and commands fetch it anew from the database.",
+        "Nothing to do: servers and commands fetch it again from the database.",
       );
 
 function findingsIn(catalogue: Catalogue): readonly Finding[] {
@@ -35,7 +35,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const faults = checked.flatMap(({ fault, mend, isCurrent }) => {
     if (fault === null) return [];
     const found = fault.replace(/\.$/, "");
-    return [fail(isCurrent ? `${found}; it is the one to be served` : found, mend!)];
+    return [fail(isCurrent ? `${found}; it is the one to serve` : found, mend!)];
   });
   const current = checked.find(({ isCurrent }) => isCurrent)?.version;
   const ofServed =
@@ -48,11 +48,11 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
     [...ofServed, ...faults],
     current === undefined
       ? "none is published yet"
-      : `${current} is the one to be served; ${sound.length} of ${sound.length} are the same as published, by SHA-256`,
+      : `${current} is the one to serve; ${sound.length} of ${sound.length} are the same as published, by SHA-256`,
   );
 }
 
-/** A dataset can be the one that was published and have another format. */
+/** Checks the format: a dataset can be the published file and still have another format. */
 function formatFaults(path: string): Finding[] {
   try {
     openGeneration(path).db.close();
@@ -62,7 +62,7 @@ function formatFaults(path: string): Finding[] {
   }
 }
 
-/** The pointer names none of the datasets that are there. */
+/** Returns the fault of a pointer that names none of the datasets. */
 function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
   const pointer = join(catalogue.folder, "current");
   const unreadable = unread(pointer);
@@ -75,7 +75,7 @@ function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[
   try {
     const named = catalogue.currentVersion();
     if (named !== null) return [fail(`${pointer} names ${named}, which is not there`, mend)];
-    const found = `${pointer} is missing, so no dataset is served though there are some`;
+    const found = `${pointer} is missing, so none of the datasets is served`;
     return last === undefined ? [] : [fail(found, mend)];
   } catch {
     return [fail(`${pointer} does not name a dataset`, mend)];

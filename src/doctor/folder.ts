@@ -1,4 +1,4 @@
-/** Checks DATA_DIR: whether it can be used, who else may read it, and the disk that it is on. */
+/** Checks DATA_DIR: can it be used, who else may read it, and is its disk fit for it? */
 import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
@@ -18,7 +18,7 @@ export const dataFolder: Check = {
     if (!isWritable(dataDir))
       return [
         fail(
-          `this user may not write ${dataDir}`,
+          `this user may not write to ${dataDir}`,
           "Name another folder with DATA_DIR, or run gp-records as the owner of this one.",
         ),
       ];
@@ -29,14 +29,14 @@ export const dataFolder: Check = {
 function absentFolder(dataDir: string): Finding {
   const above = nearestFolder(dataDir);
   return isWritable(above)
-    ? ok(`${dataDir} is not there yet; the first import or start makes it`)
+    ? ok(`${dataDir} is not there yet; the first import or start creates it`)
     : fail(
-        `${dataDir} is not there, and this user may not make it in ${above}`,
-        `Make it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
+        `${dataDir} is not there, and this user may not create it in ${above}`,
+        `Create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
       );
 }
 
-/** Returns the folder, or the first one above it that is there. */
+/** Returns the folder, or the nearest one above it that exists. */
 function nearestFolder(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     ? path
@@ -57,7 +57,7 @@ const ownNames =
 const forOthers = 0o077;
 const writeForOthers = 0o022;
 
-/** Whoever may not enter the folder reaches nothing in it; one that was named by mistake is not to be changed. */
+/** Checks the mode of the folder only: it guards all that is in it. A folder named by mistake must not be changed. */
 export const modes: Check = {
   name: "modes",
   look({ dataDir }) {
@@ -71,7 +71,7 @@ export const modes: Check = {
   },
 };
 
-/** Returns the names in a folder, sorted; none where there is no such folder. */
+/** Lists the names in a folder, sorted. Returns none if there is no such folder. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -82,7 +82,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** By the magic numbers of Linux, statfs(2). */
+/** Network file systems by Linux's magic numbers, statfs(2). */
 const networkTypes: Readonly<Record<number, string>> = {
   0x6969: "NFS",
   0x517b: "SMB",
@@ -96,15 +96,15 @@ const networkTypes: Readonly<Record<number, string>> = {
 };
 const fuse = 0x65735546;
 
-/** SQLite's locks cannot be trusted across a network. */
+/** Checks the kind of file system: SQLite's locks cannot be trusted across a network. */
 export const fileSystem: Check = {
   name: "file system",
   look: ({ dataDir }) => [judgeFileSystem(dataDir, statfsSync(nearestFolder(dataDir)).type)],
 };
 
-/** @param type of statfs; the numbers mean this on Linux only. */
+/** Judges a file system. @param type type from statfs; its numbers have this meaning on Linux only. */
 export function judgeFileSystem(dataDir: string, type: number): Finding {
-  if (process.platform !== "linux") return ok("its kind cannot be told on this system");
+  if (process.platform !== "linux") return ok("this system does not tell its kind");
   const kind = networkTypes[type >>> 0];
   const mend = "Move the folder to a disk of this machine, and name it with DATA_DIR.";
   if (kind !== undefined)
@@ -113,11 +113,11 @@ export function judgeFileSystem(dataDir: string, type: number): Finding {
       mend,
     );
   if (type >>> 0 === fuse)
-    return warn(`${dataDir} is on a FUSE file system, which may be one over a network`, mend);
-  return ok("a local one");
+    return warn(`${dataDir} is on a FUSE file system, which may be on a network`, mend);
+  return ok("is local");
 }
 
-/** For counts, usage and keys with their write-ahead logs. */
+/** Space for counts, usage and keys, with their write-ahead logs. */
 const serverBytes = 64 * 1024 ** 2;
 
 export const disk: Check = {

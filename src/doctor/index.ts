@@ -6,7 +6,7 @@ import { port } from "./port.ts";
 import { settings } from "./settings.ts";
 import { controlStore, restoreLeftovers, usageStore } from "./stores.ts";
 
-/** In the order in which a fault explains those after it. */
+/** All checks, ordered so that a fault explains later ones. */
 export const checks = [
   settings,
   dataFolder,

@@ -1,4 +1,4 @@
-/** Checks whether the server could listen where the settings say, or a gp-records does so already. */
+/** Checks whether the server can listen where the settings say, or a gp-records does so already. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { localUrl } from "#config.ts";
@@ -7,7 +7,7 @@ import { type Check, fail, type Finding, ok } from "./check.ts";
 export const port: Check = {
   name: "port",
   async look({ config }) {
-    if (config === null) return [ok("is not looked at while a setting is wrong")];
+    if (config === null) return [ok("is not checked while a setting is wrong")];
     const { adminAddress } = config;
     return [
       await findingOf(config, "HOST", "PORT"),
@@ -23,7 +23,7 @@ interface Place {
   port: number;
 }
 
-/** @param hostSetting,portSetting names of the settings that name the place. */
+/** Checks one place. @param hostSetting,portSetting names of its settings. */
 async function findingOf(place: Place, hostSetting: string, portSetting: string): Promise<Finding> {
   const { host, port: number } = place;
   const text = `${host.includes(":") ? `[${host}]` : host}:${number}`;
@@ -40,14 +40,14 @@ async function findingOf(place: Place, hostSetting: string, portSetting: string)
       `Set ${hostSetting} to an address of this machine.`,
     );
   return (await isOurs(place))
-    ? ok(`${text} is held by a gp-records that runs`)
+    ? ok(`${text} is held by a running gp-records`)
     : fail(
         `${text} is held by another program`,
         `Stop that program, or set ${portSetting} to another port.`,
       );
 }
 
-/** Listens on the address for a moment. Returns the system's error code, such as EADDRINUSE; null where it worked. */
+/** Listens on the address for a moment. Returns the system's error code, such as EADDRINUSE. Returns null if it worked. */
 async function whyNotListen({ host, port: number }: Place): Promise<string | null> {
   const server = createServer((socket) => socket.destroy());
   server.listen({ host, port: number });

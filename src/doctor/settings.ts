@@ -1,4 +1,4 @@
-/** Are all settings usable, where do they come from, and where is the data? */
+/** Checks settings: are all usable, where do they come from, and where is the data? */
 import { missedLinks } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
@@ -29,9 +29,9 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   if (ignored !== null) return warn(`${path} ${ignored.found}: it is ignored`, ignored.mend);
   const settings = used.length === 0 ? "no setting" : used.join(", ");
   if (unknown.length === 0) return ok(`${path} sets ${settings}`);
-  // In a file that was meant for something else a name may be anything, and of any length.
+  // A name in a file meant for something else may be anything, of any length.
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
-  return ok(`${path} sets ${settings}; what else it has is no setting and not read: ${others}`);
+  return ok(`${path} sets ${settings}; other names in it are no settings and not read: ${others}`);
 }

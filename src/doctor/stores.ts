@@ -1,4 +1,4 @@
-/** Checks the databases of keys and usage: whether they are intact and of a known schema, and whether a restore is unfinished. */
+/** Checks the databases of keys and usage: are they intact, is their schema known, and is a restore unfinished? */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -13,7 +13,7 @@ const remedies: Readonly<Record<StoreName, (file: string) => string>> = {
   "control.sqlite": () =>
     "Stop the server, then: gp-records restore FILE --replace --undo-revocations; revoke again what was revoked since.",
   "usage.sqlite": (file) =>
-    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; with it go the totals of 400 days, which bills are made from, the request log, and when keys were last used, but for what a backup has: tar -xf FILE -C ${dirname(file)} usage.sqlite`,
+    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; this deletes the totals of 400 days, which bills are made from, the request log, and the times when keys were last used. To get back what a backup has: tar -xf FILE -C ${dirname(file)} usage.sqlite`,
 };
 
 export const controlStore = storeCheck("control.sqlite");
@@ -23,7 +23,7 @@ function storeCheck(name: StoreName): Check {
   return {
     name,
     look: ({ config, dataDir }) => {
-      // It is in PostgreSQL then, which has a check of its own.
+      // With DATABASE_URL it is in PostgreSQL, which has a check of its own.
       if (config?.databaseUrl != null) return [];
       const file = join(dataDir, name);
       const stats = statSync(file, { throwIfNoEntry: false });
@@ -35,7 +35,7 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** A server creates both databases: where the other one is there, this one was lost. */
+/** Judges a missing database. A server creates both, so this one was lost if the other is there. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
@@ -48,7 +48,7 @@ function contentFinding(file: string, name: StoreName): Finding {
   try {
     return lookInto(file, (database) => {
       const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-      // A page that could not be read need not be damaged.
+      // An unreadable page need not be damaged.
       const [, digits] = /error code=(\d+)/.exec(said) ?? [];
       if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
       const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
@@ -62,9 +62,9 @@ function contentFinding(file: string, name: StoreName): Finding {
   }
 }
 
-/** Opens the file read-only, without creating anything beside it. @throws what node:sqlite throws. */
+/** Opens the file read-only, and creates nothing beside it. @throws whatever node:sqlite throws. */
 function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
-  // Without a write-ahead log nobody has the file open, and reading it in the usual way would create one.
+  // Without a write-ahead log nobody has the file open. Reading it in the usual way would create one.
   const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
   const database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
   try {
@@ -75,8 +75,8 @@ function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
 }
 
 /**
- * Tells a damaged file from one that merely cannot be read now, which must not be replaced.
- * @param code of SQLite. @param remedy how to repair a damaged file.
+ * Tells a damaged file from one that only cannot be read now: that one must not be replaced.
+ * @param code error code of SQLite. @param remedy repair of a damaged file.
  */
 export function judgeStore(file: string, code: number, said: string, remedy: string): Finding {
   const damages: readonly number[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];
@@ -84,7 +84,7 @@ export function judgeStore(file: string, code: number, said: string, remedy: str
     return fail(`${file} is damaged: SQLite says ${said}`, remedy);
   return fail(
     `${file} could not be looked at: ${said}; it may be whole, so leave it as it is`,
-    "Run doctor as the owner of DATA_DIR, with free space on its disk, and while no other process locks it (fuser names those); where that changes nothing, look for a failing disk (dmesg).",
+    "Run doctor as the owner of DATA_DIR, with free space on its disk, and while no other process locks the file (fuser names those). If that changes nothing, look for a failing disk (dmesg).",
   );
 }
 
@@ -98,14 +98,14 @@ export const restoreLeftovers: Check = {
       findings.push(
         warn(
           `${decided} is a restore that was killed while it put its files in place`,
-          "Any other command finishes it, such as: gp-records datasets list",
+          "Any other command finishes it; for example: gp-records datasets list",
         ),
       );
     else if (existsSync(draft))
       findings.push(
         warn(
-          `${draft} is a restore that runs, or what one that was killed left; nothing of it was put in place`,
-          `Nothing: the next restore removes it. Or, while none runs: rm -r ${draft}`,
+          `${draft} is a running restore, or the remains of one that was killed; none of its files are in place`,
+          `Nothing to do: the next restore removes it. Or, while none runs: rm -r ${draft}`,
         ),
       );
     return faultsOr(findings, "no restore is unfinished");

@@ -44,7 +44,7 @@ test("sound datasets are all well, and an empty folder has none yet", async (t) 
   const { dataDir } = await twoDatasets(t);
   assert.match(
     (await finding("ok", datasets, dataDir)).found,
-    / is the one to be served; 2 of 2 are the same as published/,
+    / is the one to serve; 2 of 2 are the same as published/,
   );
   assert.match((await finding("ok", datasets, temporaryFolder(t))).found, /none yet/);
 });
@@ -77,7 +77,7 @@ test("facts that are not true of the dataset that is served are named, with what
     changeFacts(folder, newer, change);
     const { found, mend } = await finding("fail", datasets, dataDir);
     assert.ok(found.startsWith(path), found);
-    assert.match(found, / instead of .*; it is the one to be served$/);
+    assert.match(found, / instead of .*; it is the one to serve$/);
     assert.ok(mend.startsWith(`Put ${path} back from a backup`), mend);
   }
 });

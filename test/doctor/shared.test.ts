@@ -25,7 +25,7 @@ test("with DATABASE_URL what is wrong in the folder is said of the cache", async
   const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
   const { found, mend } = await finding("warn", datasets, dataDir, { settings });
   assert.match(found, /^in the cache: .*names 20260101T000000Z-00000000, which is not there$/);
-  assert.match(mend, /^Nothing: .*fetch it anew/);
+  assert.match(mend, /^Nothing to do: .*fetch it again/);
 });
 
 suite("doctor on what counts", { skip: whyNoRedis() ?? skip }, () => {
