@@ -1,7 +1,8 @@
-/** The error of a backup that cannot be made or restored; its message says what to do. */
+/** The error of a backup that cannot be made or restored. Its message says what to do. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 
 /**
+ * Reason of a fault:
  * - `unfit`: the backup or the data folder does not allow it
  * - `full`: the disk has no room for it
  */
@@ -18,7 +19,7 @@ export class BackupFault extends Error {
 }
 
 /**
- * The error to throw for one that interrupted the writing of a copy.
+ * Returns the error to throw for one that interrupted the writing of a copy.
  * @param place file or folder that was being written.
  */
 export function roomFault(error: unknown, place: string): unknown {

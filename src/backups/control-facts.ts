@@ -1,4 +1,4 @@
-/** Reads who may use the service from the accounts and keys of an installation, without changing them. */
+/** Reads the accounts, keys and people of an installation, without changing them. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "#store/domain-error.ts";
@@ -26,12 +26,12 @@ export interface PersonFacts {
   id: string;
   email: string;
   folded: string;
-  /** Hashed. */
+  /** Hash of the password. */
   password: string;
 }
 
 export interface MemberFacts {
-  /** Id of the person and number of the account, joined. */
+  /** Id of the person and number of the account, joined by a space. */
   id: string;
   person: string;
   account: number;
@@ -45,7 +45,7 @@ export interface ControlFacts {
   accounts: ReadonlyMap<string, AccountFacts>;
   people: ReadonlyMap<string, PersonFacts>;
   members: ReadonlyMap<string, MemberFacts>;
-  /** When people were deleted, by id: nothing else is left of them. */
+  /** Times when people were deleted, by id; nothing else is left of them. */
   deleted: ReadonlyMap<string, { at: string }>;
 }
 
@@ -61,7 +61,7 @@ const membersQuery = `
 const accountsQuery = `
   select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
 
-/** @param query of either engine. */
+/** Reads the facts of a database. @param query runs SQL on either engine. */
 export async function queryControlFacts(
   query: <Row>(sql: string) => Promise<Row[]>,
 ): Promise<ControlFacts> {
@@ -80,7 +80,7 @@ export async function queryControlFacts(
   };
 }
 
-/** @throws what node:sqlite throws. */
+/** Reads the facts of a file. @throws whatever node:sqlite throws. */
 export async function readControlFacts(file: string): Promise<ControlFacts> {
   const database = new DatabaseSync(file, { timeout: 1000 });
   try {
@@ -92,14 +92,14 @@ export async function readControlFacts(file: string): Promise<ControlFacts> {
   }
 }
 
-/** Where an installation keeps its accounts and keys, as the settings say. */
+/** The place of an installation's accounts and keys, from the settings. */
 export interface Installation {
   dataDir: string;
   databaseUrl: string | null;
 }
 
 /**
- * `unreadable` for a database that is damaged, or cannot be reached.
+ * Reads the facts of an installation. Returns `none` if it has no database, `unreadable` if that is damaged or out of reach.
  * @throws StoreFault `busy` if another process keeps the file locked.
  */
 export async function presentControl({
@@ -134,7 +134,7 @@ async function databaseFacts(url: string): Promise<ControlFacts | "none"> {
   }
 }
 
-/** Quotas are counted by the number of an account, so counts hold only if both sides number their accounts alike. */
+/** Reports whether both sides number their accounts alike. Only then are counts valid for both, as they go by number. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(

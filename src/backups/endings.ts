@@ -1,4 +1,4 @@
-/** What ended after a backup was made, which a restore would otherwise bring back: keys, accounts, people and their rights. */
+/** Keys, accounts, people and rights that ended after a backup was made. A restore would otherwise bring them back. */
 import type { Transaction } from "kysely";
 import { closeRows } from "#accounts/accounts.ts";
 import { deleteRows } from "#accounts/delete-person.ts";
@@ -13,6 +13,7 @@ import type {
 } from "./control-facts.ts";
 
 /**
+ * One ending. Its kinds:
  * - `revoked`, `expires`: a key
  * - `suspended`, `closed`: an account
  * - `deleted`, `password`: a person who is gone, or whose password was changed
@@ -28,17 +29,17 @@ export interface Ending {
     | "password"
     | "removed"
     | "demoted";
-  /** Of the key, the account or the person. */
+  /** Id of the key, the account or the person. */
   id: string;
-  /** For a person the address. */
+  /** Name of the key or the account, or the person's address. */
   name: string;
-  /** Name of the account; null for what concerns a person alone. */
+  /** Name of the account; null if only a person is concerned. */
   account: string | null;
-  /** Null if not known. */
+  /** Time of the ending; null if not known. */
   at: string | null;
 }
 
-/** What is live in the backup and no longer in the data folder. */
+/** Returns everything live in the backup that is no longer live in the data folder. */
 export function findEndings(present: ControlFacts, backup: ControlFacts): Ending[] {
   return [
     ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEndings(now, then)),
@@ -48,15 +49,15 @@ export function findEndings(present: ControlFacts, backup: ControlFacts): Ending
   ];
 }
 
-/** Live keys that are not in the backup, which will be refused. */
+/** Returns live keys that the backup lacks; they will be refused. */
 export const findLost = (present: ControlFacts, backup: ControlFacts, now: number): KeyFacts[] =>
   [...present.keys.values()].filter((key) => !backup.keys.has(key.id) && isLiveKey(key, now));
 
-/** @param now milliseconds since 1970. */
+/** Reports whether a key is neither revoked nor expired. @param now ms since 1970. */
 export const isLiveKey = ({ revokedAt, expiresAt }: KeyFacts, now: number): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > now);
 
-/** People who are not in the backup and will have to sign up again. */
+/** Returns people whom the backup lacks; they will have to sign up again. */
 export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>
   [...present.people.values()].filter(({ id }) => !backup.people.has(id));
 
@@ -67,7 +68,7 @@ function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R
   });
 }
 
-/** A rotation ends a key too, by giving it an earlier expiry. ISO texts of one length sort like their times. */
+/** Returns the endings of a key. A rotation is one, too: it sets an earlier expiry. ISO texts of one length sort like times. */
 function keyEndings(now: KeyFacts, then: KeyFacts): Ending[] {
   const { id, name, account, revokedAt, expiresAt } = now;
   const endings: Ending[] = [];
@@ -78,7 +79,7 @@ function keyEndings(now: KeyFacts, then: KeyFacts): Ending[] {
   return endings;
 }
 
-/** A closed account has lost its name, so the name is taken from the backup. */
+/** Returns the endings of an account, with its name from the backup: a closed account has lost its own. */
 function accountEndings({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts): Ending[] {
   const ending = { id, name: then.name, account: then.name };
   const endings: Ending[] = [];
@@ -89,7 +90,7 @@ function accountEndings({ id, suspendedAt, closedAt }: AccountFacts, then: Accou
   return endings;
 }
 
-/** Somebody who is merely unknown to the data folder was never deleted there: the backup comes from another one. */
+/** Returns the endings of a person. Somebody unknown to the data folder was not deleted there: the backup is another's. */
 function personEndings(
   present: ControlFacts,
   { id, email: name, password }: PersonFacts,
@@ -102,7 +103,7 @@ function personEndings(
     : [{ what: "password", id, name, account: null, at: null }];
 }
 
-/** A deleted person and a closed account end all memberships without each being listed. */
+/** Returns the endings of a membership. A deleted person or a closed account ends them all, and none is listed. */
 function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
   const isKnown =
     present.people.has(then.person) &&
@@ -159,7 +160,7 @@ async function keep(
         actor: service,
         action: "person.deleted",
         subject: id,
-        // The original time: an even older backup, restored after this one, is compared with it.
+        // The original time, because an even older backup may be restored later and compared with it.
         now: Date.parse(at!),
       });
       return;

@@ -1,4 +1,4 @@
-/** Makes a backup of an installation while servers run on it: into a file, whole or not at all, or into a stream. */
+/** Makes a backup of an installation while its servers run: into a file, whole or not at all, or into a stream. */
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -35,9 +35,9 @@ interface BackupOrder extends Installation {
   program: string;
   /** Milliseconds since 1970. */
   now: number;
-  /** Accounts, keys, people and the audit log alone. */
+  /** Does the backup hold accounts, keys, people and the audit log alone? */
   isControlOnly: boolean;
-  /** Whether the request log is in it. */
+  /** Does the backup hold the request log? */
   hasRequests: boolean;
 }
 
@@ -46,8 +46,9 @@ export interface MadeBackup extends Written {
 }
 
 /**
- * @param mayReplace whether an existing file of this name may be replaced.
- * @throws BackupFault, DatasetFault or StoreFault if it cannot be made; no file is left behind then.
+ * Writes a backup into a file.
+ * @param mayReplace allows the backup to replace a file of this name.
+ * @throws BackupFault, DatasetFault or StoreFault if the backup cannot be made; no file is left behind.
  */
 export function backupToFile(
   order: BackupOrder,
@@ -80,7 +81,7 @@ export function backupToFile(
   });
 }
 
-/** @throws as `backupToFile` does. */
+/** Writes a backup into a stream. @throws as `backupToFile`. */
 export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBackup> {
   return withTemporaryFolder(join(tmpdir(), "gp-records-backup"), async (folder) => {
     const { manifest, files } = await gatherContents(order, folder);
@@ -90,13 +91,15 @@ export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBack
 
 interface Contents {
   manifest: Manifest;
-  /** The manifest first. */
+  /** All files, the manifest first. */
   files: readonly Content[];
 }
 
 /**
- * @param folder for copies of the databases.
- * @throws BackupFault if there is nothing to back up or the facts about the dataset are wrong, DatasetFault if `current` names no dataset.
+ * Gathers the contents of a backup.
+ * @param folder place for copies of the databases.
+ * @throws BackupFault if there is nothing to back up, or the facts about a dataset are wrong. Throws DatasetFault if
+ *   `current` names no dataset.
  */
 async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
   const { program, now, isControlOnly } = order;
@@ -132,7 +135,7 @@ async function gatherContents(order: BackupOrder, folder: string): Promise<Conte
   return { manifest, files: [textContent(manifestName, text), ...files] };
 }
 
-/** The data folder, or one in `temporary` with what is in the database. */
+/** Returns the data folder, or a folder in `temporary` with the content of the database. */
 async function readableFolder(
   { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
   temporary: string,
@@ -153,7 +156,7 @@ async function readableFolder(
 
 interface DatasetContents extends Pick<Manifest, "dataset"> {
   pinned: string[];
-  /** How many, with their steps. */
+  /** Number of publications, with their steps. */
   publications: number;
   files: Content[];
 }
@@ -161,8 +164,8 @@ interface DatasetContents extends Pick<Manifest, "dataset"> {
 const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: 0, files: [] };
 
 /**
- * The dataset that is served, those that are pinned, and what publications changed.
- * @param temporary where steps are copied, as they may be removed meanwhile.
+ * Gathers the served dataset, the pinned ones, and the steps of publications.
+ * @param temporary place for copies of steps, which may be removed meanwhile.
  */
 function datasetContents(dataDir: string, temporary: string): DatasetContents {
   const folder = join(dataDir, "datasets");
@@ -185,7 +188,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
       ...(publications.length > 0 ? [textContent(publicationsPath, list)] : []),
       ...pinned.flatMap((one) => pinnedContents(catalogue, one)),
       ...generationContents(catalogue, current),
-      // Last, as in an import: unpacked by hand, the dataset is complete before the pointer names it.
+      // Last, as in an import: when unpacked by hand, the dataset is complete before the pointer names it.
       textContent("datasets/current", `${current.version}\n`),
     ],
   };
@@ -199,14 +202,14 @@ function stepsWithRoom(...[folder, current, temporary]: Parameters<typeof gather
   }
 }
 
-/** Since it is not served, another remedy helps than for the dataset that is. */
+/** Gathers a pinned dataset. Its fault has a remedy of its own, because the dataset is not served. */
 function pinnedContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version } = generation;
   try {
     return generationContents(catalogue, generation);
   } catch (cause) {
     throw new BackupFault(
-      `No backup was made: the pinned dataset ${version} is not as published. 'gp-records datasets verify ${version}' says what is wrong with it; 'gp-records datasets unpin ${version}' leaves it out.`,
+      `No backup was made: the pinned dataset ${version} differs from what was published. 'gp-records datasets verify ${version}' says how; 'gp-records datasets unpin ${version}' leaves it out.`,
       "unfit",
       { cause },
     );
@@ -223,7 +226,7 @@ function generationContents(catalogue: Catalogue, generation: Generation): Conte
   ];
 }
 
-/** A changed byte of the dataset's file shows while it is copied; a wrong fact about it would be copied unnoticed. */
+/** Refuses wrong facts, which would be copied unnoticed. A changed byte of the dataset itself shows while it is copied. */
 function refuseWrongFacts({ folder, pathOf }: Catalogue, generation: Generation): void {
   const { version } = generation;
   const fault = findFactsFault(pathOf(version), generation);
@@ -257,19 +260,19 @@ function textContent(path: string, text: string): Content {
 
 interface Snapshot extends ManifestFile {
   path: StoreName;
-  /** Steps that its schema has been through. */
+  /** Steps of its schema. */
   steps: string[];
   /** Path of the copy. */
   copy: string;
 }
 
 const busyMilliseconds = 5000;
-/** All pages in one step, under one read lock: if it paused, a busy writer would make it start again for ever. */
+/** All pages in one step, under one read lock: a busy writer would make a pausing copy start again for ever. */
 const pagesAtOnce = 2 ** 31 - 1;
 
 /**
- * Copies a database as it is at one moment, while others go on reading and writing it. Null if there is no such database.
- * @param folder for the copy; only its owner may read it.
+ * Copies a database as it is at one moment, while others go on reading and writing it. Returns null if there is none.
+ * @param folder place for the copy, which only its owner may read.
  * @throws BackupFault if the database is damaged or has been emptied, StoreFault if it cannot be read.
  */
 async function takeSnapshot(
@@ -290,7 +293,7 @@ async function takeSnapshot(
   }
 }
 
-/** A file in a folder that this user may not enter is not missing, though `existsSync` says so. */
+/** Reports whether a file is missing. In a folder that this user may not enter it is not, though `existsSync` says so. */
 function isMissing(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) === undefined;
@@ -299,7 +302,7 @@ function isMissing(file: string): boolean {
   }
 }
 
-/** Opened for writing, so that the last connection to close leaves no files beside it; nothing is written. */
+/** Copies a database. Opens it for writing, so that the last connection to close leaves no files beside it; writes nothing. */
 async function copyDatabase(file: string, copy: string): Promise<void> {
   closeSync(openSync(copy, "wx", 0o600));
   const database = new DatabaseSync(file, { timeout: busyMilliseconds });
@@ -311,7 +314,7 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
   chmodSync(copy, 0o600);
 }
 
-/** What is removed leaves the file with the pages that it was in. One that is about to be filled has no tables. */
+/** Removes the request log with the pages that it took. A file that is about to be filled has no tables yet. */
 function removeRequests(copy: string): void {
   const database = new DatabaseSync(copy);
   try {
@@ -325,11 +328,11 @@ function removeRequests(copy: string): void {
   }
 }
 
-/** A damaged or emptied database must not take the place of an older backup that is sound. @returns its steps. */
+/** Refuses a damaged or emptied database, which must not replace a sound older backup. @returns steps of its schema. */
 function checkCopy(copy: string, name: StoreName, file: string): string[] {
   const database = new DatabaseSync(copy);
   try {
-    // In one file, without the side files that a write-ahead log needs.
+    // One file, without the side files that a write-ahead log needs.
     database.exec("pragma journal_mode = delete");
     const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
     if (result !== "ok")
@@ -337,7 +340,7 @@ function checkCopy(copy: string, name: StoreName, file: string): string[] {
         `${file} is damaged, so no backup was made: SQLite says ${result}. Restore it from an earlier one.`,
       );
     const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
-    // An empty file is what is left of keys that were lost; one for usage may be about to be filled.
+    // An empty file of keys means that they were lost; an empty file of usage may be about to be filled.
     if (name === "control.sqlite" && !hasTables)
       throw new BackupFault(
         `${file} is empty, so no backup was made. Restore it from an earlier one; on a folder that was never used, start the server first.`,

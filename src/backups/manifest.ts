@@ -1,16 +1,16 @@
-/** What a backup says of itself in its first file, `manifest.json`, and whether that can be true. */
+/** The first file of a backup, `manifest.json`: reads it and checks that it can be true. */
 import { versionShape } from "#datasets/generation.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { isStepPath, publicationsPath } from "./steps.ts";
 
-/** To be raised whenever an older program could misread a newer backup; no other is read. */
+/** Format of backups; no other is read. Raise it whenever an older program could misread a newer backup. */
 export const backupFormat = 4;
 
 export const manifestName = "manifest.json";
 
-/** As much as tens of thousands of steps take; another kind of file must not fill the memory. */
+/** Largest manifest, enough for tens of thousands of steps. Another kind of file must not fill the memory. */
 export const manifestBytesMax = 16 * 1024 * 1024;
 
 const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
@@ -18,12 +18,12 @@ const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
 /** Members that every format has, so that an older program can name a newer one. */
 const headMembers = {
   backup_format: Type.Integer({ minimum: 1 }),
-  /** Version of the program that made it. */
+  /** Version of the program that made the backup. */
   program: shortText(),
 };
 
 const fileSchema = Type.Object({
-  /** As in the data folder. */
+  /** Path as in the data folder. */
   path: shortText(),
   bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -39,19 +39,19 @@ const stores = { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies 
 
 const manifestSchema = Type.Object({
   ...headMembers,
-  /** RFC 3339 UTC, with milliseconds. */
+  /** Time in RFC 3339, UTC, with milliseconds. */
   made_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
-  /** Version of the dataset in it; null if none was served. */
+  /** Version of the served dataset; null if none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
-  /** Versions of further datasets in it, which are pinned. */
+  /** Versions of the other datasets in the backup, all pinned. */
   pinned: Type.Array(Type.String({ pattern: versionShape.source })),
-  /** How many publications are in it, with their steps. */
+  /** Number of publications in the backup, with their steps. */
   publications: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  /** Accounts, keys, people and the audit log, and nothing else. */
+  /** Does it hold accounts, keys, people and the audit log, and nothing else? */
   control_only: boolean(),
-  /** Whether the request log is in it. */
+  /** Does it hold the request log? */
   requests: boolean(),
-  /** Steps of the schema of each database in it. */
+  /** Steps of each database's schema. */
   schema: Type.Object(stores, { additionalProperties: false }),
   /** All other files, in their order. */
   files: Type.Array(fileSchema),
@@ -61,8 +61,9 @@ export type ManifestFile = Static<typeof fileSchema>;
 export type Manifest = Static<typeof manifestSchema>;
 
 /**
- * @param name of the backup, for errors.
- * @throws BackupFault naming what is wrong, if this program cannot restore it.
+ * Reads a manifest.
+ * @param name name of the backup, for errors.
+ * @throws BackupFault naming the reason if this program cannot restore it.
  */
 export async function readManifest(text: string, name: string): Promise<Manifest> {
   const value = parse(text);
@@ -77,7 +78,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   const remedy = `It was made by gp-records ${program}: restore it with that version.`;
   if (format !== backupFormat)
     throw new BackupFault(
-      `${name} has format ${format}; this program reads format ${backupFormat} alone. ${remedy}`,
+      `${name} has format ${format}; this program reads only format ${backupFormat}. ${remedy}`,
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)));
   const manifest: Manifest = value;
@@ -92,7 +93,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   return manifest;
 }
 
-/** The databases in a backup, with the steps of their schemas. */
+/** Lists the databases in a backup, with the steps of their schemas. */
 export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
   storeNames.flatMap((store) => {
     const taken = schema[store];
@@ -107,7 +108,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** TypeBox takes long to load, so only a restore loads it. */
+/** Compiles the schemas. TypeBox takes long to load, so only a restore loads it. */
 async function compileSchemas() {
   const { Compile } = await import("typebox/compile");
   return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
@@ -131,13 +132,13 @@ function firstFault([finding]: readonly Finding[]): string {
   return member === "" ? `it ${message}` : `"${member}" ${message}`;
 }
 
-/** A day that its month does not have becomes one of the next month. */
+/** Reports whether a time exists. `Date` turns a day that its month lacks into one of the next month. */
 function isTime(text: string): boolean {
   const time = new Date(text);
   return !Number.isNaN(time.getTime()) && time.toISOString() === text;
 }
 
-/** It has to list exactly the files of the databases and the datasets it names: nothing else is ever written. */
+/** Returns a fault unless it lists exactly the files of its databases and datasets: nothing else is ever written. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
@@ -146,7 +147,7 @@ function filesFault(manifest: Manifest): string | undefined {
   for (const version of dataset === null ? pinned : [...pinned, dataset])
     for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
   if (manifest.control_only && String([...expected]) !== "control.sqlite")
-    return "names more than control.sqlite, though it says that it has nothing else";
+    return "names more than control.sqlite, though it claims to hold nothing else";
   const found = new Set<string>();
   for (const { path } of files) {
     const isStep = expected.has(publicationsPath) && isStepPath(path);

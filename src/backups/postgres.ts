@@ -1,4 +1,4 @@
-/** Writes an installation in PostgreSQL into a data folder, for a backup, and restores a backup into an empty database. */
+/** Copies an installation in PostgreSQL into a data folder, for a backup, and restores a backup into an empty database. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -18,7 +18,7 @@ import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.t
 import { fetchTable, requestTables, storedTables, storeTable } from "./stored-tables.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
-/** Of what a data folder is to have. */
+/** Extent of the data folder to write. */
 interface Extent {
   isControlOnly: boolean;
   hasRequests: boolean;
@@ -39,10 +39,10 @@ async function withSession<R>(
 }
 
 /**
- * Writes the files that a backup of a folder is made of, as the database is at one moment; servers go on meanwhile.
- * @param folder new or empty.
- * @throws DomainError `conflict` for another schema, StoreFault where the database cannot be read, DatasetFault for a dataset
- *   that is stored damaged.
+ * Writes the files of a data folder from the database as it is at one moment. Servers go on meanwhile.
+ * @param folder new or empty folder.
+ * @throws DomainError `conflict` if the schema is another, StoreFault if the database cannot be read, DatasetFault if a
+ *   dataset is stored damaged.
  */
 export const writeDataFolder = (
   url: string,
@@ -81,7 +81,7 @@ async function fetchStore(
 }
 
 /**
- * Fills a database in one transaction: whoever is killed leaves it as empty as it was.
+ * Fills a database in one transaction: a restore that is killed leaves it as empty as it was.
  * @throws BackupFault if the backup or the database does not allow it.
  */
 export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Promise<Restored> =>
@@ -106,7 +106,7 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
     return { ...reportOf(prepared, restored, now), ...own };
   });
 
-/** Their triggers would change one row for each row that is stored. */
+/** Tables whose triggers would change one row for each row that is stored. */
 const watchedTables = ["api_key", "account", "plan"];
 
 const filledTables = [
@@ -118,7 +118,7 @@ const filledTables = [
   "quota_count",
 ];
 
-/** @returns what was stored, as it is read back. */
+/** Stores a data folder. @returns the stored facts, read back. */
 async function fill(
   session: PostgresSession,
   place: string,
@@ -159,7 +159,7 @@ async function storeStore(
   }
 }
 
-/** @throws BackupFault where a server runs on the database, it has rows, or its tables are those of another role. */
+/** @throws BackupFault if a server runs on the database, it has rows, or its tables belong to another role. */
 async function refuseTaken(session: PostgresSession, place: string): Promise<void> {
   const tables = await existing(session, [...filledTables, "instance"]);
   const [foreign] = await session.query<{ owner: string; role: string }>(
@@ -169,7 +169,7 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
   );
   if (foreign !== undefined)
     throw new BackupFault(
-      `Nothing was restored: the tables of ${place} are those of the role '${foreign.owner}', and --to names the role '${foreign.role}'. Only the owner can fill them: name that role in --to.`,
+      `Nothing was restored: the tables of ${place} belong to the role '${foreign.owner}', and --to names the role '${foreign.role}'. Only the owner can fill them: name that role in --to.`,
     );
   const instances = tables.includes("instance") ? await openInstances(session).list() : [];
   const running = instances.find(({ isLive }) => isLive);
@@ -186,7 +186,7 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
   }
 }
 
-/** Those of these tables that there are. */
+/** Returns the names of tables that exist. */
 async function existing(session: PostgresSession, names: readonly string[]): Promise<string[]> {
   const found = await session.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1)",

@@ -1,28 +1,28 @@
-/** Where in the data folder a restore works, and how a restore that was decided is completed, even after its process was killed. */
+/** The folders in which a restore works, and the completion of a decided restore, even after its process was killed. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncPath } from "#store/whole-file.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
 
-/** A restore that is being prepared; one that was left behind means nothing, and the next restore removes it. */
+/** Folder of a restore in preparation. One left behind means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
-/** The same from the moment it is decided: from then on it is completed, by whoever opens the folder next. */
+/** Its name once the restore is decided. From then on the next process that opens the data folder completes it. */
 export const decidedFolder = ".restore";
 
-/** In both folders: what is to be put in place, and beside it what it replaces, under the name by which that is kept. */
+/** Subfolders of both: the new files, and beside them the files that they replace, under the name that these keep. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
 export const replacedFolder = (nowMilliseconds: number) =>
   `replaced-${new Date(nowMilliseconds).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
-/** All that is replaced, each as a whole. A restore brings each of them, even if empty. */
+/** Names that a restore replaces, each as a whole. It brings each of them, even if empty. */
 export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "counts"] as const;
 
-/** An SQLite file and the files that belong to it, which SQLite would apply to any database file beside them. */
+/** Ends of the names of an SQLite database's files. SQLite would apply the others to any database file beside them. */
 const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
- * Completes a restore that was killed while it put its files in place; to be called before a data folder is opened.
+ * Completes a restore that was killed while it put its files in place. Call it before opening a data folder.
  * @throws StoreFault `busy` while a restore runs.
  */
 export function finishRestore(dataDir: string): void {
@@ -35,7 +35,7 @@ export function finishRestore(dataDir: string): void {
   }
 }
 
-/** While they are held, nobody serves the folder or imports into it. @throws StoreFault `busy`. */
+/** Takes both locks. While they are held, nobody serves the folder or imports into it. @throws StoreFault `busy`. */
 export function takeBothLocks(dataDir: string): Lock[] {
   const server = takeLock(
     join(dataDir, "server.lock"),
@@ -50,22 +50,22 @@ export function takeBothLocks(dataDir: string): Lock[] {
   }
 }
 
-/** Turns the draft, which is complete and synced, into the restore that is completed in any case. */
+/** Decides a complete and synced draft: from then on it is completed in any case. */
 export function decide(dataDir: string): void {
   renameSync(join(dataDir, draftFolder), join(dataDir, decidedFolder));
   syncPath(dataDir);
 }
 
 /**
- * Moves what is there aside and what was decided into its place. Interrupted at any point, it can be run again.
- * @returns where what was there is kept; null if nothing was there.
+ * Moves old files aside and the decided ones into their place. It can be interrupted at any point and run again.
+ * @returns the folder that keeps the old files; null if there were none.
  */
 export function putInPlace(dataDir: string): string | null {
   const decided = join(dataDir, decidedFolder);
   const kept = readdirSync(decided).find((name) => replacedName.test(name));
   for (const name of restoredNames) {
     const fresh = join(decided, newFolder, name);
-    // If it is gone, it was moved already, and what it replaced before that.
+    // A missing file was moved already, after the one that it replaces.
     if (!existsSync(fresh)) continue;
     for (const part of parts) {
       const old = name + part;

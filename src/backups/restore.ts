@@ -1,4 +1,4 @@
-/** Restores a backup: all of it is checked and prepared beside what is there, and put in place in one decision. */
+/** Restores a backup: checks and prepares all of it beside the present data, and puts it in place in one decision. */
 import {
   chownSync,
   copyFileSync,
@@ -51,50 +51,50 @@ import { type Archive, unpack } from "./unpack.ts";
 
 export interface RestoreOrder {
   archive: Archive;
-  /** The installation that is replaced, or left: what ended there stays ended. */
+  /** Installation that is replaced, or left. Keys and people that ended there stay ended. */
   former: Installation;
   /** Milliseconds since 1970. */
   now: number;
-  /** Whether keys that ended after the backup was made may work again. */
+  /** May keys that ended after the backup was made work again? */
   undoesEndings: boolean;
-  /** Prepares everything, reports what would happen, and changes nothing. */
+  /** Is this a trial? It prepares everything, reports what would happen, and changes nothing. */
   isTrial: boolean;
 }
 
 export interface FolderOrder extends RestoreOrder {
   dataDir: string;
-  /** Whether a folder with data may be replaced; what is there is kept aside. */
+  /** May a folder with data be replaced? Its data is then kept aside. */
   mayReplace: boolean;
 }
 
-/** What was restored, as it is read back; for a trial, what would be. */
+/** Result of a restore, read back, or of a trial. */
 export interface Restored {
-  /** What the backup says of itself. */
+  /** Manifest of the backup. */
   manifest: Manifest;
   dataset: string | null;
-  /** Open ones. */
+  /** Number of open accounts. */
   accounts: number;
-  /** Neither revoked nor expired. */
+  /** Number of keys that are neither revoked nor expired. */
   keys: number;
   people: number;
-  /** What ended after the backup was made and stays ended. */
+  /** Endings after the backup was made that still hold. */
   kept: readonly Ending[];
-  /** What ended after the backup was made and is live again, as was asked for. */
+  /** Endings after the backup was made that were undone, as was asked for. */
   undone: readonly Ending[];
-  /** Live keys that are not in the backup. */
+  /** Live keys that the backup lacks. */
   lost: readonly KeyFacts[];
-  /** People who are not in the backup. */
+  /** People whom the backup lacks. */
   lostPeople: readonly PersonFacts[];
-  /** Whether there were keys from which to tell what ended. */
+  /** Were there present keys from which to tell the endings? */
   areEndingsKnown: boolean;
   areCountsKept: boolean;
-  /** Where what was there is kept; null if nothing was there. */
+  /** Folder that keeps the replaced data; null if there was none. */
   replaced: string | null;
 }
 
 /**
- * The folder stays as it was until everything is prepared, and from then on it is what was restored: if the process is killed in
- * between, whoever opens the folder next completes the work, see `finishRestore`.
+ * Restores a backup. The folder stays as it was until everything is prepared, and is the restored one from then on. If the
+ * process is killed in between, the next one that opens the folder completes the work, see `finishRestore`.
  * @throws BackupFault if the backup or the folder does not allow it, StoreFault `busy` if somebody uses the folder.
  */
 export async function restoreBackup(order: FolderOrder): Promise<Restored> {
@@ -126,7 +126,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   }
 }
 
-/** Names of what a restore would replace; an empty folder of datasets or counts does not count. */
+/** Lists the names that a restore would replace. Leaves out an empty folder of datasets or counts. */
 const presentNames = (dataDir: string): string[] =>
   restoredNames.filter((name) => {
     const stats = statSync(join(dataDir, name), { throwIfNoEntry: false });
@@ -135,24 +135,24 @@ const presentNames = (dataDir: string): string[] =>
       : stats !== undefined;
   });
 
-/** A name that is not taken yet: two restores may fall into one second. */
+/** Returns a name that is not taken yet: two restores may fall into one second. */
 function freeName(dataDir: string, now: number): string {
   const name = replacedFolder(now);
   return existsSync(join(dataDir, name)) ? freeName(dataDir, now + 1000) : name;
 }
 
-/** A backup that may be put in place, and what its keys are compared with. */
+/** A backup that may be put in place, and the facts that its keys are compared with. */
 interface Prepared {
   manifest: Manifest;
-  /** In the former installation; null if there is nothing to compare with. */
+  /** Facts of the former installation; null if there is nothing to compare with. */
   present: ControlFacts | null;
-  /** In the backup. */
+  /** Facts of the backup. */
   backup: ControlFacts;
 }
 
 /**
- * Unpacks a backup into a data folder, with what ended in the former installation.
- * @param folder empty.
+ * Unpacks a backup into a data folder, and keeps what ended in the former installation.
+ * @param folder empty folder.
  * @throws BackupFault if the backup does not allow it.
  */
 export async function prepare(order: RestoreOrder, folder: string): Promise<Prepared> {
@@ -165,7 +165,7 @@ export async function prepare(order: RestoreOrder, folder: string): Promise<Prep
   return { manifest, present, backup };
 }
 
-/** Counts of the folder stay, and all that a backup of the control store does not have. */
+/** Adds the counts of the folder, and leaves in place all that a backup of the control store lacks. */
 function addWhatStays(
   { manifest, present, backup }: Prepared,
   dataDir: string,
@@ -177,15 +177,15 @@ function addWhatStays(
 }
 
 /**
- * What such a backup does not hold is not replaced where it is there.
- * @param isUsageOfSame false where the usage in the data folder is that of other accounts, by whose numbers it is kept.
+ * Leaves in place present files that a backup of the control store lacks.
+ * @param isUsageOfSame false if usage in the data folder belongs to other accounts; it is kept by their numbers.
  */
 function leaveInPlace(dataDir: string, folder: string, isUsageOfSame: boolean): void {
   for (const name of ["datasets", ...(isUsageOfSame ? ["usage.sqlite"] : [])])
     if (existsSync(join(dataDir, name))) rmSync(join(folder, name), { recursive: true });
 }
 
-/** Null if there is no database of keys, or a damaged one that may be given up. */
+/** Reads the present facts. Returns null if there is no database of keys, or a damaged one that may be given up. */
 async function presentFacts(
   { former, undoesEndings, archive }: RestoreOrder,
   { made_at }: Manifest,
@@ -195,12 +195,12 @@ async function presentFacts(
   const place = databaseUrl === null ? controlFile(dataDir) : "The database in DATABASE_URL";
   if (present === "unreadable" && !undoesEndings)
     throw new BackupFault(
-      `${place} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it all the same, and revoke them anew.`,
+      `${place} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it anyway, and revoke them again.`,
     );
   return typeof present === "object" ? present : null;
 }
 
-/** Neither a key nor a session comes back to life; the audit log tells that the store is that of a backup. */
+/** Ends keys and sessions that must not come back to life, and notes the restore in the audit log. */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
   { manifest, present, backup }: Prepared,
@@ -228,15 +228,15 @@ async function changeControl(
   }
 }
 
-/** Sessions and links of the backup may have been ended or used since; to sign in again costs little. */
+/** Deletes sessions and links, which may have ended or been used since. Signing in again costs little. */
 async function endSessions(transaction: Transaction<ControlTables>): Promise<void> {
   for (const table of ["session", "known_browser", "link"] as const)
     await transaction.deleteFrom(table).execute();
 }
 
 /**
- * What was used of the quotas stays used, so that nobody gains by a restore.
- * @throws BackupFault naming what is there and no file: copying a FIFO would wait for a writer.
+ * Copies the counts. Used quota stays used, so that nobody gains by a restore.
+ * @throws BackupFault naming anything that is no file: copying a FIFO would wait for a writer.
  */
 function copyCounts(dataDir: string, folder: string): void {
   const counts = join(dataDir, "counts");
@@ -246,27 +246,27 @@ function copyCounts(dataDir: string, folder: string): void {
     const other = otherThanFile(path);
     if (other !== null)
       throw new BackupFault(
-        `Nothing was restored: ${path} is ${other}, not a file of counts. Find out who put it there and move it away; then try again.`,
+        `Nothing was restored: ${path} is ${other}, not a file of counts. Find out who put it there, move it away, and try again.`,
       );
     copyFileSync(path, join(folder, name));
   }
 }
 
 /**
- * Brings the whole draft to the disk and gives it to the owner of the data folder, if `root` restores for somebody else.
+ * Syncs the whole draft to the disk. Gives it to the owner of the data folder if `root` restores for somebody else.
  */
 function settle(draft: string, dataDir: string): void {
   const { uid, gid } = statSync(dataDir);
   const isForOther = process.getuid?.() === 0 && uid !== 0;
   const locks = ["server.lock", "import.lock"].map((name) => join(dataDir, name));
   const tree = readdirSync(draft, { recursive: true, encoding: "utf8" });
-  // The deepest first: a folder is synced after its files.
+  // Deepest first, because a folder is synced after its files.
   const paths = [draft, ...tree.map((name) => join(draft, name))].toSorted().toReversed();
   if (isForOther) for (const path of [...paths, ...locks]) chownSync(path, uid, gid);
   for (const path of paths) syncPath(path);
 }
 
-/** @param folder the data folder, or the draft of a trial; what stays in place is in `dataDir` alone. */
+/** Reads the result. @param folder the data folder, or the draft of a trial; only `dataDir` has what stays in place. */
 async function readBack(
   prepared: Prepared,
   folder: string,
@@ -281,7 +281,7 @@ async function readBack(
   };
 }
 
-/** @param restored read back. */
+/** Returns the part of the result that both engines share. @param restored facts, read back. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,

@@ -18,27 +18,27 @@ import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import { Type } from "#records/schema.ts";
 
-/** Where they are in a data folder. */
+/** Their folder in a data folder. */
 const changesFolder = "datasets/changes";
 export const publicationsPath = `${changesFolder}/publications.json`;
 
 const version = versionShape.source.slice(1, -1);
 const stepShape = new RegExp(`^${changesFolder}/changes-${version}\\.\\.${version}\\.ndjson$`);
 
-/** Whether a backup may hold a file of this name for a step. */
+/** Reports whether a backup may hold a step under this path. */
 export const isStepPath = (path: string): boolean => stepShape.test(path);
 
-/** What a backup has of the publications that lead to a dataset. */
+/** Publications that lead to a dataset, as a backup has them. */
 interface GatheredSteps {
   publications: readonly Publication[];
-  /** Path in the backup, and of the copy. */
+  /** Paths in the backup and of the copy. */
   files: readonly { path: string; copy: string }[];
 }
 
 /**
- * Copies the steps, as they may be removed meanwhile. One that is not there, or not whole, is left out, and its publication
- * then has none: whoever follows reads all records again.
- * @param folder of the datasets. @param temporary where the copies are put.
+ * Copies the steps, because they may be removed meanwhile. Leaves out a step that is missing or not whole; its publication
+ * then has none, and clients that follow read all records again.
+ * @param folder folder of the datasets. @param temporary folder for the copies.
  */
 export function gatherSteps(folder: string, current: string, temporary: string): GatheredSteps {
   const publications = openPublications(folder);
@@ -58,7 +58,7 @@ export function gatherSteps(folder: string, current: string, temporary: string):
   return { publications: listed, files };
 }
 
-/** A list that is damaged is no reason to have no backup; each publication warns of it. */
+/** Lists publications. Returns none if the list is damaged: a backup is made all the same, and each publication warns of it. */
 function listOf(publications: Publications, current: string): readonly Publication[] {
   try {
     return publications.list(current);
@@ -68,23 +68,23 @@ function listOf(publications: Publications, current: string): readonly Publicati
   }
 }
 
-/** @returns whether the copy is whole; if not, there is none. */
+/** Copies a step. Returns false, and leaves no copy, if it is not whole. */
 function copyStep(publications: Publications, publication: Publication, copy: string): boolean {
   const { from, version: to } = publication;
   try {
-    // First, as it waits for nothing that is no file.
+    // Opened first, because this never waits on anything that is no file.
     if (publications.openStep(from!, to) === null) return false;
     copyFileSync(publications.stepPath(from!, to), copy);
     if (isWhole(publications, publication, copy)) return true;
   } catch (error) {
-    // Removed meanwhile, as after each publication those are that are too old.
+    // It was removed meanwhile: each publication removes steps that are too old.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   rmSync(copy, { force: true });
   return false;
 }
 
-/** @param path of the step or of a copy of it. */
+/** Reports whether a step is whole. @param path path of the step or of its copy. */
 function isWhole(
   { openStep }: Publications,
   { from, version: to, step }: Publication,
@@ -98,10 +98,10 @@ function isWhole(
 }
 
 /**
- * Checks the list and the steps that were unpacked, and makes the index of each.
- * @param folder of the data. @param current the version whose publication is the last.
- * @param count how many publications there are to be.
- * @returns what is wrong, as the end of a sentence; undefined where nothing is.
+ * Checks the unpacked list and steps, and makes the index of each step.
+ * @param folder data folder. @param current version of the last publication.
+ * @param count number of publications expected.
+ * @returns the fault as the end of a sentence; undefined if there is none.
  */
 export async function stepsFault(
   folder: string,
@@ -119,7 +119,7 @@ export async function stepsFault(
     const path = publications.stepPath(one.from!, one.version);
     const name = `${one.from}..${one.version}`;
     if (!existsSync(path)) return `lacks the step ${name}`;
-    if (!beginsAs(path, one)) return `has a step ${name} that does not begin as one`;
+    if (!beginsAs(path, one)) return `has a step ${name} that does not begin like one`;
     if (unused.delete(basename(path))) publications.adoptStep(path, one.from!, one.version);
     if (!isWhole(publications, one, path)) return `has a step ${name} that is not whole`;
   }
@@ -129,7 +129,7 @@ export async function stepsFault(
 
 const headBytesMax = 4096;
 
-/** Whether the first line of a step says what its publication says. */
+/** Reports whether the first line of a step agrees with its publication. */
 function beginsAs(path: string, { from, version: to, step }: Publication): boolean {
   const bytes = Buffer.alloc(headBytesMax);
   const file = openSync(path, "r");
@@ -143,7 +143,7 @@ function beginsAs(path: string, { from, version: to, step }: Publication): boole
   }
 }
 
-/** TypeBox takes long to load, so only a restore loads it. */
+/** Reads a list. Returns undefined if it is none. TypeBox takes long to load, so only a restore loads it. */
 async function readList(text: string): Promise<Publication[] | undefined> {
   const { Compile } = await import("typebox/compile");
   const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

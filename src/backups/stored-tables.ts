@@ -1,10 +1,10 @@
-/** The tables that a backup holds, and how their rows go from PostgreSQL into a file and back. */
+/** The tables in a backup; copies their rows from PostgreSQL into a file and back. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 
-/** Parents before those that refer to them. */
+/** Tables of each store; parents come before tables that refer to them. */
 export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
   "control.sqlite": [
     "plan",
@@ -22,12 +22,12 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
   "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
 };
 
-/** The request log, which is in a backup only where that is asked for. */
+/** Tables of the request log, which a backup holds only on request. */
 export const requestTables = ["word", "request"] as const;
 
 const rowsAtOnce = 1000;
 
-/** Adds the rows of a table, as the transaction of the session sees them, to the same table of a file. */
+/** Adds the rows of a table, as the session's transaction sees them, to the same table of a file. */
 export async function fetchTable(
   { query }: Pick<PostgresSession, "query">,
   file: DatabaseSync,
@@ -46,7 +46,7 @@ export async function fetchTable(
   await query("close stored");
 }
 
-/** Adds the rows of a table of a file to the same table of a database. @throws BackupFault for a text with a NUL. */
+/** Adds the rows of a file's table to the same table of a database. @throws BackupFault if a text has a NUL. */
 export async function storeTable(
   { query }: Pick<PostgresSession, "query">,
   file: DatabaseSync,
@@ -65,7 +65,7 @@ export async function storeTable(
     if (rows.length === rowsAtOnce) await send();
   }
   await send();
-  // What counts by itself goes on after the last one.
+  // Identity columns go on after the last number.
   const counted = await query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = current_schema() and table_name = $1 and is_identity = 'YES'`,
@@ -85,7 +85,7 @@ const columnsOf = (file: DatabaseSync, table: string): string[] =>
 
 const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
 
-/** node:sqlite binds numbers as REAL, which an integer column turns back and a text column would not. */
+/** Returns a value for node:sqlite, which binds numbers as REAL: an integer column turns these back, a text column does not. */
 function sqliteValue(value: unknown): SQLInputValue {
   if (value instanceof Date) return value.toISOString();
   return Number.isSafeInteger(value) ? BigInt(value as number) : (value as SQLInputValue);
@@ -95,7 +95,7 @@ function jsonValue(column: string, value: unknown): unknown {
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
   if (typeof value === "string" && value.includes("\0"))
     throw new BackupFault(
-      `A text in ${column} of the backup holds a NUL, which no command writes and PostgreSQL does not take. Nothing was changed. Correct it where the backup was made.`,
+      `A text in ${column} of the backup contains a NUL, which no command writes and PostgreSQL does not accept. Nothing was changed. Correct it where the backup was made.`,
     );
   return value;
 }

@@ -1,23 +1,23 @@
-/** Writes and reads tar archives piece by piece, so that any tar can read a backup: POSIX ustar, sizes over 8 GiB as GNU tar writes them. */
+/** Writes and reads tar archives piece by piece, for any tar to read: POSIX ustar, sizes over 8 GiB as GNU tar has them. */
 import { createHash } from "node:crypto";
 import { BackupFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";
 
-/** A file to be archived. */
+/** A file to archive. */
 export interface Content extends ManifestFile {
   read(): AsyncIterable<Buffer>;
 }
 
-/** Takes the next bytes; resolves when it is ready for more. */
+/** Function that takes the next bytes, and resolves when it is ready for more. */
 export type Sink = (bytes: Buffer) => Promise<void>;
 
 export interface Written {
   bytes: number;
-  /** Of the whole archive, as `sha256sum` prints it. */
+  /** SHA-256 of the whole archive, as `sha256sum` prints it. */
   sha256: string;
 }
 
-/** @throws BackupFault if a file does not have the size and SHA-256 given for it; what was written is then worthless. */
+/** Writes an archive. @throws BackupFault if a file's size or SHA-256 is not the given one; the archive is then worthless. */
 export async function writeTar(
   files: readonly Content[],
   nowMilliseconds: number,
@@ -49,25 +49,25 @@ async function putContent(file: Content, put: Sink): Promise<void> {
   }
   if (bytes !== file.bytes || digest.digest("hex") !== file.sha256)
     throw new BackupFault(
-      `No backup was made: ${file.path} is damaged, its SHA-256 is not what it should be. \`gp-records doctor\` says what to do.`,
+      `No backup was made: ${file.path} is damaged, because its SHA-256 is wrong. \`gp-records doctor\` says what to do.`,
     );
 }
 
 export interface TarReader {
-  /** The next file; the content of the one before has to be read first. Null at the end of the archive. */
+  /** Returns the next file; read the content of the previous one first. Returns null at the end of the archive. */
   next(): Promise<TarEntry | null>;
-  /** The content of the file that `next` returned last, in pieces. */
+  /** Yields the content of the file that `next` returned last. */
   content(): AsyncGenerator<Buffer, void>;
 }
 
-/** Both methods throw an Error whose message completes a sentence that begins with the name of the archive. */
+/** Returns a reader whose errors complete a sentence that begins with the name of the archive. */
 export function readTar(source: AsyncIterable<Buffer>): TarReader {
   const pieces = source[Symbol.asyncIterator]();
   let buffered: Buffer = Buffer.alloc(0);
   let left = 0;
   let padding = 0;
 
-  /** At least one byte and at most `most`. */
+  /** Returns at least one byte and at most `most`. */
   const take = async (most: number): Promise<Buffer> => {
     while (buffered.length === 0) {
       const { done = false, value } = await pieces.next();
@@ -111,7 +111,7 @@ interface TarEntry {
 
 const blockBytes = 512;
 
-/** How many zero bytes follow a file, so that the next header starts on a block boundary. */
+/** Returns the number of zero bytes after a file, so that the next header starts on a block boundary. */
 const paddingBytes = (bytes: number) => (blockBytes - (bytes % blockBytes)) % blockBytes;
 
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html, "ustar Interchange Format"
@@ -129,7 +129,7 @@ const sizeDigits = 11;
 const largestOctal = 8 ** sizeDigits - 1;
 const plainFile = "0";
 
-/** The header of a plain file that only its owner may read. */
+/** Returns the header of a plain file that only its owner may read. */
 export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Buffer {
   const header = Buffer.alloc(blockBytes);
   header.write(path, 0, 100, "latin1");
@@ -145,13 +145,13 @@ export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Bu
 }
 
 /**
- * Null for the block of zeros that ends an archive.
- * @throws Error if it is not a header, or the header of anything but a plain file.
+ * Reads a header. Returns null for the block of zeros that ends an archive.
+ * @throws Error if it is no header, or not that of a plain file.
  */
 export function decodeHeader(header: Buffer): TarEntry | null {
   if (header.every((byte) => byte === 0)) return null;
   if (Number.parseInt(textAt(header, at.checksum, 8), 8) !== checksum(header))
-    throw new Error("it holds something that is no header of a tar archive");
+    throw new Error("it contains something that is no header of a tar archive");
   const path = textAt(header, 0, 100);
   if (textAt(header, at.type, 1) !== plainFile)
     throw new Error(`'${path}' in it is not a plain file`);
@@ -172,7 +172,7 @@ const readSize = (header: Buffer) =>
     ? Number(header.readBigUInt64BE(at.size + 4))
     : Number.parseInt(textAt(header, at.size, 12), 8);
 
-/** The sum of all bytes, with its own eight counted as spaces. */
+/** Returns the sum of all bytes, with its own eight counted as spaces. */
 function checksum(header: Buffer): number {
   let sum = 8 * 0x20;
   for (let place = 0; place < blockBytes; place++)

@@ -1,12 +1,12 @@
-/** A private folder for as long as a backup is made or read. */
+/** A private folder that exists while a backup is made or read. */
 import { mkdtempSync, rmSync } from "node:fs";
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
  * Runs `work` with a private folder that is removed however the work ends, except by `kill -9`.
- * @param path prefix of the folder's name, which goes on with `.tmp-` and six characters; only its owner may enter it.
- * @param work has to yield to the event loop now and then, or no signal is handled.
+ * @param path prefix of the folder, followed by `.tmp-` and six characters; only its owner may enter it.
+ * @param work must yield to the event loop now and then, or no signal is handled.
  */
 export async function withTemporaryFolder<R>(
   path: string,
@@ -17,7 +17,7 @@ export async function withTemporaryFolder<R>(
   const onSignal = (signal: NodeJS.Signals) => {
     remove();
     stopListening();
-    // Without a listener the signal has its ordinary effect again.
+    // Without a listener the signal has its usual effect again.
     process.kill(process.pid, signal);
   };
   const stopListening = () => {

@@ -1,4 +1,4 @@
-/** Unpacks a backup into a folder of its own and checks all of it, until the folder is one that this version could have written. */
+/** Unpacks a backup into a folder of its own and checks all of it, so that this version could have written that folder. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -23,16 +23,16 @@ import {
 import { publicationsPath, stepsFault } from "./steps.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
-/** An archive, and what to call it in errors. */
+/** An archive, and its name in errors. */
 export interface Archive {
   name: string;
-  /** Called only when it is needed: a stream that nobody reads has nobody to handle its errors. */
+  /** Opens the archive. Called only when needed, because nobody handles the errors of a stream that nobody reads. */
   read: () => AsyncIterable<Buffer>;
 }
 
 /**
- * Files are compared with the manifest; databases are brought to the present schema, and those that the backup lacks are made.
- * @param folder empty, on the disk of the data folder.
+ * Unpacks a backup. Compares files with the manifest, brings databases to the present schema, and creates missing ones.
+ * @param folder empty folder on the disk of the data folder.
  * @throws BackupFault if it is no backup, is damaged or was cut off, or if this version cannot serve it.
  */
 export async function unpack({ name, read }: Archive, folder: string): Promise<Manifest> {
@@ -43,12 +43,12 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
   for (const file of manifest.files) {
     const entry = await inNameOf(name, folder, reader.next());
     if (entry?.path !== file.path || entry.bytes !== file.bytes)
-      throw damaged(name, file.path, "is not what its manifest names");
+      throw damaged(name, file.path, "is not the file that its manifest names");
     const sha256 = await inNameOf(name, folder, writeFile(reader, join(folder, file.path)));
     if (sha256 !== file.sha256) throw damaged(name, file.path, "is damaged: its SHA-256 differs");
   }
   if ((await inNameOf(name, folder, reader.next())) !== null)
-    throw new BackupFault(`${name} holds more than its manifest names. Nothing was changed.`);
+    throw new BackupFault(`${name} contains more than its manifest names. Nothing was changed.`);
   for (const [store, steps] of storesOf(manifest))
     checkStore(name, join(folder, store), store, steps);
   for (const store of storeNames) upgradeStore(name, folder, store);
@@ -61,11 +61,11 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
   return manifest;
 }
 
-/** @param how completes a sentence that begins with the file. */
+/** Returns the error for a damaged file. @param how completes a sentence that begins with the file. */
 const damaged = (name: string, path: string, how: string) =>
   new BackupFault(`${name} cannot be restored: ${path} in it ${how}. Nothing was changed.`);
 
-/** What reading the archive throws completes a sentence that begins with its name. */
+/** Adds the name of the archive to errors of reading it. */
 async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Promise<R> {
   try {
     return await work;
@@ -77,7 +77,7 @@ async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Prom
   }
 }
 
-/** Empty if the first file is another one: an empty text is no manifest. */
+/** Reads the text of the manifest. Returns an empty text, which is no manifest, if the first file is another. */
 async function readManifestText(reader: TarReader): Promise<string> {
   const first = await reader.next();
   if (first?.path !== manifestName || first.bytes > manifestBytesMax) return "";
@@ -110,7 +110,7 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
   return digest.digest("hex");
 }
 
-/** What the manifest says of a database has to be true, or nobody could tell which version it needs. */
+/** Checks a database against the manifest: otherwise nobody could tell which version it needs. */
 function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -131,7 +131,7 @@ function checkStore(name: string, file: string, store: StoreName, steps: readonl
 
 const shapes = { "usage.sqlite": usageShape, "control.sqlite": controlShape } as const;
 
-/** Only once its schema is up to date does a database have all the tables that it has to have. */
+/** Brings a database to the present schema, and only then checks its tables: older schemas lack some. */
 function upgradeStore(name: string, folder: string, store: StoreName): void {
   try {
     openFile(shapes[store](folder)).close();
@@ -139,11 +139,11 @@ function upgradeStore(name: string, folder: string, store: StoreName): void {
     const error = sqliteFault(thrown, store);
     const isOfFile = error instanceof StoreFault && error.kind !== "full";
     if (!isOfFile && (thrown as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR") throw error;
-    throw damaged(name, store, `is not one that this version reads: ${(thrown as Error).message}`);
+    throw damaged(name, store, `cannot be read by this version: ${(thrown as Error).message}`);
   }
   const database = new DatabaseSync(join(folder, store));
   try {
-    // The values of usage are counts and texts that are only ever shown, and there may be millions of them.
+    // Values of usage are counts and texts that are only ever shown, and there may be millions.
     const hasValues = store === "control.sqlite";
     const fault = schemaFault(database, store) ?? (hasValues ? valueFault(database) : undefined);
     if (fault !== undefined) throw damaged(name, store, fault);
@@ -155,7 +155,7 @@ function upgradeStore(name: string, folder: string, store: StoreName): void {
 function checkDatasets(name: string, folder: string, manifest: Manifest): void {
   const { dataset, pinned, program } = manifest;
   const catalogue = openCatalogue(folder);
-  // A pinned dataset may be of an older format: it is not served, and somebody still wants to keep it.
+  // A pinned dataset may have an older format: it is kept, but not served.
   for (const version of pinned) checkFacts(name, catalogue, version);
   if (dataset === null) return;
   if (readFileSync(join(folder, "current"), "utf8") !== `${dataset}\n`)
@@ -169,13 +169,13 @@ function checkFacts(name: string, { pathOf, findReadable }: Catalogue, version: 
   const fault = facts === null ? undefined : findFactsFault(pathOf(version), facts);
   if (facts !== null && fault === undefined) return;
   const how =
-    facts === null ? "is not what is known of that dataset" : `is not true of its file: ${fault}`;
+    facts === null ? "does not describe that dataset" : `is not true of its file: ${fault}`;
   throw new BackupFault(
     `The dataset in ${name} would not be served: ${version}.json in it ${how}. Nothing was changed. Restore another backup.`,
   );
 }
 
-/** No byte of the file has changed, so if it cannot be opened, its format or its fold is another one. */
+/** Refuses another format or fold. No byte of the file has changed, so nothing else can keep it from opening. */
 function refuseOtherFormat(name: string, path: string, program: string): void {
   try {
     openGeneration(path).db.close();

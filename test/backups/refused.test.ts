@@ -111,7 +111,7 @@ test("a manifest of another format, or a newer schema, is refused with the versi
   for (const backup_format of [1, 2, 3, 5])
     await refused(
       new RegExp(
-        `has format ${backup_format}; this program reads format 4 alone.* made by gp-records 1\\.2\\.3: restore`,
+        `has format ${backup_format}; this program reads only format 4.* made by gp-records 1\\.2\\.3: restore`,
       ),
       unchanged,
       (sound) => JSON.stringify({ ...sound, backup_format, schema: null, files: "elsewhere" }),

@@ -117,7 +117,7 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   flipByte(path, statSync(path).size - 1);
   await assert.rejects(backup(dataDir, `${file}.4`), new RegExp(`${first}.sqlite is damaged`));
   flipByte(path, 0);
-  const words = new RegExp(`pinned dataset ${first} is not as .* datasets unpin ${first}'`);
+  const words = new RegExp(`pinned dataset ${first} differs from .* datasets unpin ${first}'`);
   await assert.rejects(backup(dataDir, `${file}.5`), words);
 });
 
@@ -384,7 +384,7 @@ test("a backup of a dataset of which something untrue is known is refused, and n
   const place = temporaryFolder(t);
   const others: typeof untrueFacts = [
     ...untrueFacts,
-    [{ version: "20261102T030000Z-00000000" }, /is not what is known of that dataset/],
+    [{ version: "20261102T030000Z-00000000" }, /does not describe that dataset/],
   ];
   for (const [i, [change, words]] of others.entries()) {
     const file = join(place, `backup-${i}.tar`);

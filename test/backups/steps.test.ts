@@ -184,7 +184,7 @@ test("steps in a backup that are not what gp-records writes are refused, and not
     (list: any) => (list[1].step.changes = -1),
   ])
     await refused(noList, ofList(change));
-  const other = /does not begin as one/;
+  const other = /does not begin like one/;
   await refused(
     other,
     ofList((list) => list[1].step.changes++),

@@ -259,7 +259,7 @@ test("a text with a NUL is refused, and the database stays empty", async (t) => 
   const url = await freshDatabase(t);
   assert.match(
     await allCommands(here).refusal(exitCodes.conflict, "restore", file, "--to", url),
-    /A text in throttle\.subject of the backup holds a NUL/,
+    /A text in throttle\.subject of the backup contains a NUL/,
   );
   assert.deepEqual(await runSql(url, "select 1 from account"), []);
 });

@@ -52,7 +52,7 @@ test("with the two roles of docs/scaling.md the owner restores into a database, 
   const restore = ["restore", file, "--to"];
   assert.match(
     await commands(here, {}).refusal(exitCodes.conflict, ...restore, serving),
-    /those of the role 'gp_records_owner', and --to names the role 'gp_records_server'\. Only the owner/,
+    /belong to the role 'gp_records_owner', and --to names the role 'gp_records_server'\. Only the owner/,
   );
   assert.deepEqual(await runSql(owner, "select 1 from account"), []);
   await commands(here, {}).text(...restore, owner);
